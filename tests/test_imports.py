@@ -73,6 +73,23 @@ def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configuratio
     assert outcome.stdout.split() == []
 
 
+def test_a_server_that_is_open_has_loaded_nothing_that_only_questions_need(tmp_path: Path) -> None:
+    """Together a seventh of its start. It loads them once it listens."""
+    late = ("onnxruntime", "tokenizers", "duckdb", "citewell.agent.graph", *_HEAVY)
+    program = f"""
+import asyncio, sys
+from citewell.app import build
+from citewell.settings import load_settings
+app = build(load_settings(data={str(tmp_path)!r}))
+async def look():
+    async with app.router.lifespan_context(app):
+        print(*(name for name in {late!r} if name in sys.modules))
+asyncio.run(look())"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
 def test_a_turn_loads_the_graph_engine() -> None:
     """Else the test above would pass though the engine went by another name."""
     program = f"""

@@ -11,11 +11,12 @@ import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
-from citewell.agent.graph import Assistant
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.accounts import (
     LOCAL_OWNER,
@@ -26,7 +27,6 @@ from citewell.composition.accounts import (
     shared_answer_service,
 )
 from citewell.composition.configured import (
-    answer_budgets,
     build_chat_model,
     build_reranker,
     capture,
@@ -78,7 +78,7 @@ from citewell.features.tables.service import TableService
 from citewell.features.telegram.service import TelegramService
 from citewell.features.threads.service import ThreadService
 from citewell.features.triggers.service import TriggerService
-from citewell.features.turns import Answering, TurnRunner
+from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
@@ -100,13 +100,15 @@ from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
 from citewell.storage.indexes import IndexRepository, IndexState
-from citewell.storage.library import SqlLibrary
 from citewell.storage.passages import SqlChunks
 from citewell.storage.records import RecordRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
-from citewell.types import FirstSearch
+
+if TYPE_CHECKING:
+    from citewell.agent.graph import Assistant
+    from citewell.agent.turn.tools import Toolbox
 
 log = logging.getLogger(__name__)
 
@@ -421,9 +423,13 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
     )
 
 
-def _mcp_tools(parts: _Parts, extractive: Assistant) -> McpTools:
+def _mcp_tools(parts: _Parts, extractive: LateAssistant) -> McpTools:
     top_k = parts.settings.retrieval.top_k
-    return McpTools(toolbox=extractive.toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
+
+    async def toolbox() -> Toolbox:
+        return (await extractive.get()).toolbox
+
+    return McpTools(toolbox=toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
 
 
 def _process_name() -> str:
@@ -451,35 +457,28 @@ def _workers(parts: _Parts) -> Workers:
 
 def _assistants(
     parts: _Parts, search: SearchService, tables: SqlTables, resources: ResourceService
-) -> Callable[[ChatModel | None], Assistant]:
+) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
-    library = SqlLibrary(parts.stores.resources, parts.stores.projects, parts.stores.content, parts.stores.metadata)
-    files = SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata)
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    budget, whole_budget = answer_budgets(parts.settings)
 
-    def build(model: ChatModel | None) -> Assistant:
-        return Assistant(
-            search,
-            embedder,
-            library=library,
-            elements=library,
+    def make(model: ChatModel | None) -> Assistant:
+        from citewell.composition.assistants import build_assistant
+
+        return build_assistant(
+            parts.settings,
+            parts.stores,
+            embedder=embedder,
+            search=search,
             tables=tables,
-            page_tables=library,
-            vocabulary=search,
-            files=files,
             pictures=resources,
-            whole_budget=whole_budget,
-            chat_model=model,
-            budget=budget,
-            first_search=FirstSearch(parts.settings.answers.first_search),
+            model=model,
         )
 
-    return build
+    return lambda model: LateAssistant(partial(make, model))
 
 
 def _exchange(
-    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], Assistant]
+    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], LateAssistant]
 ) -> Callable[[ChatModel | None], None]:
     """Has a chat model, or none, take the turns and searches that begin from then on."""
 

@@ -10,16 +10,13 @@ from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.agent.citations.check import CitationChecker
-from citewell.agent.graph import Assistant
-from citewell.agent.model.assistant import Budget
-from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.citations.service import CitationService
 from citewell.features.suggestions.service import SuggestionService, answered_by
-from citewell.features.turns import Answering, TurnRunner
+from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
@@ -195,22 +192,6 @@ def _spend_quota(settings: Settings, database: Database) -> Callable[[], Awaitab
     return require
 
 
-def answer_budgets(settings: Settings) -> tuple[Budget, WholeBudget]:
-    """What one answer from passages may use, and one about whole documents."""
-    chat, answers = settings.chat, settings.answers
-    length = None if isinstance(chat, NoChat) else chat.max_tokens
-    temperature = 0.0 if isinstance(chat, NoChat) else chat.temperature or 0.0
-    return (
-        Budget(
-            context_tokens=answers.context_tokens,
-            seconds=answers.seconds,
-            answer_tokens=length,
-            temperature=temperature,
-        ),
-        WholeBudget(tokens=answers.whole_tokens, answer_tokens=length, temperature=temperature),
-    )
-
-
 def parser_limits(settings: Settings) -> ParserLimits:
     """What a parser process may use."""
     return ParserLimits(
@@ -273,7 +254,7 @@ def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskRes
     )
 
 
-def suggestion_service(settings: Settings, stores: Stores, extractive: Assistant) -> SuggestionService:
+def suggestion_service(settings: Settings, stores: Stores, extractive: LateAssistant) -> SuggestionService:
     """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
     return SuggestionService(
         resources=stores.resources,

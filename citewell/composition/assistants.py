@@ -1,0 +1,62 @@
+"""The assistant over what is open. Loaded with the first turn, and all modules of the agent with it."""
+
+from __future__ import annotations
+
+from citewell.agent.graph import Assistant
+from citewell.agent.model.assistant import Budget
+from citewell.agent.whole.written import WholeBudget
+from citewell.composition.stores import Stores
+from citewell.features.resources.service import ResourceService
+from citewell.features.search.service import SearchService
+from citewell.ports import ChatModel, Embedder
+from citewell.settings import NoChat, Settings
+from citewell.storage.library import SqlLibrary
+from citewell.storage.passages import SqlChunks
+from citewell.storage.table_copies import SqlTables
+from citewell.types import FirstSearch
+
+
+def build_assistant(
+    settings: Settings,
+    stores: Stores,
+    *,
+    embedder: Embedder,
+    search: SearchService,
+    tables: SqlTables,
+    pictures: ResourceService,
+    model: ChatModel | None,
+) -> Assistant:
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares."""
+    library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
+    budget, whole_budget = answer_budgets(settings)
+    return Assistant(
+        search,
+        embedder,
+        library=library,
+        elements=library,
+        tables=tables,
+        page_tables=library,
+        vocabulary=search,
+        files=SqlChunks(stores.content, stores.projects, stores.metadata),
+        pictures=pictures,
+        whole_budget=whole_budget,
+        chat_model=model,
+        budget=budget,
+        first_search=FirstSearch(settings.answers.first_search),
+    )
+
+
+def answer_budgets(settings: Settings) -> tuple[Budget, WholeBudget]:
+    """What one answer from passages may use, and one about whole documents."""
+    chat, answers = settings.chat, settings.answers
+    length = None if isinstance(chat, NoChat) else chat.max_tokens
+    temperature = 0.0 if isinstance(chat, NoChat) else chat.temperature or 0.0
+    return (
+        Budget(
+            context_tokens=answers.context_tokens,
+            seconds=answers.seconds,
+            answer_tokens=length,
+            temperature=temperature,
+        ),
+        WholeBudget(tokens=answers.whole_tokens, answer_tokens=length, temperature=temperature),
+    )
