@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
 import socket
@@ -17,7 +18,7 @@ from citewell.app import build, check_exposure
 from citewell.composition import Services
 from citewell.connections import bounded_protocol
 from citewell.console import out
-from citewell.errors import ConfigurationError
+from citewell.errors import CitewellError, ConfigurationError
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 
@@ -84,6 +85,7 @@ class _Server(uvicorn.Server):
         self._settings = settings
         self._listener = listener
         self._app = app
+        self._preparing: asyncio.Task[None] | None = None
         self.was_ready = False
 
     async def serve(self, sockets: list[socket.socket] | None = None) -> None:
@@ -96,6 +98,8 @@ class _Server(uvicorn.Server):
                     await life.enter_async_context(self._companion(self._app.state.services))
                 await self._serve(sockets)
             finally:
+                if self._preparing is not None:
+                    self._preparing.cancel()
                 if not self.force_exit:
                     await life.aclose()
 
@@ -116,7 +120,16 @@ class _Server(uvicorn.Server):
         folder.announce(url)
         with suppress(OSError):  # its output may go to a file on a full disk
             _welcome(url, folder)
-        _spare_the_collector()
+        self._preparing = asyncio.create_task(self._prepare())
+
+    async def _prepare(self) -> None:
+        """Load what the first question needs, which would wait for it; where that fails, the question says why."""
+        services: Services = self._app.state.services
+        try:
+            with suppress(CitewellError):
+                await services.chat.prepare()
+        finally:
+            _spare_the_collector()
 
 
 def _spare_the_collector() -> None:

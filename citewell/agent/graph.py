@@ -94,11 +94,12 @@ class Assistant:
         self._toolbox = Toolbox(searcher, library, tables, files, pictures)
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
-        if tables is not None:
-            engine = TableEngine(tables)
-            planner = TablePlanner(engine)
-            planners, self._illustrator = Planners(planner, PicturePlanner(engine, planner)), Illustrator(engine)
-        reader = MessageReader(embedder, vocabulary)
+        self._engine = None if tables is None else TableEngine(tables)
+        if self._engine is not None:
+            planner = TablePlanner(self._engine)
+            planners = Planners(planner, PicturePlanner(self._engine, planner))
+            self._illustrator = Illustrator(self._engine)
+        self._reader = reader = MessageReader(embedder, vocabulary)
         self._understanding: Understanding
         self._assistant: AssistantStep
         if chat_model is None:
@@ -127,11 +128,22 @@ class Assistant:
             self._assistant = WholeDocuments(self._assistant, library, files, chat_model, whole_budget)
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
+        self._building = asyncio.Lock()
 
     @property
     def toolbox(self) -> Toolbox:
         """The tools, for those who bring an assistant of their own."""
         return self._toolbox
+
+    async def prepare(self) -> None:
+        """Load what the first turn would, in the order in which it needs it; one that begins meanwhile waits for the same.
+
+        One after the other: imports in several threads take turns with the interpreter's lock, and longer than in one.
+        """
+        await self._ready_graph()
+        await self._reader.prepare()
+        if self._engine is not None:
+            await self._engine.prepare()
 
     async def run(self, request: TurnRequest, tally: Tally | None = None) -> AsyncGenerator[AgentEvent]:
         """The events of one turn; the last is `Done` or `Failed`. Closing the iterator stops the work.
@@ -193,13 +205,18 @@ class Assistant:
 
     async def _walk(self, turn: TurnState) -> None:
         """Take the turn through the graph, up to its checked answer."""
-        if self._graph is None:
-            # The first turn loads LangGraph, which takes a second or more: in a thread, as others are being served.
-            self._graph = await asyncio.to_thread(self._build)
+        graph = await self._ready_graph()
         from langsmith import tracing_context
 
         with tracing_context(enabled=False):
-            await self._graph.ainvoke(_Channels(turn=turn), config={"recursion_limit": MAX_STEPS})
+            await graph.ainvoke(_Channels(turn=turn), config={"recursion_limit": MAX_STEPS})
+
+    async def _ready_graph(self) -> CompiledStateGraph[Any, Any, Any, Any]:
+        """The graph, which loads LangGraph once: that takes half a second or more, so in a thread, as others are being served."""
+        async with self._building:
+            if self._graph is None:
+                self._graph = await asyncio.to_thread(self._build)
+            return self._graph
 
     def _usage(self, turn: TurnState, stuffing_tokens: int | None) -> TurnUsage:
         stuffing = None

@@ -1,4 +1,4 @@
-"""The assistant over what is open. Loaded with the first turn, and all modules of the agent with it."""
+"""The assistant over what is open. Apart, as it brings all modules of the agent with it: they are loaded while the index opens."""
 
 from __future__ import annotations
 

@@ -36,14 +36,15 @@ class SmallTalkLikeness:
         about: whether it may be a question about the assistant; if not, it is not compared with those. The likeness is the mean cosine with the nearest phrases of small talk, less a share of that with the nearest questions: several of
         each, because one phrase may share a word with the text by chance.
         """
-        prototypes = self._prototypes or await self._prepare()
+        prototypes = self._prototypes or await self.prepare()
         vector = (await self._embedder.embed([text], "query"))[0]
         allowed = [i for i, kind in enumerate(prototypes.kinds) if about or kind is not SmallTalk.ABOUT_ASSISTANT]
         cosines = prototypes.small_talk[allowed] @ vector
         likeness = _nearest(cosines) - THRESHOLDS.question_share * _nearest(prototypes.questions @ vector)
         return likeness, prototypes.kinds[allowed[int(np.argmax(cosines))]]
 
-    async def _prepare(self) -> _Prototypes:
+    async def prepare(self) -> _Prototypes:
+        """Embed the prototypes, if that was not done yet; who asks meanwhile waits for it."""
         async with self._preparing:
             if self._prototypes is None:
                 phrases = [(kind, phrase) for kind, of_kind in PROTOTYPES.items() for phrase in of_kind]

@@ -31,6 +31,10 @@ class MessageReader:
         self._likeness = SmallTalkLikeness(embedder)
         self._vocabulary = vocabulary
 
+    async def prepare(self) -> None:
+        """Load what a message in doubt is compared with, and the embedder's model for it."""
+        await self._likeness.prepare()
+
     async def read(self, request: TurnRequest) -> Understood:
         """The intent; the message joined with what it refers to."""
         characters = len(request.message) + sum(len(past.content) for past in request.history)

@@ -79,6 +79,10 @@ class ChatService:
     options: RetrievalOptions = RetrievalOptions()
     model_problem: str | None = None
 
+    async def prepare(self) -> None:
+        """Load what the first turn would wait for."""
+        await self.turns.prepare()
+
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question; raises before anything is streamed, also where a quota of the asker is used up."""
         text = checked_text(request.message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -61,6 +62,10 @@ class TableEngine:
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
         self._connections: OrderedDict[Path, DuckDBPyConnection] = OrderedDict()
+
+    async def prepare(self) -> None:
+        """Load DuckDB."""
+        await asyncio.to_thread(importlib.import_module, "duckdb")
 
     async def run(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableResult:
         """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
