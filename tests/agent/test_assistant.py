@@ -10,6 +10,7 @@ import pytest
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
+from citewell.agent.understand.small_talk import QUESTION_PROTOTYPES
 from citewell.types import Hit, NoAnswerReason, Scope, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 
@@ -168,3 +169,29 @@ async def test_debug_shows_hits_and_timings_of_each_step() -> None:
     assert {"detect_intent", "search", "extract", "check_citations", "total"} <= set(trace["timings_ms"])
     assert trace["searches"][0]["hits"][0]["place"] == "Loan Policy.pdf (p. 3)"
     assert trace["tool_calls"][0]["name"] == "search_files"
+
+
+async def test_a_turn_that_begins_while_the_assistant_prepares_waits_for_the_same_and_loads_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    built: list[object] = []
+    build = Assistant._build
+
+    def counted(assistant: Assistant) -> Any:
+        built.append(assistant)
+        return build(assistant)
+
+    monkeypatch.setattr(Assistant, "_build", counted)
+    world = World()
+    _, done = await asyncio.gather(world.assistant.prepare(), world.ask("thanks a lot for that"))
+    assert done.answer.intent == "general_conversation"
+    assert len(built) == 1
+    assert len([text for text in world.embedder.texts if text == QUESTION_PROTOTYPES[0]]) == 1
+
+
+async def test_an_assistant_that_is_prepared_embeds_nothing_but_the_question() -> None:
+    world = World()
+    await world.assistant.prepare()
+    known = len(world.embedder.texts)
+    await world.ask("What's the maximum loan size for first-time borrowers?")
+    assert QUESTION_PROTOTYPES[0] not in world.embedder.texts[known:]
