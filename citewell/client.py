@@ -25,6 +25,7 @@ _SECONDS, _CONNECT_SECONDS = 600.0, 5.0
 _START_SECONDS = 15.0
 """How long a server that holds the folder may take to announce its address: two seconds at rest, several times that beside other work."""
 _PAUSE_SECONDS = 0.1
+_NOT_YET = ""
 _IN_ADDRESSES = "/?%:@!$&'()*+,;="
 """What an address keeps as it is, besides letters and digits."""
 
@@ -99,18 +100,16 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
     Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
     Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
     """
-    import asyncio  # here: a command that makes one request does without
-
-    import httpx
+    import httpx  # here, as asyncio elsewhere: a command that makes one request does without
 
     folder = _folder_of(where)
     async with AsyncExitStack() as stack:
-        url, transport = await asyncio.to_thread(_address, folder), None
+        url, transport = await _address_in_turn(folder), None
         if url is None:
             try:
                 transport = await _serve_here(where, stack)
             except DataFolderBusy:  # a server began to start after the look at the folder
-                url = await asyncio.to_thread(_address, folder)
+                url = await _address_in_turn(folder)
                 if url is None:
                     raise
         client = httpx.AsyncClient(
@@ -135,15 +134,31 @@ def _folder_of(where: Where) -> DataFolder:
 
 
 def _address(folder: DataFolder) -> str | None:
-    """Where the process that holds the folder can be reached; None when nobody holds it."""
+    """Where the process that holds the folder can be reached; None when nobody holds it. Waits for a server that is starting."""
     end = time.monotonic() + _START_SECONDS
-    while (holder := folder.holder()) is not None:
-        if holder.url is not None:
-            return holder.url
-        if time.monotonic() > end:
-            raise DataFolderBusy(f"Process {holder.pid} is using {folder.path}. Try again when it has finished.")
+    while (url := _announced(folder, end)) == _NOT_YET:
         time.sleep(_PAUSE_SECONDS)
-    return None
+    return url
+
+
+async def _address_in_turn(folder: DataFolder) -> str | None:
+    """The same, while others are served."""
+    import asyncio
+
+    end = time.monotonic() + _START_SECONDS
+    while (url := _announced(folder, end)) == _NOT_YET:  # noqa: ASYNC110 - it is another process that announces it
+        await asyncio.sleep(_PAUSE_SECONDS)
+    return url
+
+
+def _announced(folder: DataFolder, end: float) -> str | None:
+    """What the process that holds the folder has announced by now; None when nobody holds it. From `end` on it must have."""
+    holder = folder.holder()
+    if holder is None or holder.url is not None:
+        return None if holder is None else holder.url
+    if time.monotonic() > end:
+        raise DataFolderBusy(f"Process {holder.pid} is using {folder.path}. Try again when it has finished.")
+    return _NOT_YET
 
 
 def _no_certificates() -> ssl.SSLContext:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
+from threading import Thread, Timer
 
 import pytest
 
@@ -113,6 +113,12 @@ def test_a_server_that_does_not_answer_is_told_apart(folder: DataFolder) -> None
     folder.announce("http://127.0.0.1:9")
     with pytest.raises(SilentServer, match="refused"):
         request_json(folder, "GET", "/indexes")
+
+
+def test_a_server_that_is_starting_is_waited_for(folder: DataFolder, server: _Server) -> None:
+    folder.announce(None)
+    Timer(0.3, folder.announce, (f"http://127.0.0.1:{server.server_port}",)).start()
+    assert request_json(folder, "GET", "/indexes") == _ANSWER
 
 
 def test_a_proxy_is_not_asked_for_a_server_of_this_machine(
