@@ -24,6 +24,8 @@ from citewell.settings import Settings
 
 log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
+_FIRST_REQUESTS = 0.2
+"""Seconds. Requests that wait for the port are answered before anything else is loaded, which would slow them down."""
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -125,6 +127,7 @@ class _Server(uvicorn.Server):
     async def _prepare(self) -> None:
         """Load what the first question needs, which would wait for it; where that fails, the question says why."""
         services: Services = self._app.state.services
+        await asyncio.sleep(_FIRST_REQUESTS)
         try:
             with suppress(CitewellError):
                 await services.chat.prepare()

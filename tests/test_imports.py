@@ -78,7 +78,7 @@ def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configuratio
 
 def test_a_server_that_is_open_has_loaded_nothing_that_only_questions_need(tmp_path: Path) -> None:
     """It loads them once it listens."""
-    late = ("onnxruntime", "tokenizers", "duckdb", *_HEAVY)
+    late = ("onnxruntime", "tokenizers", "duckdb", "citewell.agent.graph", *_HEAVY)
     program = f"""
 import asyncio, sys
 from citewell.app import build

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import os
 import shutil
@@ -12,6 +11,7 @@ import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy.exc import DBAPIError
@@ -78,7 +78,7 @@ from citewell.features.tables.service import TableService
 from citewell.features.telegram.service import TelegramService
 from citewell.features.threads.service import ThreadService
 from citewell.features.triggers.service import TriggerService
-from citewell.features.turns import Answering, TurnRunner
+from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
@@ -108,9 +108,9 @@ from citewell.storage.usage import UsageRepository
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
+    from citewell.agent.turn.tools import Toolbox
 
 log = logging.getLogger(__name__)
-_ASSISTANTS = "citewell.composition.assistants"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -216,10 +216,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     await _sweep(settings, stores, blobs)
     pictures = PictureSource(content=stores.content, blobs=blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
-    # Opening the index mostly waits for the disk: meanwhile the agent's modules are loaded, which take as long.
-    indexes, _ = await asyncio.gather(
-        opener.open_active(stack), asyncio.to_thread(importlib.import_module, _ASSISTANTS)
-    )
+    indexes = await opener.open_active(stack)
     space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES))
     parsers = ParserPool(
         settings.parser.processes + 1, limits=parser_limits(settings), space=space
@@ -426,9 +423,13 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
     )
 
 
-def _mcp_tools(parts: _Parts, extractive: Assistant) -> McpTools:
+def _mcp_tools(parts: _Parts, extractive: LateAssistant) -> McpTools:
     top_k = parts.settings.retrieval.top_k
-    return McpTools(toolbox=extractive.toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
+
+    async def toolbox() -> Toolbox:
+        return (await extractive.get()).toolbox
+
+    return McpTools(toolbox=toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
 
 
 def _process_name() -> str:
@@ -456,13 +457,13 @@ def _workers(parts: _Parts) -> Workers:
 
 def _assistants(
     parts: _Parts, search: SearchService, tables: SqlTables, resources: ResourceService
-) -> Callable[[ChatModel | None], Assistant]:
+) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
-    from citewell.composition.assistants import build_assistant  # loaded while the index opened
-
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
 
-    def build(model: ChatModel | None) -> Assistant:
+    def make(model: ChatModel | None) -> Assistant:
+        from citewell.composition.assistants import build_assistant
+
         return build_assistant(
             parts.settings,
             parts.stores,
@@ -473,11 +474,11 @@ def _assistants(
             model=model,
         )
 
-    return build
+    return lambda model: LateAssistant(partial(make, model))
 
 
 def _exchange(
-    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], Assistant]
+    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], LateAssistant]
 ) -> Callable[[ChatModel | None], None]:
     """Has a chat model, or none, take the turns and searches that begin from then on."""
 

@@ -1,4 +1,4 @@
-"""The assistant over what is open. Apart, as it brings all modules of the agent with it: they are loaded while the index opens."""
+"""The assistant over what is open. Apart, as all modules of the agent are loaded with it: by the first turn, or while the server prepares for it."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.citations.service import CitationService
 from citewell.features.suggestions.service import SuggestionService, answered_by
-from citewell.features.turns import Answering, TurnRunner
+from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
@@ -52,7 +52,6 @@ from citewell.storage.usage import UsageRepository
 from citewell.types import ExtractOptions, SelfQuery
 
 if TYPE_CHECKING:
-    from citewell.agent.graph import Assistant
     from citewell.features.auth.jwts import JwtRules
 
 
@@ -255,7 +254,7 @@ def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskRes
     )
 
 
-def suggestion_service(settings: Settings, stores: Stores, extractive: Assistant) -> SuggestionService:
+def suggestion_service(settings: Settings, stores: Stores, extractive: LateAssistant) -> SuggestionService:
     """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
     return SuggestionService(
         resources=stores.resources,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -23,13 +23,29 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 32_000
 
 
+class LateAssistant:
+    """An assistant that is made by the first that asks for it, in a thread: loading its modules takes a tenth of the server's start."""
+
+    def __init__(self, make: Callable[[], Assistant]) -> None:
+        self._make = make
+        self._made: Assistant | None = None
+        self._making = asyncio.Lock()
+
+    async def get(self) -> Assistant:
+        """The assistant, the same for all; who asks while it is being made waits for it."""
+        async with self._making:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+            return self._made
+
+
 @dataclass(slots=True)
 class Answering:
     """The assistant that takes the turns that begin from now on; one under way is finished by the assistant that it began with."""
 
-    assistant: Assistant
+    assistant: LateAssistant
 
-    def hand_over(self, assistant: Assistant) -> None:
+    def hand_over(self, assistant: LateAssistant) -> None:
         """Have this assistant take the turns that begin from now on."""
         self.assistant = assistant
 
@@ -54,7 +70,7 @@ class TurnRunner:
 
     async def prepare(self) -> None:
         """Load what the first turn would wait for. One that begins meanwhile waits for it too."""
-        await self.answering.assistant.prepare()
+        await (await self.answering.assistant.get()).prepare()
 
     async def scope(
         self,
@@ -86,8 +102,9 @@ class TurnRunner:
         """
         payer = asker or turn.owner_id
         tally, ended = Tally(payer), False
+        assistant = await self.answering.assistant.get()
         try:
-            async with aclosing(self.answering.assistant.run(turn, tally)) as events:
+            async with aclosing(assistant.run(turn, tally)) as events:
                 async for event in events:
                     ended = isinstance(event, Done)
                     if isinstance(event, Done):

@@ -149,6 +149,10 @@ class _OneOwner:
         pass
 
 
+async def _toolbox() -> Toolbox:
+    return Toolbox(WordSearcher([]))
+
+
 _ASK: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
 _HEADERS = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
 
@@ -168,7 +172,7 @@ def _recorded(app: ASGIApp) -> ASGIApp:
 
 async def test_the_first_requests_are_answered_though_they_come_together_and_one_of_them_leaves() -> None:
     endpoint = McpEndpoint()
-    tools = McpTools(toolbox=Toolbox(WordSearcher([])), projects=None, ledger=None, top_k=10)  # type: ignore[arg-type]
+    tools = McpTools(toolbox=_toolbox, projects=None, ledger=None, top_k=10)  # type: ignore[arg-type]
     app = _recorded(Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])]))
     for _ in range(2):  # an application may be started again after it was stopped
         async with (

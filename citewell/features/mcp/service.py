@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,17 +24,16 @@ SCOPE = "citewell.scope"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTools:
-    """Lists and calls the tools."""
+    """Lists and calls the tools, which `toolbox` loads when they are first asked for."""
 
-    toolbox: Toolbox
+    toolbox: Callable[[], Awaitable[Toolbox]]
     projects: ProjectRepository
     ledger: Ledger
     top_k: int
 
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
+    async def specs(self) -> tuple[ToolSpec, ...]:
         """All tools; every one only reads."""
-        return self.toolbox.specs
+        return (await self.toolbox()).specs
 
     async def scope(self, owner_id: str, projects: Sequence[str]) -> Scope:
         """What calls may draw on: projects, given by id or name, or everything where none is; `NotFound` for an unknown project."""
@@ -42,11 +41,12 @@ class McpTools:
 
     async def call(self, owner_id: str, scope: Scope, name: str, arguments: JsonObject) -> ToolResult:
         """The result of a call; what is wrong with its arguments is told in the result, for the model to read."""
-        from citewell.agent.turn.state import TurnState  # by now it was loaded with the toolbox
+        toolbox = await self.toolbox()
+        from citewell.agent.turn.state import TurnState  # loaded with the tools
 
         request = TurnRequest(owner_id=owner_id, message="", scope=scope, top_k=self.top_k)
         turn = TurnState(request=request, emit=lambda _: None)
         with tallied(Tally(owner_id)) as tally:
-            result = await self.toolbox.run(turn, ToolCall("mcp", name, arguments))
+            result = await toolbox.run(turn, ToolCall("mcp", name, arguments))
         await self.ledger.record_paid(owner_id, tally.spent)
         return result

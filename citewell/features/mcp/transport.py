@@ -29,12 +29,12 @@ def _server(tools: McpTools) -> Server[Any]:
     async def list_tools(
         _: ServerRequestContext[Any], __: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[tool(spec) for spec in tools.specs])
+        return types.ListToolsResult(tools=[tool(spec) for spec in await tools.specs()])
 
     async def call_tool(
         context: ServerRequestContext[Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        if params.name not in {spec.name for spec in tools.specs}:
+        if params.name not in {spec.name for spec in await tools.specs()}:
             raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}")
         assert context.request is not None
         scope = context.request.scope

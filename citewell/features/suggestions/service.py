@@ -5,19 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from citewell.agent.interface import Done, TurnRequest
 from citewell.features.suggestions.candidates import Candidate, is_answered
 from citewell.features.suggestions.facts import fact_questions
 from citewell.features.suggestions.headings import heading_questions
 from citewell.features.suggestions.tables import table_questions
+from citewell.features.turns import LateAssistant
 from citewell.storage.content import ContentRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import FULLY_PROCESSED, Category, Citation, ElementType, Resource, ResourceFilter, Scope
-
-if TYPE_CHECKING:
-    from citewell.agent.graph import Assistant
 
 _LOOKED_AT = 12
 _TRIED = 8
@@ -40,12 +37,12 @@ Check = Callable[[str, str, str], Awaitable[Sequence[Citation]]]
 """(owner, question, resource) → what the file's answer to the question cites; nothing where it has none."""
 
 
-def answered_by(assistant: Assistant) -> Check:
+def answered_by(assistant: LateAssistant) -> Check:
     """A check that asks the assistant, which costs nothing as long as no chat model is configured."""
 
     async def check(owner_id: str, question: str, resource_id: str) -> Sequence[Citation]:
         turn = TurnRequest(owner_id=owner_id, message=question, scope=Scope(resource_ids=(resource_id,)))
-        ends = [event async for event in assistant.run(turn) if isinstance(event, Done)]
+        ends = [event async for event in (await assistant.get()).run(turn) if isinstance(event, Done)]
         return ends[-1].answer.citations if ends and ends[-1].answer.answered else ()
 
     return check
