@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
-
-import pytest
 
 from tests.server.running import RunningServer
 
@@ -14,7 +11,6 @@ from tests.server.running import RunningServer
 _LATE = ("onnxruntime_pybind11_state", "tokenizers", "_duckdb")
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_server_loads_what_the_first_question_needs_without_being_asked(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as server:
         mapped = Path(f"/proc/{server.pid}/maps")
