@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from dotenv import dotenv_values
-
 from citewell.errors import ConfigurationError
 
 PREFIX = "CITEWELL_"
@@ -39,10 +37,16 @@ def read_environment() -> Environment:
     """Both sources; `ConfigurationError` for a file that cannot be read."""
     file = Path(".env").absolute()
     try:
-        of_file = {name: value or "" for name, value in dotenv_values(".env", interpolate=True).items()}
+        of_file = _said_in(file) if file.exists() else {}
     except (OSError, ValueError) as error:
         raise ConfigurationError(f"The file {file} cannot be read: {error}.") from error
     return Environment(of_process=os.environ, of_file=of_file, file=file)
+
+
+def _said_in(file: Path) -> dict[str, str]:
+    from dotenv import dotenv_values  # here: most commands run where there is no such file
+
+    return {name: value or "" for name, value in dotenv_values(file, interpolate=True).items()}
 
 
 def lone_data_folder(given: Path | None) -> Path | None:

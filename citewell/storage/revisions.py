@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
+import ast
+from collections.abc import Iterator
 from pathlib import Path
 
 import sqlalchemy as sa
 
 _TABLE = sa.table("alembic_version", sa.column("version_num"))
-_SAYS = re.compile(r'^(revision|down_revision) = (?:"(\w+)"|None)$', re.MULTILINE)
-"""The lines of a migration that say which it is, and which it comes after."""
 
 
 def current_revision(connection: sa.Connection) -> str | None:
@@ -23,10 +22,10 @@ def known_revisions(migrations: Path) -> dict[str, str | None]:
     """Each revision of a folder of migrations with the one before it, as their files say without being run."""
     found: dict[str, str | None] = {}
     for path in (migrations / "versions").glob("*.py"):
-        said = {name: value or None for name, value in _SAYS.findall(path.read_text(encoding="utf-8"))}
+        said = dict(_constants(ast.parse(path.read_text(encoding="utf-8"))))
         revision, before = said["revision"], said["down_revision"]
-        assert revision is not None
-        found[revision] = before
+        assert isinstance(revision, str)
+        found[revision] = None if before is None else str(before)
     return found
 
 
@@ -34,3 +33,17 @@ def last_revision(known: dict[str, str | None]) -> str:
     """The one that none comes after."""
     (last,) = known.keys() - set(known.values())
     return last
+
+
+def _constants(module: ast.Module) -> Iterator[tuple[str, object]]:
+    for statement in module.body:
+        if not isinstance(statement, ast.Assign):
+            continue
+        for target in statement.targets:
+            for name, value in zip(_parts(target), _parts(statement.value), strict=False):
+                if isinstance(name, ast.Name) and isinstance(value, ast.Constant):
+                    yield name.id, value.value
+
+
+def _parts(expression: ast.expr) -> list[ast.expr]:
+    return expression.elts if isinstance(expression, ast.Tuple) else [expression]

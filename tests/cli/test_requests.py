@@ -134,7 +134,15 @@ def test_a_question_loads_neither_an_event_loop_nor_a_client_of_a_package_nor_wh
     folder: DataFolder, server: _Server, command: str
 ) -> None:
     server.content = json.dumps(_ANSWER | {"hits": []}).encode()
-    heavy = ("asyncio", "httpx", "citewell.types", "citewell.settings", "citewell.cli.adding", "citewell.cli.syncing")
+    heavy = (
+        "asyncio",
+        "httpx",
+        "dotenv",
+        "citewell.types",
+        "citewell.settings",
+        "citewell.cli.adding",
+        "citewell.cli.syncing",
+    )
     program = f"""
 import sys
 from citewell.cli import main
@@ -145,7 +153,9 @@ except SystemExit as ended:
     assert not ended.code, ended
 print(*(name for name in {heavy!r} if name in sys.modules), file=sys.stderr)
 """
-    outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    outcome = subprocess.run(
+        [sys.executable, "-c", program], cwd=folder.path, capture_output=True, text=True, check=False
+    )
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stderr.split() == []
     assert ("30 days." if command == "ask" else "Nothing found.") in outcome.stdout
