@@ -14,7 +14,7 @@ from citewell.agent.tables.language.wording import MONTHS
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion
 from citewell.agent.tables.lookup.figures import CellValue, converted, rounded, shown_value
 from citewell.agent.tables.lookup.find import FoundCell
-from citewell.agent.tables.lookup.measures import Derived, Measure, MeasurePoint, Quotient, ReportedLine
+from citewell.agent.tables.lookup.measures import Derived, Measure, MeasurePoint, Quotient, ReportedLine, scales_of
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn, SheetRow
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
 
@@ -34,7 +34,9 @@ class LookupAnswer:
 
 def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: Sequence[MeasurePoint]) -> LookupAnswer:
     """The answer over these points, in the order of the question's operation; at least one."""
-    exponent = _common(points) if question.exponent is None else question.exponent
+    exponent, scales = question.exponent, scales_of(points)
+    if exponent is None and len(scales) > 1:
+        exponent = max(scales)
     scaled = [_at_scale(point, exponent) for point in points]
     hits = tuple(_hit(owner_id, measure, point, whole) for point, whole in zip(points, scaled, strict=True))
     name = _name(measure, points[0])
@@ -53,12 +55,6 @@ def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetCo
     passage = f"{named}: {cell}"
     hit = _of_cells(owner_id, passage, [(table, row, column)])
     return LookupAnswer(f"{passage} [1]", (hit,))
-
-
-def _common(points: Sequence[MeasurePoint]) -> int | None:
-    """The scale that figures of different tables are given in: the largest that any of them has; None where they are alike."""
-    scales = {point.value.exponent for point in points if not (point.ratio or point.value.percent)}
-    return max(scales) if len(scales) > 1 else None
 
 
 def plain(text: str) -> str:

@@ -78,10 +78,9 @@ def named_rows(
             share = len(row.needed & asked) / len(row.needed) if row.needed else 0.0
             if share < THRESHOLDS.label_share or not own:
                 continue
-            heads = table.telling & asked - row.words - row.around
-            left = asked - row.words - row.around - table.about - CONTEXT - heads - frozenset(context)
-            if not all(map(table.begins_name, left)):
+            if not _accounts_for(table, row, asked - frozenset(context)):
                 continue
+            heads = table.telling & asked - row.words - row.around
             found.append(LineMatch(table, row, share, len((row.words | row.around) & asked), len(own), heads=heads))
     return found
 
@@ -95,9 +94,14 @@ def known_rows(tables: Iterable[PageTable], line: KnownLine, besides: Collection
         for table in tables
         for row in table.rows
         if line.where in (None, table.kind) or table.kind is None
-        if row.needed in names
-        and all(map(table.begins_name, rest - row.around - table.about - row.words - CONTEXT - table.telling))
+        if row.needed in names and _accounts_for(table, row, rest)
     ]
+
+
+def _accounts_for(table: PageTable, row: SheetRow, words: frozenset[str]) -> bool:
+    """Whether each word is said of the row, its groups, the table, its columns or the file, or says nothing of a line."""
+    left = words - row.words - row.around - table.about - table.telling - CONTEXT
+    return all(map(table.begins_name, left))
 
 
 def cell_at(matches: Sequence[LineMatch], period: Period, sign: Sign = Sign.PLAIN) -> FoundCell | None:

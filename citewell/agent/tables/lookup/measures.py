@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -133,6 +133,11 @@ class Quotient:
 
 
 Measure = ReportedLine | Derived | Quotient
+
+
+def scales_of(points: Iterable[MeasurePoint]) -> set[int]:
+    """The exponents of ten of the amounts among these points; 0 where a table states none."""
+    return {point.value.exponent for point in points if not (point.ratio or point.value.percent)}
 
 
 def find_measure(tables: Sequence[PageTable], words: tuple[str, ...]) -> ReportedLine | Derived | None:

@@ -12,7 +12,7 @@ from citewell.agent.interface import PageTables
 from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
-from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure
+from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure, scales_of
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
 from citewell.types import Element, Scope
@@ -118,7 +118,7 @@ def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
         periods = [periods[0], periods[0].before]
     points = [measure.at(period) for period in periods[: THRESHOLDS.periods]]
     whole = [point for point in points if point is not None]
-    scales = {point.value.exponent for point in whole if not (point.ratio or point.value.percent)}
+    scales = scales_of(whole)
     if len(scales) > 1 and 0 in scales:
         return []  # what has no scale may have lost it
     enough = len(whole) >= (2 if compares or asked.operation in _EXTREMES else 1)

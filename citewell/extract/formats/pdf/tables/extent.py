@@ -131,7 +131,7 @@ def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, in
     start, amounts = first, -1
     known = _titles(rows[max(0, first - THRESHOLDS.title_rows) : first])
     for i in range(first, last + 1):
-        if not (has_amounts(rows[i]) or _has_counts(rows[i])):
+        if not _has_figures(rows[i]):
             continue
         between = rows[amounts + 1 if amounts >= 0 else first : i]
         if amounts < 0:
@@ -143,11 +143,11 @@ def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, in
     return [*parts, (start, last)]
 
 
-def _has_counts(row: TextRow) -> bool:
-    """Whether a row has a label and figures, among them other ones than years."""
+def _has_figures(row: TextRow) -> bool:
+    """Whether a row has amounts, or a label and figures, among them other ones than years."""
     later = [piece.text for piece in row.pieces[1:]]
     named = any(character.isalpha() for character in row.pieces[0].text)
-    return named and all(map(is_numeric, later)) and not all(map(_PERIOD.search, later))
+    return has_amounts(row) or (named and all(map(is_numeric, later)) and not all(map(_PERIOD.search, later)))
 
 
 def _titles(rows: Sequence[TextRow]) -> set[str]:
@@ -259,7 +259,7 @@ def _has_titles(rows: Sequence[TextRow], columns: Sequence[Interval]) -> bool:
     for row in rows:
         if has_marks_only(row):
             continue
-        if has_amounts(row) or _has_counts(row):
+        if _has_figures(row):
             return False
         if row.pieces[-1].x1 > columns[1][0]:
             return True
