@@ -10,6 +10,8 @@ most of the probability. Tables with every fifth checksum (`--held`) are left ou
 reach:     one of the readings is right
 forced:    the likeliest answer is right
 right at:  share answered rightly where the threshold lets that share be wrong, and the threshold
+with rows: the same where, below the threshold, the likeliest rows are shown whole from a second threshold on, which is right where they
+           hold the known answer; and both thresholds
 
 `--write` fits to all tables and writes the weights. `--grids` keeps the tables that were read for the next run.
 """
@@ -65,7 +67,8 @@ class Question:
     """A question with what is known of its readings; the last reading is the one that means nothing of the table.
 
     names: of all groups in a row, by number; group: which group each is in; readings: the groups of all readings in a row;
-    reading: which reading each is of; answer: which readings share an answer; right: whether that is the known one.
+    reading: which reading each is of; answer: which readings share an answer; right: whether that is the known one;
+    rows: which readings share rows, few enough to be shown, -1 where a reading has none; held_by: whether the known answer is in them.
     """
 
     held: bool
@@ -75,6 +78,8 @@ class Question:
     reading: Numbers
     answer: Numbers
     right: NDArray[np.bool_]
+    rows: Numbers
+    held_by: NDArray[np.bool_]
     reached: bool
 
     def probabilities(self, weights: Weights) -> Weights:
@@ -132,7 +137,7 @@ def is_known(answer: str, known: str) -> bool:
         same = len(found) == 1 and float(found[0].replace(",", "")) == float(number[0].replace(",", ""))
         return same and len(given) <= len(wanted) + 12
     if (counted := _COUNTED.fullmatch(wanted)) is not None and _NUMBER.fullmatch(given):
-        return counted[1].replace(",", "").rstrip(".") == f"{float(given):.12g}"
+        return counted[1].replace(",", "").rstrip(".") == f"{float(given.replace(',', '')):.12g}"
     if _is_day(given, _ORDINAL.sub("", wanted)):
         return True
     if (day := date_in(known.split(" (")[0])) is not None and day.date().isoformat() == given:
@@ -177,13 +182,20 @@ def prepare(grid: Grid, question: str, known: Sequence[str], names: dict[str, in
     for reading in readings:
         if reading.answer not in answers:
             answers[reading.answer] = (len(answers), is_right(reading.answer, known))
+    shown: dict[frozenset[int], tuple[int, bool]] = {}
+    for reading in readings:
+        if 0 < len(reading.rows) <= THRESHOLDS.whole_rows and reading.rows not in shown:
+            cells = [column.texts[row] for row in reading.rows for column in grid.columns]
+            shown[reading.rows] = (len(shown), all(any(is_known(cell, one) for cell in cells) for one in known))
+    rows = [shown.get(reading.rows, (-1, False)) for reading in readings]
     right = np.array([*(answers[reading.answer][1] for reading in readings), False])
     reached = bool(right.any())
     right[-1] = not reached
     return Question(
         held, np.array(flat), np.array(group), np.array([g for one in groups for g in one]),
         np.repeat(np.arange(len(groups)), [len(one) for one in groups]),
-        np.array([*(answers[reading.answer][0] for reading in readings), len(answers)]), right, reached,
+        np.array([*(answers[reading.answer][0] for reading in readings), len(answers)]), right,
+        np.array([*(number for number, _ in rows), -1]), np.array([*(held for _, held in rows), False]), reached,
     )  # fmt: skip
 
 
@@ -223,26 +235,54 @@ def fit(questions: Sequence[Question], size: int) -> Weights:
     return kept.round(2)
 
 
+def likeliest(shares: Weights, groups: Numbers, right: NDArray[np.bool_]) -> tuple[float, bool]:
+    """How likely the likeliest group of readings is, and whether it is right; readings of group -1 are in none."""
+    kept = groups >= 0
+    if not kept.any():
+        return 0.0, False
+    mass = np.bincount(groups[kept], shares[kept])
+    best = int(mass.argmax())
+    return float(mass[best]), bool(right[groups == best].any())
+
+
 def measured(questions: Sequence[Question], weights: Weights) -> dict[str, object]:
     """What the weights do to questions."""
-    confidence: list[float] = []
-    right: list[bool] = []
+    answers: list[tuple[float, bool]] = []
+    rows: list[tuple[float, bool]] = []
     for one in questions:
-        mass = np.bincount(one.answer[:-1], one.probabilities(weights)[:-1], 1)
-        best = int(mass.argmax())
-        confidence.append(float(mass[best]))
-        right.append(one.reached and bool(one.right[:-1][one.answer[:-1] == best].any()))
-    order = np.argsort(-np.array(confidence))
-    rights = np.cumsum(np.array(right)[order]) / len(questions)
-    wrongs = np.cumsum(~np.array(right)[order]) / len(questions)
+        shares = one.probabilities(weights)[:-1]
+        answers.append(likeliest(shares, one.answer[:-1], one.right[:-1] & one.reached))
+        rows.append(likeliest(shares, one.rows[:-1], one.held_by[:-1]))
+    (confidence, right), (rows_confidence, held) = (np.array(pairs, dtype=float).T for pairs in (answers, rows))
+
+    def shares_at(low: float, low_rows: float) -> tuple[float, float]:
+        """What is right and what is wrong with two thresholds."""
+        told = confidence >= low
+        whole = ~told & (rows_confidence >= low_rows)
+        correct, wrong = (((told & (right == ok)) | (whole & (held == ok))).mean() for ok in (1, 0))
+        return round(float(correct), 3), round(float(wrong), 3)
+
+    order = np.argsort(-confidence)
+    rights = np.cumsum(right[order]) / len(questions)
+    wrongs = np.cumsum(1 - right[order]) / len(questions)
     at: dict[str, tuple[float, float]] = {}
+    both: dict[str, tuple[float, ...]] = {}
     for allowed in _ALLOWED:
         last = int(np.searchsorted(wrongs, allowed, side="right")) - 1
         if last >= 0:
-            at[f"wrong {allowed}"] = (round(float(rights[last]), 3), round(confidence[order[last]], 2))
+            at[f"wrong {allowed}"] = (round(float(rights[last]), 3), round(float(confidence[order[last]]), 2))
+        pairs = [(low, low_rows) for low in np.arange(0.6, 0.9, 0.01) for low_rows in np.arange(0.6, 1.0, 0.01)]
+        found = [
+            (correct, round(float(low), 2), round(float(low_rows), 2))
+            for low, low_rows in pairs
+            for correct, wrong in (shares_at(low, low_rows),)
+            if wrong <= allowed
+        ]
+        both[f"wrong {allowed}"] = max(found, default=())
     return {
         "questions": len(questions), "reach": round(float(np.mean([one.reached for one in questions])), 3),
-        "forced": round(float(np.mean(right)), 3), "right at": at,
+        "forced": round(float(right.mean()), 3), "right at": at, "with rows": both,
+        "right and wrong as shipped": shares_at(THRESHOLDS.confidence, THRESHOLDS.rows_confidence),
     }  # fmt: skip
 
 

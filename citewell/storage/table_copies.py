@@ -89,7 +89,13 @@ def _table(resource: Resource, table: Mapping[str, Any]) -> TableInfo:
         filename=resource.filename,
         name=str(table.get("name") or ""),
         sheet=table.get("sheet"),
-        columns=tuple(TableColumn(str(c["name"]), cast(ColumnKind, c["dtype"])) for c in table.get("columns", ())),
+        columns=tuple(map(_column, table.get("columns", ()))),
         rows=int(table.get("row_count") or 0),
         provenance=resource.provenance,
     )
+
+
+def _column(column: Mapping[str, Any]) -> TableColumn:
+    kind = cast(ColumnKind, column["dtype"])
+    written = str(column.get("format") or "") if kind == "date" else ""
+    return TableColumn(str(column["name"]), kind, str(column.get("unit") or ""), written)

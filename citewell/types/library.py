@@ -27,10 +27,21 @@ class ResourceInfo:
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column of a table: its name as the file has it, and the kind of its values."""
+    """A column of a table: its name as the file has it, and the kind of its values.
+
+    unit: the currency or percent sign that the file writes beside its numbers; written: the `strftime` format in which it writes its dates.
+    Both are empty where the file says nothing.
+    """
 
     name: str
     kind: ColumnKind
+    unit: str = ""
+    written: str = ""
+
+    @property
+    def with_unit(self) -> str:
+        """The name with the unit in parentheses after it, unless it has it already: `Price (£)`."""
+        return f"{self.name} ({self.unit})" if self.unit and self.unit not in self.name else self.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,6 +35,8 @@ class TableThresholds:
     weighed_tables:      tables for which readings of one question are weighed
     confidence:          probability from which the likeliest answer is given. From 0.55 / 0.65 / 0.74 / 0.79 on, of questions on tables that the
                          weights were not fitted to 40 / 34 / 29 / 25 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
+    rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
+    whole_rows, whole_columns: rows up to which, and columns up to which
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
     selections:          ways of taking words for conditions that are tried, those that account for most words first
@@ -72,7 +74,10 @@ class TableThresholds:
     held_rows: int = 1_000
     weighed_characters: int = 300
     weighed_tables: int = 8
-    confidence: float = 0.72
+    confidence: float = 0.74
+    rows_confidence: float = 0.67
+    whole_rows: int = 3
+    whole_columns: int = 12
     alike: float = 0.8
     stem: int = 3
     ending: int = 4

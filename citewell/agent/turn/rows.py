@@ -1,10 +1,12 @@
-"""Which rows of a table may be quoted as an answer: those that hold every word of a question that asks for no computation.
+"""Which rows of a table may be quoted as an answer: those that hold every word of a question that asks for no computation, and for no row
+that does *not* meet a condition.
 
 A row that is merely similar to the question says nothing of the rows it was not compared with, so it is offered as a place to look.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from citewell.agent.tables.language.wording import asks_to_compute
@@ -12,13 +14,17 @@ from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
+_LEAVES_OUT = re.compile(
+    r"(?i)(?<!\w)(?:(?<!or )not|never|without|neither|nor|both|except|excluding|besides|other than|\w+n['’]t)(?!\w)"
+)
+
 
 def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
     """The hits without the rows that leave a word of the question unexplained; passages of other kinds stay.
 
     A small sheet is one passage, whose rows are treated alike. Tables on pages stay, among the text that explains them.
     """
-    computes = asks_to_compute(question.text)
+    computes = asks_to_compute(question.text) or _LEAVES_OUT.search(question.text) is not None
     return [hit for hit in hits if not _of_sheet(hit) or (not computes and _explains(question, hit))]
 
 

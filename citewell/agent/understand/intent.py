@@ -25,6 +25,7 @@ _CONTRACTED = re.compile(r"(?<=\w)(?:n't|'(?:s|re|m|ve|d|ll))\b")
 _YOU = re.compile(
     r"\b(?:you|your|yours|yourself|(?:this|the) (?:ai|bot|chatbot|assistant)|du|dir|tu|toi|tú|eres|sei|você)\b"
 )
+_QUOTED = re.compile(r"""["“”„«»][^"“”„«»]*\w[^"“”„«»]*["“”«»]""")
 _REQUEST = re.compile(
     r"^(?:(?:please|so|and|hey|but|ok|well|just)[ ,]+)*"
     r"(?:(?:can|could|would|will|may|might) (?:you|i|we)|do you (?:know|mind)|i (?:would like|want|need) (?:you )?to)\b"
@@ -69,6 +70,8 @@ def read_words(message: str, history: Sequence[PastMessage] = ()) -> Intent | Do
     """
     if len(message.strip()) > THRESHOLDS.small_talk_characters and _WORD.search(message):
         return _LOOKED_UP
+    if _QUOTED.search(message[: THRESHOLDS.small_talk_characters + 1]):
+        return _LOOKED_UP  # what is between quotation marks is a name, whatever its words say
     text = normalise(message.strip()[: THRESHOLDS.small_talk_characters])
     if not _WORD.search(text):
         return Intent("general_conversation", THRESHOLDS.around_polite, SmallTalk.ACKNOWLEDGEMENT)

@@ -95,6 +95,31 @@ async def test_a_weighed_answer_is_a_sentence(sheets: Sheets, question: str, ans
     assert await _answer(sheets, question) == answer
 
 
+async def test_rows_that_are_surer_than_any_of_their_cells_are_shown_whole(sheets: Sheets) -> None:
+    answer = "The row where Launched is 9 March 1920:\n- Ship: Pra; Launched: 9 March 1920; Port: Cape Coast, Ghana; Crew: 88; Length: 12 m [1]"
+    assert await _answer(sheets, "What was launched in 1920?") == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "form", "lead"),
+    [
+        ("What was the first ship?", "first", "The first row:"),
+        ("Which ship comes after Volta?", "after", "The row after Volta:"),
+        ("Which ship has the greatest length?", "highest", "The row with the highest Length:"),
+        ("Which ship has the same port as Adda?", "same", "The row with the same Port as Adda:"),
+        ("Which ships are longer than Volta?", "beyond", "The rows with more Length than Volta:"),
+    ],
+)
+async def test_whole_rows_are_led_by_how_they_were_found(sheets: Sheets, question: str, form: str, lead: str) -> None:
+    plan = next(
+        reading for reading in _readings(sheets, question) if reading.form == form and len(reading.rows) < 3
+    ).whole
+    result = await TableEngine(sheets).run(OWNER, plan.table, plan.query)
+    text = phrase(plan, result, (), list(range(1, len(result.rows) + 1))) or ""
+    assert text.startswith(f"{lead}\n- Ship: ")
+    assert all(name in text for name in ("Launched: ", "Port: ", "Crew: ", "Length: "))
+
+
 def _readings(sheets: Sheets, question: str) -> list[Interpretation]:
     return list(interpretations(evidence_of(question, _grid(sheets))))
 

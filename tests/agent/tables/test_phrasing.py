@@ -48,8 +48,8 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
         ("How many borrowers are overdue?", "There are 2 different values of Borrower in “Loans” where Status is overdue [1]."),
         ("How many borrowers are in Tamale?", "There is 1 value of Borrower in “Loans” where Branch is Tamale [1]."),
         ("How many different branches are there?", "The number of different values of Branch is 3, over 6 rows [1]."),
-        ("What is the total amount?", "The total of Amount (GHS) is 32,300.75, over 5 rows [1]."),
-        ("What is the total amount in Tamale?", "The total of Amount (GHS) is 12,000, over 1 row where Branch is Tamale [1]."),
+        ("What is the total amount?", "The total of Amount is GHS 32,300.75, over 5 rows [1]."),
+        ("What is the total amount in Tamale?", "The total of Amount is GHS 12,000, over 1 row where Branch is Tamale [1]."),
         ("What is the total amount of borrower Akua Asante?", "No row where Borrower is Akua Asante has a value in Amount (GHS) [1]."),
         ("How many records have an amount between 800 and 5,000?",
          "There are 2 rows in “Loans” where Amount (GHS) is at least 800 and Amount (GHS) is at most 5000 [1]."),
@@ -78,7 +78,7 @@ async def test_a_total_row_that_is_left_out_is_named(sheets: Sheets) -> None:
     rows = [("Accra", 1, 2.0), ("Kumasi", 3, 4.5), ("Wa", 5, 6.0), ("Total", 9, 12.5)]
     sheets.add(COLUMNS, rows, sheet="Summary")
     assert await _answer(sheets, "What is the sum of amount?") == (
-        "The total of Amount (GHS) is 12.5, over 3 rows [1].\nRow 5 of Loans.xlsx/Summary, a total of the others, is left out."
+        "The total of Amount is GHS 12.50, over 3 rows [1].\nRow 5 of Loans.xlsx/Summary, a total of the others, is left out."
     )
 
 
@@ -117,7 +117,7 @@ async def test_two_are_not_compared_where_one_of_them_has_no_row(loans: Sheets) 
 async def test_a_file_with_nan_in_it_is_answered(sheets: Sheets) -> None:
     sheets.add(COLUMNS, [("Accra", 1, float("nan")), ("Wa", 2, 3.0), ("Ho", 3, float("inf"))])
     assert await _answer(sheets, "What is the amount of Accra?") == "Branch: Accra; Amount (GHS): NaN [1]"
-    assert await _answer(sheets, "What is the total amount?") == "The total of Amount (GHS) is NaN, over 3 rows [1]."
+    assert await _answer(sheets, "What is the total amount?") == "The total of Amount is GHS NaN, over 3 rows [1]."
     assert await _answer(sheets, "Which branch has the lowest amount?") == "Amount was lowest for Wa: GHS 3 [1]."
     for unordered in (
         "Which branch has the highest amount?",

@@ -14,7 +14,7 @@ from citewell.agent.tables.language.sentences import at, figure, highest, joined
     ("value", "column", "text"),
     [
         (82_750, "Expenses (GHS)", "GHS 82,750"),
-        (12.5, "Price ($)", "$12.5"),
+        (12.5, "Price ($)", "$12.50"),
         (18, "Term (months)", "18 months"),
         (45, "Share (%)", "45%"),
         (120, "Speed (km/h)", "120 km/h"),

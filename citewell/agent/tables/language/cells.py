@@ -23,7 +23,10 @@ Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
-_SUM = re.compile(r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b", re.I)
+_SUM = re.compile(
+    r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
+    re.I,
+)
 _CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
 _RANKS = frozenset(("rank", "posit", "place", "pos"))
 _NUMBERED = frozenset(("#", "no"))

@@ -300,14 +300,15 @@ def _comparison_links(evidence: QuestionEvidence) -> Iterator[ValueLink]:
         for first in evidence.find(words):
             last = first + len(words.split())
             yield from _timed(evidence, first, last, low, high)
-    for opening, closing in (("between", "and"), ("from", "to"), ("from", "through"), ("between", "to")):
+    for opening, closings in (("between", ("and", "to")), ("from", ("to", "through"))):
         for first in evidence.find(opening):
-            a, b = _number_of(evidence, first + 1), _number_of(evidence, first + 3)
-            if a is None or b is None or evidence.texts[first + 2] != closing:
+            joined = any(text in closings for text in evidence.texts[first + 2 : first + 3])
+            a, b = _number_of(evidence, first + 1), _number_of(evidence, first + 2 + joined)
+            if a is None or b is None or (not joined and a >= b):
                 continue
             for column in evidence.grid.columns:
                 if column.is_numeric or column.is_year:
-                    yield from _between(column, first, a, b)
+                    yield from _between(column, (first, first + 3 + joined), a, b)
 
 
 _TIMES: tuple[tuple[str, Comparator | None, Comparator | None], ...] = (
@@ -491,7 +492,7 @@ def _timed(
             )
 
 
-def _between(column: GridColumn, first: int, low: float, high: float) -> Iterator[ValueLink]:
+def _between(column: GridColumn, span: tuple[int, int], low: float, high: float) -> Iterator[ValueLink]:
     rows = frozenset(i for i, v in enumerate(column.measures) if v is not None and low <= v <= high)
     if rows:
-        yield ValueLink(column, first, first + 4, rows, _cells_condition(column, rows), compares=True)
+        yield ValueLink(column, *span, rows, _cells_condition(column, rows), compares=True)

@@ -35,6 +35,23 @@ def found_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
     return f"{asked} {at(found.labels[0])}{_but(where, found.label)}: {named}{mark}."
 
 
+def whole_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: str) -> str:
+    """`The row with the highest Attendance:` and all its cells that are filled in: which row is meant is clear, which of its cells is not."""
+    noun = "row" if len(result.rows) == 1 else "rows"
+    if plan.metric is not None:
+        most = plan.lead if plan.beside else f"the {plan.lead} {title(plan.metric.name)}"
+        lead = f"The {noun} with {most}{where}:"
+    elif plan.beside:
+        lead = f"The {noun} {plan.lead}:"
+    else:
+        lead = f"The {plan.lead.removeprefix('of the ').removesuffix(' row')} {noun}".replace("  ", " ") + f"{where}:"
+    lines = [lead]
+    for row, number in zip(result.rows, numbers, strict=True):
+        cells = [(name, figure(cell, name)) for name, cell in zip(result.columns, row.values, strict=True)]
+        lines.append(f"- {'; '.join(f'{title(name)}: {text}' for name, text in cells if text)} [{number}]")
+    return "\n".join(lines)
+
+
 class _Found:
     """The cells of up to three rows, as a sentence needs them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from citewell.agent.tables.language.asked import AskedColumn
@@ -24,6 +24,7 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.run.results import format_number
+from citewell.agent.tables.thresholds import THRESHOLDS
 
 MAX_UNNAMED = 6
 RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back", "streak")
@@ -88,7 +89,8 @@ PLACE = ("listed", "list", "chart", "table", "shown")
 class Interpretation:
     """A reading: `answer` are the values that it gives, `steps` what it takes for granted, `used` the words that it accounts for.
 
-    make: builds its plan, which only the reading that is chosen needs.
+    rows: indices of the rows whose cells answer; empty where the answer is a figure;
+    make: builds its plan, which only the reading that is chosen needs; make_whole: the same for the rows with all their cells.
     """
 
     form: str
@@ -98,11 +100,19 @@ class Interpretation:
     selection: Selection
     make: Callable[[], Plan]
     asked: AskedColumn | None = None
+    rows: frozenset[int] = frozenset()
+    make_whole: Callable[[], Plan] | None = None
 
     @property
     def plan(self) -> Plan:
         """The typed query, and how its result is worded."""
         return self.make()
+
+    @property
+    def whole(self) -> Plan:
+        """The typed query for all cells of its rows; only of a reading that has rows."""
+        assert self.make_whole is not None
+        return self.make_whole()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +219,10 @@ class ReadingForm:
             counted = (
                 frozenset({told}) if count == len(answer) and told not in self.selection.used else frozenset[int]()
             )
-            yield self.meaning(
+            reading = self.meaning(
                 form, partial(self._found_plan, found, column), answer, used | counted | (asked.words - self.selection.used), more, asked
             )  # fmt: skip
+            yield replace(reading, rows=found.rows, make_whole=partial(self._whole_plan, found))
 
     def _answers(self, column: GridColumn, rows: Sequence[int], answer: set[str]) -> Iterator[str]:
         """How many values there are, as told or not, and whether they are words of the question: one of those beside its `or`."""
@@ -244,6 +255,15 @@ class ReadingForm:
             shape=Shape.FOUND, table=self.grid.table, query=query, metric=found.metric.info if found.metric else None, asked=asked.info,
             subject=label.info if label else None, expected=len(found.rows), lead=found.lead, beside=found.beside,
         )  # fmt: skip
+
+    def _whole_plan(self, found: FoundRows) -> Plan:
+        """All cells of the rows, in place of one column's; of a wide table those that may be asked for."""
+        cells = self._found_plan(found, self.grid.columns[0])
+        wide = len(self.grid.columns) > THRESHOLDS.whole_columns
+        shown = {*cells.query.columns, *(asked.column.name for asked in self.asked)}
+        names = tuple(c.name for c in self.grid.columns if not wide or c.name in shown)
+        query = replace(cells.query, columns=names)
+        return replace(cells, shape=Shape.WHOLE, query=query, asked=None)
 
     def noun_after(self, start: int) -> tuple[frozenset[int], ColumnLink | None]:
         """The noun of "how many …": the column that it names, else its words up to the verb."""

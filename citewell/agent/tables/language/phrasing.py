@@ -11,13 +11,13 @@ from typing import Any, cast
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
-from citewell.agent.tables.language.found_rows import found_rows
+from citewell.agent.tables.language.found_rows import found_rows, whole_rows
 from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import format_number, shown
+from citewell.agent.tables.run.results import as_written, format_number, shown
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
@@ -45,12 +45,18 @@ _COMPARISONS = {
 }
 
 
+_SHOWN = frozenset({Shape.EXTREME, Shape.LOOKUP, Shape.ROWS, Shape.FOUND, Shape.WHOLE})
+"""Answers whose cells are shown and not calculated with, so that they may be texts."""
+
+
 def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Sequence[int]) -> str | None:
     """The answer, `[n]` being `numbers[i]` for result row i; None when the rows do not give the one answer that was planned."""
     if plan.expected is not None and len(result.rows) != plan.expected:
         return None
     if not result.rows:
         return None
+    if plan.shape in _SHOWN:
+        result = as_written(result)
     plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
     text = _SHAPES[plan.shape](plan, result, numbers)
     if left_out and text:
@@ -72,9 +78,9 @@ def _quoted(plan: Plan) -> Plan:
             table, filename=_words(table.filename), name=_words(table.name), sheet=table.sheet and _words(table.sheet)
         ),
         query=replace(query, conditions=conditions),
-        metric=plan.metric and replace(plan.metric, name=_words(plan.metric.name)),
-        subject=plan.subject and replace(plan.subject, name=_words(plan.subject.name)),
-        asked=plan.asked and replace(plan.asked, name=_words(plan.asked.name)),
+        metric=plan.metric and replace(plan.metric, name=_words(plan.metric.with_unit)),
+        subject=plan.subject and replace(plan.subject, name=_words(plan.subject.with_unit)),
+        asked=plan.asked and replace(plan.asked, name=_words(plan.asked.with_unit)),
         lead=_words(plan.lead),
     )
 
@@ -124,7 +130,9 @@ def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
         return f"No row{where} has a value in {plan.metric.name} [{numbers[0]}]."
     rows = f"{format_number(row.rows.count)} {'row' if row.rows.count == 1 else 'rows'}"
     name = _FUNCTIONS[plan.function]
-    return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
+    if plan.function is Function.COUNT_DISTINCT:
+        return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
+    return f"The {name} of {title(plan.metric.name)} is {figure(row.values[0], plan.metric.name)}, over {rows}{where} [{numbers[0]}]."
 
 
 def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -231,6 +239,11 @@ def _found(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | Non
     return found_rows(plan, result, numbers, conditions_text(plan.query.conditions))
 
 
+def _whole(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    where = conditions_text([c for c in plan.query.conditions if plan.metric is None or not plan.beside])
+    return whole_rows(plan, result, numbers, where)
+
+
 def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     """From the lowest to the highest value, and how far that is."""
     assert plan.metric is not None
@@ -283,6 +296,7 @@ _SHAPES = {
     Shape.LOOKUP: _lookup,
     Shape.ROWS: _rows,
     Shape.FOUND: _found,
+    Shape.WHOLE: _whole,
     Shape.SPAN: _span,
 }
 

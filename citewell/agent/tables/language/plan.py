@@ -45,6 +45,7 @@ class Shape(StrEnum):
     LOOKUP = "lookup"
     ROWS = "rows"
     FOUND = "found"
+    WHOLE = "whole"
     SPAN = "span"
 
 
@@ -54,7 +55,7 @@ class Plan:
 
     subject: the column whose values name the result's rows; metric: the column measured; best: n of "top n", 1 for "which";
     unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
-    asked: the column whose cells are the answer, where rows are found; lead: in words how they were found;
+    asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
     unit: of a difference, where the column's name does not say it (`years`).
     """

@@ -11,6 +11,7 @@ from citewell.agent.tables.run.results import shown
 
 _CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦]|US\$")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}[²³]?|[^\W\d_]{3,11}s|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
+_TENTHS = re.compile(r"[^.]*\.\d")
 _PLURAL = re.compile(r"[^\W\d_]{3,}(?<![su])s", re.I)
 _PERIOD = re.compile(r"(?:[QHW]\d{1,2}\W*)?(?:FY\W?)?(?:1[5-9]|20)\d\d(?:\W\d\d(?:\d\d)?)?(?:\W*[QHW]\d)?", re.I)
 _MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\W*\d{4})?", re.I)
@@ -24,12 +25,12 @@ def title(column: str) -> str:
 
 
 def figure(value: Any, column: str) -> str:
-    """A value with the unit that its column's name has in parentheses: `GHS 82,750`, `18 months`, `45%`."""
+    """A value with the unit that its column's name has in parentheses: `GHS 82,750`, `£4.50`, `18 months`, `45%`."""
     text, unit = shown(value), unit_of(column)
     if not text or isinstance(value, str) or not unit:
         return text
     if _CURRENCY.fullmatch(unit):
-        return f"{unit}{'' if len(unit) == 1 else ' '}{text}"
+        return f"{unit}{'' if len(unit) == 1 else ' '}{f'{text}0' if _TENTHS.fullmatch(text) else text}"
     if _UNIT.fullmatch(unit):
         return f"{text}{'' if unit == '%' else ' '}{unit}"
     return text

@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.cells import Grid, grid_of
-from citewell.agent.tables.language.choice import choose, reading_weights
+from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
+from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.links import (
     TableWords,
     column_mentions,
@@ -140,7 +141,8 @@ class TablePlanner:
         )  # one cell answers better than the rows that hold it
         if plans and not weighs:
             return await self._settle(owner_id, *plans[0])
-        if (weighed := await asyncio.to_thread(self._weigh, question, small, only)) is not None:
+        weighed = await asyncio.to_thread(self._weigh, question, small, only)
+        if weighed is not None and not (plans and weighed.plan.shape is Shape.WHOLE):
             return weighed
         if plans:
             return await self._settle(owner_id, *plans[0])
@@ -156,14 +158,22 @@ class TablePlanner:
                 continue
             evidence = evidence_of(question, known.grid)
             chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
-            if chosen is None or chosen.confidence < self._thresholds.confidence:
+            if chosen is None or (found := self._likely_enough(chosen)) is None:
                 continue
-            if only or evidence.content <= chosen.reading.used:
-                plan = chosen.reading.plan
+            reading, plan, confidence = found
+            if only or evidence.content <= reading.used:
                 if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, known.grid) is not None:
                     continue
-                likely.append(Planned(plan, _left_out(plan), round(chosen.confidence, 4)))
+                likely.append(Planned(plan, _left_out(plan), round(confidence, 4)))
         return likely[0] if len(likely) == 1 else None
+
+    def _likely_enough(self, chosen: Chosen) -> tuple[Interpretation, Plan, float] | None:
+        """The answer, else the rows it is in with all their cells, else nothing."""
+        if chosen.confidence >= self._thresholds.confidence:
+            return chosen.reading, chosen.reading.plan, chosen.confidence
+        if chosen.of_rows is not None and chosen.rows_confidence >= self._thresholds.rows_confidence:
+            return chosen.of_rows, chosen.of_rows.whole, chosen.rows_confidence
+        return None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         left_out = known.summing_rows if found.shape in _WITHOUT_TOTALS else ()

@@ -6,6 +6,7 @@ import json
 import math
 import uuid
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
@@ -14,7 +15,7 @@ from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableInfo
+from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
 
 _NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")
 
@@ -32,6 +33,29 @@ def shown(value: Any) -> str:
     if isinstance(value, date | time):
         return value.isoformat()
     return str(value)
+
+
+def as_written(result: TableResult) -> TableResult:
+    """The result as a reader knows it from the file: `Price (£)` for a column of `£3.00`, `27 August 2005` where it writes its dates so.
+
+    Dates in figures only (`27/08/2005`) stay in the form that nobody can misread.
+    """
+    columns = {column.name: column for column in result.table.columns}
+    known = [columns.get(name) for name in result.columns]
+    rows = tuple(
+        replace(row, values=tuple(_written(value, column) for value, column in zip(row.values, known, strict=True)))
+        for row in result.rows
+    )
+    names = tuple(
+        name if column is None else column.with_unit for name, column in zip(result.columns, known, strict=True)
+    )
+    return replace(result, columns=names, rows=rows)
+
+
+def _written(value: Any, column: TableColumn | None) -> Any:
+    if column is None or "%b" not in column.written.lower() or not isinstance(value, date):
+        return value
+    return value.strftime(column.written.replace("%d", str(value.day)))
 
 
 def format_number(value: float | Decimal) -> str:
@@ -82,6 +106,8 @@ def row_words(facts: RowFacts) -> str:
 def statement(result: TableResult, row: ResultRow) -> str:
     """The passage that a citation of this result row quotes."""
     bins = {ref.name: ref for ref in result.query.groups if ref.bin is not None}
+    if not result.grouped:
+        result, row = _row_as_written(result, row)
     pairs = " | ".join(
         f"{bins[name].column}: {bin_words(value, bins[name].bin or 0)}" if name in bins else f"{name}: {shown(value)}"
         for name, value in zip(result.columns, row.values, strict=True)
@@ -91,6 +117,11 @@ def statement(result: TableResult, row: ResultRow) -> str:
     return (
         f"{pairs} ({row_words(row.rows)}{'; where ' + conditions if conditions else ''})" if result.grouped else pairs
     )
+
+
+def _row_as_written(result: TableResult, row: ResultRow) -> tuple[TableResult, ResultRow]:
+    written = as_written(replace(result, rows=(row,)))
+    return written, written.rows[0]
 
 
 def bin_words(start: float, width: float) -> str:
