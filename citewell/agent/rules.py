@@ -12,7 +12,7 @@ from citewell.agent.extractive.refusal import explain
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, Refused
+from citewell.agent.tables.language.table_planner import Planned, Refused, gives_what_was_weighed
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.answer import answer_with_picture
 from citewell.agent.tables.run.results import row_hits
@@ -156,7 +156,7 @@ def _beside(turn: TurnState) -> str:
 
 def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft | None:
     """The worded result, with its sources numbered from 1; None when the query failed, or its rows do not answer."""
-    if not isinstance(planned, Planned) or result.table is None:
+    if not isinstance(planned, Planned) or result.table is None or not gives_what_was_weighed(planned, result.table):
         return None
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])

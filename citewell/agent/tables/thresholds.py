@@ -22,6 +22,7 @@ class TableThresholds:
     number_before_column: the same for a column named after it ("over 30 days overdue")
     label_words:         words from which a value alone makes a question one about the rows of that value
     first_year, last_year: numbers of four digits within these are years
+    years_of_a_month:    years between the first and the last date of a column up to which `in March` is the March of each
 
     Choosing tables:
     tables:              tables that one question is read against, those it names most of first
@@ -65,6 +66,7 @@ class TableThresholds:
     label_words: int = 2
     first_year: int = 1900
     last_year: int = 2100
+    years_of_a_month: int = 20
 
     tables: int = 50
     small_table: int = 500

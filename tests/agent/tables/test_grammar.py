@@ -317,7 +317,7 @@ async def test_a_run_of_rows_is_worded_as_one(tmp_path: Path) -> None:
     run = next(r.make for r in _of_skaters(tmp_path, question) if r.form == "run")
     result = await TableEngine(sheets).run(OWNER, table, replace(run().query, source=table_key(table)))
     assert phrase(run(), result, (), [1]) == (
-        "There are 3 rows one after another in “data” where Medals is over 2 [1]."
+        "There are 3 rows one after another in “Race.csv” where Medals is over 2 [1]."
     )
 
 

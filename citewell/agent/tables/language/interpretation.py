@@ -168,8 +168,8 @@ class ReadingForm:
         )  # fmt: skip
 
     def without_totals(self) -> tuple[RowCondition, ...]:
-        """The condition that leaves out total rows, where the selection is of all rows."""
-        if self.selection.links or not self.grid.totals:
+        """The condition that leaves out total rows, where the selection is of all rows or of those on one side of a number."""
+        if not self.grid.totals or not all(link.compares for link in self.selection.links):
             return ()
         numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
         return (RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers),)

@@ -33,14 +33,20 @@ class ValueMention:
 
 @dataclass(frozen=True, slots=True)
 class TableWords:
-    """A table's vocabulary: per text column the different values, as compared; columns with too many are missing."""
+    """A table's vocabulary: per text column the different values, as compared; columns with too many are missing.
+
+    years: the first and the last year of each column of dates.
+    """
 
     table: TableInfo
     values: Mapping[str, tuple[str, ...]]
+    years: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     by_first: Mapping[str, tuple[tuple[tuple[str, ...], TableColumn, str], ...]] = field(default_factory=dict)
 
 
-def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> TableWords:
+def table_words(
+    table: TableInfo, values: Mapping[str, tuple[str, ...]], years: Mapping[str, tuple[int, int]] | None = None
+) -> TableWords:
     """Index the values by their first word; those that no question can hold are left out."""
     columns = {column.name: column for column in table.columns}
     found: dict[str, list[tuple[tuple[str, ...], TableColumn, str]]] = {}
@@ -49,7 +55,7 @@ def table_words(table: TableInfo, values: Mapping[str, tuple[str, ...]]) -> Tabl
             key = norms(text) if len(text) <= THRESHOLDS.question_characters else ()
             if key:
                 found.setdefault(key[0], []).append((key, columns[name], text))
-    return TableWords(table, values, {first: tuple(entries) for first, entries in found.items()})
+    return TableWords(table, values, years or {}, {first: tuple(entries) for first, entries in found.items()})
 
 
 def core_name(name: str) -> str:

@@ -146,6 +146,27 @@ def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     return "\n".join([lead, *_lines(result.rows, numbers, _named_value)])
 
 
+def _values(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    """The different values of a column, each with how many rows have it where that is not one everywhere."""
+    assert plan.subject is not None
+    counts = [int(row.values[-1]) for row in result.rows]
+    where = conditions_text(plan.query.conditions)
+    more = " or more" if len(result.rows) == result.query.limit else ""
+    verb = "is" if len(counts) == 1 else "are"
+    lead = f"There {verb} {format_number(len(counts))}{more} {'value' if len(counts) == 1 else 'different values'} of {plan.subject.name}{where}:"
+
+    def line(row: ResultRow) -> str:
+        rows = int(row.values[-1])
+        return (
+            shown(row.values[0])
+            if max(counts) == 1
+            else f"{shown(row.values[0])} ({rows} {'row' if rows == 1 else 'rows'})"
+        )
+
+    lines = _lines(result.rows, numbers, line)
+    return "\n".join([lead, *(text if text.startswith("- ") else f"- {text}" for text in lines)])
+
+
 def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     best = result.rows[0].values[-1]
     if _is_missing(best):
@@ -297,6 +318,7 @@ _SHAPES = {
     Shape.ROWS: _rows,
     Shape.FOUND: _found,
     Shape.WHOLE: _whole,
+    Shape.VALUES: _values,
     Shape.SPAN: _span,
 }
 
@@ -344,7 +366,7 @@ def _exact(value: Any) -> Any:
 
 
 def _sheet(plan: Plan) -> str:
-    return f"“{plan.table.sheet or plan.table.name}”"
+    return f"“{plan.table.sheet or table_name(plan.table)}”"
 
 
 def _value(value: Any) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from citewell.agent.tables.language.amounts import adds_up, amount_column
 from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
 from citewell.agent.tables.language.reading import OperationMention, Reading
-from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, norm
+from citewell.agent.tables.language.wording import DATE_EXTREMES, LISTING, ROW_NOUNS, Operation
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -25,7 +27,8 @@ from citewell.types import TableColumn, TableInfo
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
-_MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
+_OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest"})
+"""Superlatives that do not say by themselves that amounts are ranked."""
 _AGGREGATES = {
     Operation.SUM: Function.SUM,
     Operation.AVG: Function.AVG,
@@ -46,6 +49,7 @@ class Shape(StrEnum):
     ROWS = "rows"
     FOUND = "found"
     WHOLE = "whole"
+    VALUES = "values"
     SPAN = "span"
 
 
@@ -76,17 +80,6 @@ class Plan:
     unit: str = ""
 
 
-class CannotPlan(Exception):
-    """The question is about the table, but means no one query; the message says why.
-
-    computes: whether it asks for a figure over several rows, so that no single row can be the answer.
-    """
-
-    def __init__(self, message: str, *, computes: bool = False) -> None:
-        super().__init__(message)
-        self.computes = computes
-
-
 def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
     """The plan, None when the question does not concern the table, `CannotPlan` when it does but has no one meaning.
 
@@ -115,10 +108,16 @@ def _computes(reading: Reading) -> bool:
 def _plan(reading: Reading, label: TableColumn | None) -> Plan:
     operations = {o.operation for o in reading.operations}
     match operations:
+        case _ if not operations and reading.groups:
+            return _by(reading, label)
+        case _ if not operations and _asks_for_values(reading):
+            return _listed(reading)
+        case _ if not operations and reading.how_much:
+            return _how_much(reading, label)
         case _ if not operations or _asks_for_label(reading, operations):
             return _lookup(reading, label)
         case _ if operations == {Operation.COUNT}:
-            return _count(reading)
+            return _count(reading) if len(reading.operations) == 1 else _counts(reading)
         case _ if operations == {Operation.COUNT_DISTINCT}:
             return _count_distinct(reading)
         case _ if Operation.COMPARE in operations:
@@ -141,10 +140,18 @@ def _asks_for_label(reading: Reading, operations: set[Operation]) -> bool:
 def _concerns(reading: Reading) -> bool:
     """Whether enough of the question is about this table to say anything of it."""
     counts = any(o.operation in (Operation.COUNT, Operation.COUNT_DISTINCT) for o in reading.operations)
+    named = reading.asks_rows or reading.names_table
     if reading.operations:
-        return bool(reading.columns or reading.values or (counts and (reading.asks_rows or reading.names_table)))
-    rows = reading.asks_rows or reading.names_table
-    return bool((reading.values and reading.columns) or (reading.conditions and rows)) or _is_label(reading)
+        implied = (reading.names_table or reading.deals) and amount_column(reading.words.table) is not None
+        return bool(reading.columns or reading.values or (counts and named) or implied)
+    if reading.how_much and (reading.conditions or reading.columns):
+        return bool(metrics(reading)) or amount_column(reading.words.table) is not None
+    if _asks_for_values(reading) or (reading.groups and metrics(reading)):
+        return True
+    when = reading.question[0].text.casefold() == "when" if reading.question else False
+    return bool(
+        (reading.values and (reading.columns or reading.deals or when)) or (reading.conditions and named)
+    ) or _is_label(reading)
 
 
 def _is_label(reading: Reading) -> bool:
@@ -154,7 +161,7 @@ def _is_label(reading: Reading) -> bool:
 def _count(reading: Reading) -> Plan:
     """Rows that meet the conditions; per group where one is named."""
     counted = _counted(reading)
-    spare = [c for c in _metrics(reading) if counted is None or c.name != counted.name]
+    spare = [c for c in metrics(reading) if counted is None or c.name != counted.name]
     if spare:
         raise CannotPlan(f"it is not clear what {_named([c.name for c in spare])} has to do with the count")
     if counted is None and not (reading.asks_rows or reading.names_table):
@@ -170,6 +177,71 @@ def _count(reading: Reading) -> Plan:
     )
     unique = (counted.name,) if counted is not None else ()
     return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
+
+
+def _counts(reading: Reading) -> Plan:
+    """`How many are active and how many are in arrears`: of each of these values."""
+    several = [c for c in reading.conditions if c.comparison is Comparator.IN]
+    if len(several) != 1 or reading.groups or metrics(reading):
+        raise CannotPlan("it asks for several things at once")
+    group = next(c for c in reading.words.table.columns if c.name == several[0].ref.column)
+    return _groups(replace(reading, groups=[group]), Aggregate(Function.COUNT), None)
+
+
+def _asks_for_values(reading: Reading) -> bool:
+    """`List all suppliers`, `who are the loan officers`: the different values of one column, named in the plural or beside `all`."""
+    if len(reading.columns) != 1 or reading.values or reading.how_much or reading.deals:
+        return False
+    mention, texts = reading.columns[0], [word.text.casefold() for word in reading.question]
+    if mention.column.kind != "text" or not mention.whole or LISTING.isdisjoint(texts[: mention.first]):
+        return False
+    return "all" in texts[: mention.first] or (texts[mention.last - 1].endswith("s") and mention.last == len(texts))
+
+
+def _listed(reading: Reading) -> Plan:
+    """The different values of a column, in the order of the alphabet."""
+    column = reading.columns[0].column
+    query = TableQuery(
+        source=table_key(reading.words.table),
+        conditions=(*reading.conditions, RowCondition(ColumnRef(column.name), Comparator.NOT_EMPTY)),
+        groups=(ColumnRef(column.name),),
+        aggregates=(Aggregate(Function.COUNT),),
+        order=(Order(column.name),),
+        limit=MAX_ROWS,
+    )
+    return Plan(shape=Shape.VALUES, table=reading.words.table, query=query, subject=column)
+
+
+def _by(reading: Reading, label: TableColumn | None) -> Plan:
+    """`Loan amount by town`: the sum of what adds up; of what does not, the rows where each has one."""
+    metric = one_metric(reading)
+    if adds_up(metric):
+        return _groups(reading, Aggregate(Function.SUM, metric.name), metric)
+    if label is None or reading.groups != [label]:
+        raise CannotPlan(
+            f"it does not say whether the total or the average of {core_name(metric.name)} is meant", computes=True
+        )
+    query = TableQuery(
+        source=table_key(reading.words.table),
+        columns=(label.name, metric.name),
+        conditions=tuple(reading.conditions),
+        limit=MAX_ROWS,
+    )
+    return Plan(shape=Shape.LOOKUP, table=reading.words.table, query=query, subject=label, metric=metric)
+
+
+def _how_much(reading: Reading, label: TableColumn | None) -> Plan:
+    """`How much did we spend on travel`: the sum of the rows that are named, where their amounts add up; else each of these."""
+    metric = one_metric(reading)
+    if adds_up(metric) and (reading.conditions or reading.deals):
+        return _figure(reading, Operation.SUM)
+    if not reading.conditions:
+        raise CannotPlan("it names no rows")
+    columns = tuple(dict.fromkeys(c.name for c in (label, metric) if c is not None))
+    query = TableQuery(
+        source=table_key(reading.words.table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
+    )
+    return Plan(shape=Shape.LOOKUP, table=reading.words.table, query=query, subject=label, metric=metric)
 
 
 def _is_whole_name(reading: Reading, column: TableColumn) -> bool:
@@ -188,7 +260,7 @@ def _counted(reading: Reading) -> TableColumn | None:
 def _count_distinct(reading: Reading) -> Plan:
     last = reading.operations[0].last
     mention = next((m for m in reading.columns if 0 <= m.first - last <= 1), None)
-    if mention is None or [c for c in _metrics(reading) if c.name != mention.column.name]:
+    if mention is None or [c for c in metrics(reading) if c.name != mention.column.name]:
         raise CannotPlan("it is not clear what to count")
     aggregate = Aggregate(Function.COUNT_DISTINCT, mention.column.name)
     if reading.groups:
@@ -207,7 +279,7 @@ def _count_distinct(reading: Reading) -> Plan:
 
 def _figure(reading: Reading, operation: Operation) -> Plan:
     """Sum, average or median of one numeric column."""
-    metric = _one_metric(reading)
+    metric = one_metric(reading)
     if reading.entity is not None and reading.entity.name != metric.name:
         raise CannotPlan("the question asks which one, but not for the highest or the lowest value")
     aggregate = Aggregate(_AGGREGATES[operation], metric.name)
@@ -246,9 +318,10 @@ def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
     mention = _only(reading.operations)
     descending = mention.operation is Operation.MAX
     table = reading.words.table
-    if reading.entity is not None and not _metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
+    if reading.entity is not None and not metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
         return _most_rows(reading, mention, descending)
-    metric = _one_metric(reading, dated=mention.text in DATE_EXTREMES)
+    unnamed = mention.text not in _OF_THEIR_OWN or (reading.deals and mention.text in ("most", "least"))
+    metric = one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
     if reading.groups:
         return _groups(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
     subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
@@ -326,7 +399,7 @@ def _extreme_of_groups(reading: Reading) -> Plan:
     entity = reading.entity
     if entity is None or other.operation not in _AGGREGATES or len(reading.groups) > 0:
         raise CannotPlan("it asks for several things at once")
-    metric = _one_metric(reading, apart=entity)
+    metric = one_metric(reading, apart=entity)
     aggregate = Aggregate(_AGGREGATES[other.operation], metric.name)
     return _ranked_groups(reading, entity, aggregate, metric, extreme.operation is Operation.MAX, extreme.count or 1)
 
@@ -339,7 +412,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
     subject = next(c for c in reading.words.table.columns if c.name == compared[0].ref.column)
     values = compared[0].value
     assert isinstance(values, tuple)
-    metric = _one_metric(reading)
+    metric = one_metric(reading)
     table = reading.words.table
     if not others:
         query = TableQuery(
@@ -383,14 +456,14 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
     if not reading.conditions or reading.groups:
         raise CannotPlan("it names no rows")
     table = reading.words.table
-    wanted = [c.name for c in _metrics(reading)]
+    wanted = [c.name for c in _wanted(reading)]
     keyed = {c.ref.column for c in reading.conditions}
     columns = (*([label.name] if label is not None and label.name not in wanted else []), *wanted)
     if wanted:
         query = TableQuery(
             source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
         )
-        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_metrics(reading)[0])
+        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_wanted(reading)[0])
     if reading.asks_rows or reading.names_table:
         query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
         return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
@@ -400,49 +473,16 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
     return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, expected=1)
 
 
-def _metrics(reading: Reading, apart: TableColumn | None = None) -> list[TableColumn]:
-    """Columns named for themselves: not as a condition's, a group's or (where there is a figure besides) the entity's name."""
-    roles = {c.ref.column for c in reading.conditions} | {g.name for g in reading.groups}
-    if apart is not None:
-        roles.add(apart.name)
-    named = list({m.column.name: m.column for m in reading.columns if m.column.name not in roles}.values())
-    if reading.entity is not None and len(named) > 1:
-        named = [c for c in named if reading.entity.name != c.name]
-    return named
-
-
-def _one_metric(reading: Reading, apart: TableColumn | None = None, *, dated: bool = False) -> TableColumn:
-    kinds = _DATED if dated else _NUMERIC
-    named = _metrics(reading, apart)
-    if not named:
-        named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
-        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
-    if len(named) == 2:
-        named = _qualified(reading, named)
-    if len(named) != 1:
-        raise CannotPlan("it is not clear which column to measure")
-    if named[0].kind not in kinds:
-        raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
-    return named[0]
-
-
-def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
-    """Of two columns named side by side, the one that says which amount: "Outstanding" of "the outstanding amount".
-
-    Its whole name must be there: the "loan" of "loan amount" is not the column "Loan Number".
-    """
-    first, second = (next(m for m in reading.columns if m.column.name == column.name) for column in named)
-    if first.last != second.first and second.last != first.first:
+def _wanted(reading: Reading) -> list[TableColumn]:
+    """The columns that are asked for; unnamed, that of dates for `when`, and that of amounts for `what does … cost`."""
+    named, table = metrics(reading), reading.words.table
+    if named:
         return named
-    for one, other in ((first, second), (second, first)):
-        plain = all(word.norm in _MEASURE_NOUNS for word in reading.question[one.first : one.last])
-        if plain and other.whole and other.column.kind in _NUMERIC:
-            return [other.column]
-    return named
-
-
-def _named_twice(reading: Reading, column: TableColumn) -> bool:
-    return sum(m.column.name == column.name for m in reading.columns) > 1
+    if reading.question[0].text.casefold() == "when":
+        dated = [column for column in table.columns if column.kind in _DATED]
+        return dated if len(dated) == 1 else []
+    amount = amount_column(table) if reading.deals else None
+    return [amount] if amount is not None else []
 
 
 def _only(operations: Sequence[OperationMention]) -> OperationMention:

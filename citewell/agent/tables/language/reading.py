@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 
 from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.amounts import DEALINGS, amount_column
+from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.links import (
     ColumnMention,
     TableWords,
@@ -17,20 +17,25 @@ from citewell.agent.tables.language.links import (
     unit_words,
     value_mentions,
 )
-from citewell.agent.tables.language.wording import FILLERS, Operation, QuestionWord, find_phrase, small_count
+from citewell.agent.tables.language.wording import (
+    FILLERS,
+    SOFT_FILLERS,
+    Operation,
+    QuestionWord,
+    find_phrase,
+    small_count,
+)
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
-_MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
-)  # fmt: skip
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _BOUNDS = frozenset({"before", "after", "since", "until"})
 _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
 )
+_ALTOGETHER = frozenset({"in total", "altogether", "combined"})
 _OVER_ROWS = frozenset(
     {Operation.COUNT, Operation.COUNT_DISTINCT, Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE}
 )
@@ -49,7 +54,10 @@ class OperationMention:
 
 @dataclass(slots=True)
 class Reading:
-    """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan."""
+    """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan.
+
+    how_much: it asks for an amount in these words; deals: it has a verb whose object is money (`spent`, `cost`).
+    """
 
     words: TableWords
     question: tuple[QuestionWord, ...]
@@ -62,6 +70,8 @@ class Reading:
     asks_rows: bool = False
     names_table: bool = False
     problem: str | None = None
+    how_much: bool = False
+    deals: bool = False
     used: set[int] = field(default_factory=set[int])
 
     @property
@@ -90,7 +100,9 @@ def read(text: str, words: TableWords) -> Reading:
     _read_operations(reading)
     _read_events(reading)
     _read_groups(reading)
+    _read_amounts(reading)
     _read_rows_and_names(reading)
+    _read_verb(reading)
     _check_alternatives(reading)
     return reading
 
@@ -170,6 +182,11 @@ def _is_plain(words: Sequence[QuestionWord], value: ValueMention, columns: Seque
     """A value that is an everyday word ("no", "a", "in") or a bare number counts only next to its column's name."""
     if not all(w.norm in FILLERS or w.number is not None or len(w.text) == 1 for w in words):
         return False
+    if (
+        any(w.norm in SOFT_FILLERS for w in words)
+        and " ".join(w.text for w in words).casefold() == value.value.casefold()
+    ):
+        return False
     return not any(
         c.column.name == value.column.name
         and (0 <= value.first - c.last <= THRESHOLDS.plain_value or 0 <= c.first - value.last <= THRESHOLDS.plain_value)
@@ -200,6 +217,9 @@ def _is_negated(reading: Reading, first: int) -> bool:
         for i, word in enumerate(before)
         if word in ("not", "except", "excluding", "without", "than", "isn't", "aren't")
     ]
+    if before == ["apart", "from"] or before[-1:] == ["besides"]:
+        reading.use(first - len(before) + (before[0] not in ("apart", "besides")), first)
+        return True
     if found and not (before[found[-1]] == "than" and "other" not in before):
         start = max(0, first - 2)
         reading.use(start + found[-1] - (before[found[-1]] == "than"), first)
@@ -209,6 +229,7 @@ def _is_negated(reading: Reading, first: int) -> bool:
 
 def _read_comparisons(reading: Reading) -> None:
     """`amount over 5,000`, `more than 30 days overdue`, `between 10 and 20`."""
+    _read_none_left(reading)
     _read_between(reading)
     for name, phrases in wording.COMPARISONS:
         for phrase in phrases:
@@ -224,6 +245,16 @@ def _read_comparisons(reading: Reading) -> None:
                 reading.conditions.append(RowCondition(ColumnRef(column.name), Comparator(name), number))
                 reading.use(first, last + 1)
     _read_equalities(reading)
+
+
+def _read_none_left(reading: Reading) -> None:
+    """`out of stock`: the rows where a column of numbers is 0."""
+    for first in find_phrase(list(reading.question), "out of"):
+        mention = next((m for m in reading.columns if m.first == first + 2 and m.column.kind in _NUMERIC), None)
+        if mention is not None and reading.is_free(first, first + 2):
+            reading.columns.remove(mention)
+            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, 0))
+            reading.use(first, first + 2)
 
 
 def _read_between(reading: Reading) -> None:
@@ -306,67 +337,27 @@ def _only_fillers(reading: Reading, first: int, last: int) -> bool:
 
 
 def _read_dates(reading: Reading) -> None:
-    """`in 2024`, `in March 2025`, `before 2024-06-01`, `after June 2024`, on the only date column or the one named."""
+    """`in 2024`, `in March`, `before 2024-06-01`, `in the first quarter`, on the only date column or the one named."""
+    columns = [c for c in reading.words.table.columns if c.kind in _DATED]
+    named = [m.column for m in reading.columns if m.column.kind in _DATED]
+    chosen = named[0] if len({c.name for c in named}) == 1 else columns[0] if len(columns) == 1 else None
+    if chosen is None:
+        return
+    texts = [word.text.casefold() for word in reading.question]
     whole = 0
-    for index in range(len(reading.question)):
-        span = _date_span(reading, index)
-        if span is None or not reading.is_free(index, span[0]):
+    for index in range(len(texts)):
+        span = time_span(texts, index, reading.words.years.get(chosen.name))
+        if span is None or not reading.is_free(index, span.end):
             continue
-        last, low, high = span
-        columns = [c for c in reading.words.table.columns if c.kind in _DATED]
-        named = [m.column for m in reading.columns if m.column.kind in _DATED]
-        chosen = named[0] if len({c.name for c in named}) == 1 else columns[0] if len(columns) == 1 else None
-        if chosen is None:
-            continue
-        word = reading.question[index - 1].text.casefold() if index else ""
+        start = index - 1 if index and texts[index - 1] == "the" else index
+        word = texts[start - 1] if start else ""
         whole += word not in _BOUNDS
         if whole > 1:  # no day is in 2024 and in 2025: the rows of both are meant, or those from one to the other
             reading.problem = "it is not clear how the times that it names go together"
-        reading.conditions += _date_conditions(chosen.name, word, low, high)
-        reading.use(index - 1 if word in _BOUNDS or word in ("in", "on", "during") else index, last)
-
-
-def _date_conditions(name: str, word: str, low: date, high: date) -> list[RowCondition]:
-    """`high` is the first day after the span."""
-    after, before = (Comparator.GTE, low.isoformat()), (Comparator.LT, high.isoformat())
-    match word:
-        case "before":
-            chosen = [(Comparator.LT, low.isoformat())]
-        case "after":
-            chosen = [(Comparator.GTE, high.isoformat())]
-        case "since":
-            chosen = [after]
-        case "until":
-            chosen = [before]
-        case _:
-            chosen = [after, before]
-    return [RowCondition(ColumnRef(name), comparison, value) for comparison, value in chosen]
-
-
-def _date_span(reading: Reading, index: int) -> tuple[int, date, date] | None:
-    """(index after it, first day, first day after) of a date written from `index` on."""
-    texts = [w.text.casefold() for w in reading.question[index : index + 2]]
-    try:
-        day = date.fromisoformat(texts[0])
-        return index + 1, day, day + timedelta(days=1)
-    except (OverflowError, ValueError):
-        pass
-    year = _year(texts[0])
-    if year is not None:
-        return index + 1, date(year, 1, 1), date(year + 1, 1, 1)
-    year = _year(texts[1]) if len(texts) == 2 and texts[0] in _MONTHS else None
-    if year is not None:
-        month = _MONTHS.index(texts[0]) + 1
-        following = date(year + month // 12, month % 12 + 1, 1)
-        return index + 2, date(year, month, 1), following
-    return None
-
-
-def _year(text: str) -> int | None:
-    """A number of four digits that may be a year."""
-    if not re.fullmatch(r"[0-9]{4}", text):
-        return None
-    return int(text) if THRESHOLDS.first_year <= int(text) <= THRESHOLDS.last_year else None
+        if word in _BOUNDS and len(span.values) > 1:
+            reading.problem = f"it is not clear which year’s {reading.question[index].text} is meant"
+        reading.conditions += span.conditions(chosen.name, word)
+        reading.use(start - 1 if word in _BOUNDS or word in ("in", "on", "during") else start, span.end)
 
 
 def _read_operations(reading: Reading) -> None:
@@ -383,6 +374,8 @@ def _read_operations(reading: Reading) -> None:
                 reading.operations.append(OperationMention(operation, first, last, count, phrase))
                 reading.use(first, last)
     reading.operations.sort(key=lambda o: o.first)
+    if any(o.operation is Operation.COUNT for o in reading.operations):  # `how many are there in total`
+        reading.operations = [o for o in reading.operations if o.text not in _ALTOGETHER]
 
 
 def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, int, int]:
@@ -411,6 +404,27 @@ def _read_groups(reading: Reading) -> None:
     mention = next((m for m in reading.columns if m.first in starts), None)
     if mention is not None:
         reading.entity = mention.column
+
+
+def _read_amounts(reading: Reading) -> None:
+    """`how much did we spend on`, `what does … cost`: of the column of amounts, which the verb need not name."""
+    reading.how_much = any(True for _ in find_phrase(list(reading.question), "how much"))
+    counting = {o.operation for o in reading.operations} & {Operation.COUNT, Operation.COUNT_DISTINCT}
+    if counting or amount_column(reading.words.table) is None:
+        return
+    for index, word in enumerate(reading.question):
+        if word.norm in DEALINGS and reading.is_free(index, index + 1):
+            reading.deals = True
+            reading.use(index, index + 1)
+
+
+def _read_verb(reading: Reading) -> None:
+    """The verb at the end of `what business does Mary Adjei run?`, where the column and the row are named."""
+    texts = [word.text.casefold() for word in reading.question]
+    left = [i for i in range(len(texts)) if i not in reading.used and reading.question[i].norm not in FILLERS]
+    asks = reading.entity is not None and not reading.operations and bool(reading.values)
+    if asks and left == [len(texts) - 1] and not {"does", "did", "do"}.isdisjoint(texts):
+        reading.use(left[0], left[0] + 1)
 
 
 def _read_rows_and_names(reading: Reading) -> None:

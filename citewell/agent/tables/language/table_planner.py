@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.cells import Grid, grid_of
+from citewell.agent.tables.language.cells import known as known_value
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
@@ -29,12 +30,14 @@ from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
     Comparator,
+    DatePart,
     Function,
     Order,
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, TableResult, table_key, table_name
+from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
@@ -42,16 +45,35 @@ from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
+_DATED = 8
+"""Columns of dates whose years are known."""
 _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan that means one thing; `left_out` are total rows that it does not count. `confidence` is below 1 where readings were weighed."""
+    """A plan that means one thing; `left_out` are total rows that it does not count. `confidence` is below 1 where readings were weighed.
+
+    weighed: the values that the chosen reading gives: its query must give no others.
+    """
 
     plan: Plan
     left_out: tuple[int, ...] = ()
     confidence: float = 1.0
+    weighed: frozenset[str] | None = None
+
+
+def gives_what_was_weighed(planned: Planned, result: TableResult) -> bool:
+    """Whether the query's figure, count or cells are the values of the reading that was chosen; true where none was weighed."""
+    plan = planned.plan
+    if planned.weighed is None or not result.rows:
+        return True
+    if plan.shape is Shape.COUNT:
+        return planned.weighed == {known_value(shown(result.rows[0].values[0]))}
+    if plan.shape is Shape.FOUND and plan.asked is not None:
+        place = result.columns.index(plan.asked.name)
+        return planned.weighed == {known_value(shown(row.values[place])) for row in result.rows}
+    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +154,7 @@ class TablePlanner:
             if found is not None:
                 plans.append((found, known))
         if len(plans) > 1:
-            plans = _named_ones(question, plans) or plans
+            plans = _named_ones(question, plans) or _of_most_columns(question, plans) or plans
         if len(plans) > 1:
             names = ", ".join(table_name(p.table) for p, _ in plans)
             return Refused(f"several tables could be meant: {names}", computes=True)
@@ -161,10 +183,11 @@ class TablePlanner:
             if chosen is None or (found := self._likely_enough(chosen)) is None:
                 continue
             reading, plan, confidence = found
-            if only or evidence.content <= reading.used:
+            if (only and len(tables) == 1) or evidence.content <= reading.used:
                 if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, known.grid) is not None:
                     continue
-                likely.append(Planned(plan, _left_out(plan), round(confidence, 4)))
+                answer = None if plan.shape is Shape.WHOLE else reading.answer
+                likely.append(Planned(plan, _left_out(plan), round(confidence, 4), answer))
         return likely[0] if len(likely) == 1 else None
 
     def _likely_enough(self, chosen: Chosen) -> tuple[Interpretation, Plan, float] | None:
@@ -216,21 +239,41 @@ class TablePlanner:
                 found = await self._engine.distinct(owner_id, table, column.name, self._thresholds.distinct_values)
                 if found is not None:
                     values[column.name] = found
-        label = next((c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0), None)
+        unique = [c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0]
+        label = min(unique, key=lambda c: _is_coded(values[c.name]), default=None)
         totals = await find_total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
-        words = await asyncio.to_thread(table_words, table, values)
+        words = await asyncio.to_thread(table_words, table, values, await self._years(owner_id, table))
         grid = await self._hold(owner_id, table, totals) if 0 < table.rows <= self._thresholds.held_rows else None
         self._known[key] = _Known(words, label, totals, subtotals, grid)
         while len(self._known) > self._thresholds.cached_tables:
             self._known.popitem(last=False)
         return self._known[key]
 
+    async def _years(self, owner_id: str, table: TableInfo) -> dict[str, tuple[int, int]]:
+        """The first and the last year of each column of dates."""
+        dated = [column.name for column in table.columns if column.kind in ("date", "datetime")][:_DATED]
+        if not dated or not table.rows:
+            return {}
+        ends = tuple(Aggregate(f, name, DatePart.YEAR) for name in dated for f in (Function.MIN, Function.MAX))
+        values = (
+            (await self._engine.run(owner_id, table, TableQuery(source=table_key(table), aggregates=ends)))
+            .rows[0]
+            .values
+        )
+        pairs = zip(dated, values[::2], values[1::2], strict=True)
+        return {name: (int(low), int(high)) for name, low, high in pairs if low is not None and high is not None}
+
     async def _hold(self, owner_id: str, table: TableInfo, totals: Sequence[int]) -> Grid:
         """All cells of a small table."""
         query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
         found = await self._engine.run(owner_id, table, query)
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
+
+
+def _is_coded(texts: Sequence[str]) -> bool:
+    """Whether most of these are codes (`B004`), by which nobody calls a row that has a name besides."""
+    return 2 * sum(any(c.isdigit() for c in text) and " " not in text for text in texts) > len(texts)
 
 
 def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
@@ -269,6 +312,14 @@ def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tup
     shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans))
     named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
     return named if len(named) == 1 else []
+
+
+def _of_most_columns(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
+    """The plan of the one table whose columns' names have more of the question's words than any other's."""
+    norms = {word.norm for word in wording.words(question)} - wording.FILLERS
+    named = [len(norms & {n for c in p.table.columns for n in wording.norms(core_name(c.name))}) for p, _ in plans]
+    best = [pair for pair, count in zip(plans, named, strict=True) if count == max(named)]
+    return best if len(best) == 1 else []
 
 
 def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:

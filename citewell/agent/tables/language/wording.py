@@ -56,8 +56,8 @@ PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
     (Operation.MEDIAN, ("median",)),
     (Operation.AVG, ("average", "mean", "avg", "on average")),
     (Operation.SUM, ("sum total of", "total sum of", "sum of", "total", "sum", "sum up", "add up", "in total", "altogether", "combined")),
-    (Operation.MAX, ("highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent")),
-    (Operation.MIN, ("lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest")),
+    (Operation.MAX, ("most expensive", "highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent", "priciest", "costliest", "longest")),
+    (Operation.MIN, ("least expensive", "lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest", "cheapest", "shortest")),
 )  # fmt: skip
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
@@ -140,6 +140,30 @@ _COMPUTING = re.compile(
     + r")(?!\w)"
 )
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
+SOFT_FILLERS = frozenset(
+    {
+        "file",
+        "sheet",
+        "tab",
+        "tabl",
+        "tabl'",
+        "spreadsheet",
+        "column",
+        "field",
+        "valu",
+        "data",
+        "dataset",
+        "report",
+        "record",
+        "line",
+        "name",
+    }
+)
+"""Fillers that a cell may hold as well: `average price of tables`."""
+LISTING = frozenset(
+    {"list", "show", "give", "name", "display", "all", "every", "each", "which", "what", "who", "different"}
+)
+"""Words that ask for the values of a column that is named after them."""
 ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
 FILLERS = frozenset(
     [

@@ -1,0 +1,100 @@
+"""Times that a question names: days, months, quarters and years, and months and quarters of no year where the table tells which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from citewell.agent.tables.language.wording import MONTHS
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition, Scalar
+from citewell.agent.tables.thresholds import THRESHOLDS
+
+_QUARTER = re.compile(r"q([1-4])")
+_QUARTERS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_LEADING = frozenset(("in", "during", "for", "of", "from", "since", "until", "before", "after", "by"))
+
+
+@dataclass(frozen=True, slots=True)
+class TimeSpan:
+    """Words up to `end` name the time from `low` up to, not including, `high`; `part` and `values` name it where it lies in several years."""
+
+    end: int
+    low: date
+    high: date
+    part: DatePart | None = None
+    values: tuple[Scalar, ...] = ()
+
+    def conditions(self, column: str, word: str) -> list[RowCondition]:
+        """What a column of dates must meet; `word` is the one before the time."""
+        if self.part is not None and len(self.values) > 1:
+            return [RowCondition(ColumnRef(column, self.part), Comparator.IN, self.values)]
+        after, before = (Comparator.GTE, self.low.isoformat()), (Comparator.LT, self.high.isoformat())
+        match word:
+            case "before":
+                chosen = [(Comparator.LT, self.low.isoformat())]
+            case "after":
+                chosen = [(Comparator.GTE, self.high.isoformat())]
+            case "since":
+                chosen = [after]
+            case "until":
+                chosen = [before]
+            case _:
+                chosen = [after, before]
+        return [RowCondition(ColumnRef(column), comparison, value) for comparison, value in chosen]
+
+
+def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> TimeSpan | None:
+    """The time that is written from `index` on, in lower case; `years` are the first and the last of the dates that it may be of."""
+    try:
+        day = date.fromisoformat(texts[index])
+        return TimeSpan(index + 1, day, day + timedelta(days=1))
+    except (OverflowError, ValueError):
+        pass
+    year = year_in(texts[index])
+    if year is not None:
+        return TimeSpan(index + 1, date(year, 1, 1), date(year + 1, 1, 1))
+    months, end = _months(texts, index)
+    if months is None:
+        return None
+    first, count = months
+    after = end + (texts[end : end + 1] == ["of"])
+    year = year_in(texts[after]) if after < len(texts) else None
+    if year is not None:
+        return _within(after + 1, year, first, count)
+    if years is None or index == 0 or texts[index - 1] not in _LEADING | {"the"}:
+        return None
+    low, high = years
+    if low == high:
+        return _within(end, low, first, count)
+    if high - low > THRESHOLDS.years_of_a_month:
+        return None
+    part = DatePart.MONTH if count == 1 else DatePart.QUARTER
+    name = f"{first:02}" if count == 1 else f"Q{first // 3 + 1}"
+    whole = _within(end, low, first, count)
+    return TimeSpan(end, whole.low, whole.high, part, tuple(f"{y}-{name}" for y in range(low, high + 1)))
+
+
+def year_in(text: str) -> int | None:
+    """A number of four digits that may be a year."""
+    if not re.fullmatch(r"[0-9]{4}", text):
+        return None
+    return int(text) if THRESHOLDS.first_year <= int(text) <= THRESHOLDS.last_year else None
+
+
+def _months(texts: Sequence[str], index: int) -> tuple[tuple[int, int] | None, int]:
+    """(first month, how many) of a month or a quarter, and the index after it."""
+    text = texts[index].removesuffix(".")
+    if text in MONTHS:
+        return (MONTHS.index(text) % 12 + 1, 1), index + 1
+    if found := _QUARTER.fullmatch(text):
+        return (3 * int(found[1]) - 2, 3), index + 1
+    if text in _QUARTERS and texts[index + 1 : index + 2] == ["quarter"]:
+        return (3 * _QUARTERS[text] - 2, 3), index + 2
+    return None, index
+
+
+def _within(end: int, year: int, first: int, count: int) -> TimeSpan:
+    last = first + count
+    return TimeSpan(end, date(year, first, 1), date(year + (last > 12), (last - 1) % 12 + 1, 1))

@@ -1,0 +1,82 @@
+"""Which columns a reading measures: those that it names for themselves, else the one column of amounts or of dates."""
+
+from __future__ import annotations
+
+from citewell.agent.tables.language.amounts import amount_column
+from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.reading import Reading
+from citewell.agent.tables.language.wording import norm
+from citewell.types import TableColumn
+
+_NUMERIC = frozenset({"integer", "number"})
+_DATED = frozenset({"date", "datetime"})
+_MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
+
+
+class CannotPlan(Exception):
+    """The question is about the table, but means no one query; the message says why.
+
+    computes: whether it asks for a figure over several rows, so that no single row can be the answer.
+    """
+
+    def __init__(self, message: str, *, computes: bool = False) -> None:
+        super().__init__(message)
+        self.computes = computes
+
+
+def metrics(reading: Reading, apart: TableColumn | None = None) -> list[TableColumn]:
+    """Columns named for themselves: not as a condition's, a group's or (where there is a figure besides) the entity's name."""
+    roles = {c.ref.column for c in reading.conditions} | {g.name for g in reading.groups}
+    if apart is not None:
+        roles.add(apart.name)
+    named = list({m.column.name: m.column for m in reading.columns if m.column.name not in roles}.values())
+    if reading.entity is not None and len(named) > 1:
+        named = [c for c in named if reading.entity.name != c.name]
+    return named
+
+
+def one_metric(
+    reading: Reading, apart: TableColumn | None = None, *, dated: bool = False, unnamed: bool = True
+) -> TableColumn:
+    """The column to measure: the one named, else (where it may go unnamed) that of amounts or of dates; `CannotPlan` where several could be meant."""
+    kinds = _DATED if dated else _NUMERIC
+    named = metrics(reading, apart)
+    mentioned = any(m.column.kind in kinds for m in reading.columns)
+    if unnamed and not mentioned and not [c for c in named if c != reading.entity]:
+        implied = _only_dated(reading) if dated else amount_column(reading.words.table)
+        if implied is not None and (not named or named[0].kind not in kinds):
+            return implied
+    if not named:
+        named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
+        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
+    if len(named) == 2:
+        named = _qualified(reading, named)
+    if len(named) != 1:
+        raise CannotPlan("it is not clear which column to measure")
+    if named[0].kind not in kinds:
+        raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
+    return named[0]
+
+
+def _only_dated(reading: Reading) -> TableColumn | None:
+    dated = [column for column in reading.words.table.columns if column.kind in _DATED]
+    return dated[0] if len(dated) == 1 else None
+
+
+def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
+    """Of two columns named side by side, the one that says which amount: "Outstanding" of "the outstanding amount".
+
+    Its whole name must be there: the "loan" of "loan amount" is not the column "Loan Number".
+    """
+    first, second = (next(m for m in reading.columns if m.column.name == column.name) for column in named)
+    if first.last != second.first and second.last != first.first:
+        return named
+    for one, other in ((first, second), (second, first)):
+        plain = all(word.norm in _MEASURE_NOUNS for word in reading.question[one.first : one.last])
+        if plain and other.whole and other.column.kind in _NUMERIC:
+            return [other.column]
+    return named
+
+
+def _named_twice(reading: Reading, column: TableColumn) -> bool:
+    return sum(m.column.name == column.name for m in reading.columns) > 1
