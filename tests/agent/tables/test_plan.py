@@ -7,8 +7,10 @@ from typing import Any
 import pytest
 
 from citewell.agent.tables.language.links import table_words
-from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
+from citewell.agent.tables.language.metrics import CannotPlan
+from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -44,6 +46,9 @@ def _figure(function: Function, column: str | None, *conditions: RowCondition) -
 
 def _filled(column: str) -> RowCondition:
     return RowCondition(ColumnRef(column), Comparator.NOT_EMPTY)
+
+
+NAMED = RowCondition(ColumnRef("Branch"), Comparator.NOT_EMPTY)
 
 
 def _grouped(
@@ -96,10 +101,10 @@ BOTH = _is("Branch", ("Accra", "Kumasi"), Comparator.IN)
         ("What is the lowest amount?", Shape.EXTREME, _ranked("Borrower", AMOUNT, by=AMOUNT, descending=False)),
         ("Top 3 borrowers by amount", Shape.TOP, _ranked("Borrower", AMOUNT, by=AMOUNT, limit=23)),
         ("Which borrower has the earliest disbursed?", Shape.EXTREME, _ranked("Borrower", DAY, by=DAY, descending=False)),
-        ("Which branch has the highest total amount?", Shape.EXTREME, _grouped(Function.SUM, AMOUNT, "Branch", limit=21)),
-        ("Which branch has the lowest average term?", Shape.EXTREME, _grouped(Function.AVG, TERM, "Branch", descending=False, limit=21)),
-        ("Which branch has the most records?", Shape.EXTREME, _grouped(Function.COUNT, None, "Branch", limit=21)),
-        ("Which branch has the fewest records?", Shape.EXTREME, _grouped(Function.COUNT, None, "Branch", descending=False, limit=21)),
+        ("Which branch has the highest total amount?", Shape.EXTREME, _grouped(Function.SUM, AMOUNT, "Branch", NAMED, limit=21)),
+        ("Which branch has the lowest average term?", Shape.EXTREME, _grouped(Function.AVG, TERM, "Branch", NAMED, descending=False, limit=21)),
+        ("Which branch has the most records?", Shape.EXTREME, _grouped(Function.COUNT, None, "Branch", NAMED, limit=21)),
+        ("Which branch has the fewest records?", Shape.EXTREME, _grouped(Function.COUNT, None, "Branch", NAMED, descending=False, limit=21)),
         # comparisons of two
         ("Compare the total amount of Accra and Kumasi", Shape.COMPARE,
          _query(aggregates=(Aggregate(Function.SUM, AMOUNT),), groups=(ColumnRef("Branch"),), conditions=(BOTH,), limit=MAX_ROWS)),

@@ -7,7 +7,8 @@ from datetime import date
 import pytest
 
 from citewell.agent.tables.language.links import table_words
-from citewell.agent.tables.language.reading import Reading, read
+from citewell.agent.tables.language.question_reading import Reading
+from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.wording import Operation
 from citewell.agent.tables.query.typed import Comparator
 from citewell.types import TableInfo

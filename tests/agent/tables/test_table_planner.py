@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.language.plan import Shape
+from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition

@@ -33,6 +33,9 @@ DEALINGS = _stems(
 )
 """Verbs whose object is an amount of money; beside a column of amounts they say nothing that it does not."""
 
+COSTING = _stems("cost costs costing charge charged pay pays paid")
+"""Those of them that ask for a price."""
+
 
 def amount_column(table: TableInfo) -> TableColumn | None:
     """The column of amounts: the only one with a currency, else the only one that is called a price, a cost or the like, else the only one

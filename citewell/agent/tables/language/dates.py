@@ -17,7 +17,7 @@ _LEADING = frozenset(("in", "during", "for", "of", "from", "since", "until", "be
 
 
 @dataclass(frozen=True, slots=True)
-class TimeSpan:
+class NamedTime:
     """Words up to `end` name the time from `low` up to, not including, `high`; `part` and `values` name it where it lies in several years."""
 
     end: int
@@ -45,16 +45,16 @@ class TimeSpan:
         return [RowCondition(ColumnRef(column), comparison, value) for comparison, value in chosen]
 
 
-def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> TimeSpan | None:
+def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> NamedTime | None:
     """The time that is written from `index` on, in lower case; `years` are the first and the last of the dates that it may be of."""
     try:
         day = date.fromisoformat(texts[index])
-        return TimeSpan(index + 1, day, day + timedelta(days=1))
+        return NamedTime(index + 1, day, day + timedelta(days=1))
     except (OverflowError, ValueError):
         pass
     year = year_in(texts[index])
     if year is not None:
-        return TimeSpan(index + 1, date(year, 1, 1), date(year + 1, 1, 1))
+        return NamedTime(index + 1, date(year, 1, 1), date(year + 1, 1, 1))
     months, end = _months(texts, index)
     if months is None:
         return None
@@ -73,7 +73,7 @@ def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -
     part = DatePart.MONTH if count == 1 else DatePart.QUARTER
     name = f"{first:02}" if count == 1 else f"Q{first // 3 + 1}"
     whole = _within(end, low, first, count)
-    return TimeSpan(end, whole.low, whole.high, part, tuple(f"{y}-{name}" for y in range(low, high + 1)))
+    return NamedTime(end, whole.low, whole.high, part, tuple(f"{y}-{name}" for y in range(low, high + 1)))
 
 
 def year_in(text: str) -> int | None:
@@ -95,6 +95,6 @@ def _months(texts: Sequence[str], index: int) -> tuple[tuple[int, int] | None, i
     return None, index
 
 
-def _within(end: int, year: int, first: int, count: int) -> TimeSpan:
+def _within(end: int, year: int, first: int, count: int) -> NamedTime:
     last = first + count
-    return TimeSpan(end, date(year, first, 1), date(year + (last > 12), (last - 1) % 12 + 1, 1))
+    return NamedTime(end, date(year, first, 1), date(year + (last > 12), (last - 1) % 12 + 1, 1))

@@ -18,7 +18,7 @@ from citewell.agent.tables.language.interpretation import (
     ReadingForm,
     named_by,
 )
-from citewell.agent.tables.language.plan import Plan, Shape
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, Order, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.agent.tables.language.plan import Plan
 from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, title
+from citewell.agent.tables.language.shape import Plan
 from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import shown
 

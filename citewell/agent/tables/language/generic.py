@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from citewell.agent.tables.language.plan import Shape
+from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.language.wording import words
 
 LISTING = frozenset({Shape.ROWS, Shape.LOOKUP, Shape.FOUND, Shape.WHOLE})

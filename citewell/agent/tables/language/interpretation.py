@@ -9,8 +9,8 @@ from functools import partial
 from citewell.agent.tables.language.asked import AskedColumn
 from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, known
 from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence, alike
-from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.selection import Selection
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.wording import FILLERS, norm
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (

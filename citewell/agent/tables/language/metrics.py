@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from citewell.agent.tables.language.amounts import amount_column
 from citewell.agent.tables.language.links import core_name
-from citewell.agent.tables.language.reading import Reading
+from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn
 

@@ -8,7 +8,7 @@ from functools import partial
 from citewell.agent.tables.language.cells import GridColumn
 from citewell.agent.tables.language.evidence import ValueLink
 from citewell.agent.tables.language.interpretation import LESS, MORE, Interpretation, Measure, ReadingForm
-from citewell.agent.tables.language.plan import Plan, Shape
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,

@@ -6,14 +6,15 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from typing import Any, cast
 
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows, whole_rows
-from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
@@ -140,10 +141,12 @@ def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     name = (
         "Rows"
         if plan.metric is None
-        else f"{_FUNCTIONS[plan.function or Function.SUM].capitalize()} of {plan.metric.name}"
+        else f"{_FUNCTIONS[plan.function or Function.SUM].capitalize()} of {title(plan.metric.name)}"
     )
-    lead = f"{name} by {plan.subject.name}{conditions_text(plan.query.conditions)}:"
-    return "\n".join([lead, *_lines(result.rows, numbers, _named_value)])
+    part = plan.query.groups[0].part
+    by = plan.subject.name if part is None else part.value
+    lead = f"{name} by {by}{conditions_text(plan.query.conditions)}:"
+    return "\n".join([lead, *_lines(result.rows, numbers, partial(_named_figure, plan))])
 
 
 def _values(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -174,7 +177,8 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
     where = conditions_text(plan.query.conditions)
-    word = "highest" if plan.descending else "lowest"
+    dated = plan.metric is not None and plan.metric.kind in ("date", "datetime")
+    word = ("latest" if plan.descending else "earliest") if dated else "highest" if plan.descending else "lowest"
     if len(tied) > THRESHOLDS.cited_rows:
         if plan.unique:
             return None
@@ -190,13 +194,17 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     if plan.metric is None:
         verb = "has" if len(tied) == 1 else "have"
         return f"{marked(names, marks)[0]} {verb} the {'most' if plan.descending else 'fewest'} rows{where}: {shown(best)}{marked(names, marks)[1]}."
+    if plan.function is Function.COUNT_DISTINCT:
+        most = f"{'has' if len(tied) == 1 else 'have'} the {'most' if plan.descending else 'fewest'} different values of {plan.metric.name}"
+        return f"{marked(names, marks)[0]} {most}{where}: {shown(best)}{marked(names, marks)[1]}."
     column = what[:1].upper() + what[1:]
     return f"{highest(column, word, names, marks, _valued(plan, best), where)}."
 
 
 def _valued(plan: Plan, value: Any) -> str:
     """A figure with the unit of the column that it is measured in."""
-    return shown(value) if plan.metric is None else figure(value, plan.metric.name)
+    counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
+    return shown(value) if counts or plan.metric is None else figure(value, plan.metric.name)
 
 
 def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
@@ -206,8 +214,8 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
         return None
     word = "highest" if plan.descending else "lowest"
-    lead = f"The {len(rows)} {word} by {_measured(plan)}{conditions_text(plan.query.conditions)}:"
-    return "\n".join([lead, *_lines(rows, numbers, _named_value)])
+    lead = f"The {len(rows)} {word} by {title(_measured(plan))}{conditions_text(plan.query.conditions)}:"
+    return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
 
 
 def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
@@ -218,7 +226,7 @@ def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     if len(result.rows) == 2:
         return _two(plan, result, numbers)
     lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
-    return "\n".join([f"{lead[:1].upper()}{lead[1:]}", *_lines(result.rows, numbers, _named_value)])
+    return "\n".join([f"{lead[:1].upper()}{lead[1:]}", *_lines(result.rows, numbers, partial(_named_figure, plan))])
 
 
 def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -336,10 +344,11 @@ def _with_rest(result: TableResult, lines: list[str]) -> list[str]:
     return [*lines, f"and {rest}{more} further rows."] if rest > 0 else lines
 
 
-def _named_value(row: ResultRow) -> str:
-    if len(row.values) == 1:
-        return shown(row.values[0])
-    return f"{shown(row.values[0]) or '(empty)'}: {shown(row.values[-1])}"
+def _named_figure(plan: Plan, row: ResultRow) -> str:
+    value = row.values[-1]
+    counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
+    text = shown(value) if counts or plan.metric is None else figure(value, plan.metric.name)
+    return text if len(row.values) == 1 else f"{shown(row.values[0]) or '(empty)'}: {text}"
 
 
 def _beyond(row: ResultRow, last: ResultRow, descending: bool) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column
+from citewell.agent.tables.language.extremes import extreme, extreme_of_groups
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
-from citewell.agent.tables.language.reading import OperationMention, Reading
-from citewell.agent.tables.language.wording import DATE_EXTREMES, LISTING, ROW_NOUNS, Operation
+from citewell.agent.tables.language.question_reading import Reading
+from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped
+from citewell.agent.tables.language.wording import DATE_EXTREMES, LISTING, Operation
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -23,61 +24,10 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import TableColumn, TableInfo
+from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
-_OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest"})
-"""Superlatives that do not say by themselves that amounts are ranked."""
-_AGGREGATES = {
-    Operation.SUM: Function.SUM,
-    Operation.AVG: Function.AVG,
-    Operation.MEDIAN: Function.MEDIAN,
-}
-
-
-class Shape(StrEnum):
-    """What the answer looks like."""
-
-    COUNT = "count"
-    FIGURE = "figure"
-    GROUPS = "groups"
-    EXTREME = "extreme"
-    TOP = "top"
-    COMPARE = "compare"
-    LOOKUP = "lookup"
-    ROWS = "rows"
-    FOUND = "found"
-    WHOLE = "whole"
-    VALUES = "values"
-    SPAN = "span"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """A query and how to word its result.
-
-    subject: the column whose values name the result's rows; metric: the column measured; best: n of "top n", 1 for "which";
-    unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
-    asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
-    beside: whether they were found by another row that is named;
-    unit: of a difference, where the column's name does not say it (`years`).
-    """
-
-    shape: Shape
-    table: TableInfo
-    query: TableQuery
-    metric: TableColumn | None = None
-    subject: TableColumn | None = None
-    function: Function | None = None
-    descending: bool = True
-    best: int = 1
-    unique: tuple[str, ...] = ()
-    expected: int | None = None
-    asked: TableColumn | None = None
-    lead: str = ""
-    beside: bool = False
-    unit: str = ""
 
 
 def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
@@ -123,11 +73,11 @@ def _plan(reading: Reading, label: TableColumn | None) -> Plan:
         case _ if Operation.COMPARE in operations:
             return _compare(reading, operations - {Operation.COMPARE})
         case _ if operations in ({Operation.MAX}, {Operation.MIN}):
-            return _extreme(reading, label)
+            return extreme(reading, label)
         case _ if len(operations) == 1:
             return _figure(reading, reading.operations[0].operation)
         case _ if len(operations & {Operation.MAX, Operation.MIN}) == 1 and len(operations) == 2:
-            return _extreme_of_groups(reading)
+            return extreme_of_groups(reading)
         case _:
             raise CannotPlan("it asks for several things at once")
 
@@ -142,16 +92,22 @@ def _concerns(reading: Reading) -> bool:
     counts = any(o.operation in (Operation.COUNT, Operation.COUNT_DISTINCT) for o in reading.operations)
     named = reading.asks_rows or reading.names_table
     if reading.operations:
-        implied = (reading.names_table or reading.deals) and amount_column(reading.words.table) is not None
+        dated = any(o.text in DATE_EXTREMES for o in reading.operations) and reading.names_table
+        implied = dated or ((reading.names_table or reading.deals) and amount_column(reading.words.table) is not None)
         return bool(reading.columns or reading.values or (counts and named) or implied)
     if reading.how_much and (reading.conditions or reading.columns):
         return bool(metrics(reading)) or amount_column(reading.words.table) is not None
     if _asks_for_values(reading) or (reading.groups and metrics(reading)):
         return True
-    when = reading.question[0].text.casefold() == "when" if reading.question else False
-    return bool(
-        (reading.values and (reading.columns or reading.deals or when)) or (reading.conditions and named)
-    ) or _is_label(reading)
+    when = bool(reading.question) and reading.question[0].text.casefold() == "when"
+    told = bool(reading.columns) or reading.deals or when or _compares(reading)
+    known = named or reading.entity is not None
+    return bool((reading.values and told) or (reading.conditions and known)) or _is_label(reading)
+
+
+def _compares(reading: Reading) -> bool:
+    """`Chairs under 100 euros`: rows are told by a number besides."""
+    return any(c.ref.column not in {v.column.name for v in reading.values} for c in reading.conditions)
 
 
 def _is_label(reading: Reading) -> bool:
@@ -162,13 +118,21 @@ def _count(reading: Reading) -> Plan:
     """Rows that meet the conditions; per group where one is named."""
     counted = _counted(reading)
     spare = [c for c in metrics(reading) if counted is None or c.name != counted.name]
+    if (
+        len(spare) == 1
+        and spare[0].kind == "integer"
+        and reading.conditions
+        and counted is None
+        and amount_column(reading.words.table) != spare[0]
+    ):
+        return _figure(reading, Operation.SUM)  # `how many lamps are in stock`, where the column counts them
     if spare:
         raise CannotPlan(f"it is not clear what {_named([c.name for c in spare])} has to do with the count")
     if counted is None and not (reading.asks_rows or reading.names_table):
         raise CannotPlan("it is not clear what to count")
     table = reading.words.table
     if reading.groups:
-        return _groups(reading, Aggregate(Function.COUNT), None)
+        return grouped(reading, Aggregate(Function.COUNT), None)
     if counted is not None and counted.kind in _NUMERIC and _is_whole_name(reading, counted):
         # "How many crowns" asks for the figure, "how many loans" beside a column "Loan Number" for how many there are.
         raise CannotPlan(f"it is not clear whether to count or to read “{counted.name}”")
@@ -181,11 +145,11 @@ def _count(reading: Reading) -> Plan:
 
 def _counts(reading: Reading) -> Plan:
     """`How many are active and how many are in arrears`: of each of these values."""
-    several = [c for c in reading.conditions if c.comparison is Comparator.IN]
-    if len(several) != 1 or reading.groups or metrics(reading):
+    several = [c for c in reading.conditions if c.comparison is Comparator.IN and c.ref.part is None]
+    if len(several) != 1 or reading.groups:
         raise CannotPlan("it asks for several things at once")
     group = next(c for c in reading.words.table.columns if c.name == several[0].ref.column)
-    return _groups(replace(reading, groups=[group]), Aggregate(Function.COUNT), None)
+    return grouped(replace(reading, groups=[group]), Aggregate(Function.COUNT), None)
 
 
 def _asks_for_values(reading: Reading) -> bool:
@@ -216,7 +180,7 @@ def _by(reading: Reading, label: TableColumn | None) -> Plan:
     """`Loan amount by town`: the sum of what adds up; of what does not, the rows where each has one."""
     metric = one_metric(reading)
     if adds_up(metric):
-        return _groups(reading, Aggregate(Function.SUM, metric.name), metric)
+        return grouped(reading, Aggregate(Function.SUM, metric.name), metric)
     if label is None or reading.groups != [label]:
         raise CannotPlan(
             f"it does not say whether the total or the average of {core_name(metric.name)} is meant", computes=True
@@ -264,7 +228,7 @@ def _count_distinct(reading: Reading) -> Plan:
         raise CannotPlan("it is not clear what to count")
     aggregate = Aggregate(Function.COUNT_DISTINCT, mention.column.name)
     if reading.groups:
-        return _groups(reading, aggregate, mention.column)
+        return grouped(reading, aggregate, mention.column)
     query = TableQuery(
         source=table_key(reading.words.table), conditions=tuple(reading.conditions), aggregates=(aggregate,), limit=1
     )
@@ -282,126 +246,13 @@ def _figure(reading: Reading, operation: Operation) -> Plan:
     metric = one_metric(reading)
     if reading.entity is not None and reading.entity.name != metric.name:
         raise CannotPlan("the question asks which one, but not for the highest or the lowest value")
-    aggregate = Aggregate(_AGGREGATES[operation], metric.name)
+    aggregate = Aggregate(AGGREGATES[operation], metric.name)
     if reading.groups:
-        return _groups(reading, aggregate, metric)
+        return grouped(reading, aggregate, metric)
     # Only rows with a value make up the figure, so only they are counted and cited with it.
     conditions = (*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY))
     query = TableQuery(source=table_key(reading.words.table), conditions=conditions, aggregates=(aggregate,), limit=1)
     return Plan(shape=Shape.FIGURE, table=reading.words.table, query=query, metric=metric, function=aggregate.function)
-
-
-def _groups(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:
-    if len(reading.groups) > 1:
-        raise CannotPlan("it names more than one column to group by")
-    group = reading.groups[0]
-    query = TableQuery(
-        source=table_key(reading.words.table),
-        conditions=tuple(reading.conditions),
-        groups=(ColumnRef(group.name),),
-        aggregates=(aggregate,),
-        order=(Order(aggregate.name, True),),
-        limit=MAX_ROWS,
-    )
-    return Plan(
-        shape=Shape.GROUPS,
-        table=reading.words.table,
-        query=query,
-        metric=metric,
-        subject=group,
-        function=aggregate.function,
-    )
-
-
-def _extreme(reading: Reading, label: TableColumn | None) -> Plan:
-    """The rows with the highest or lowest values of a column, or the group with most rows."""
-    mention = _only(reading.operations)
-    descending = mention.operation is Operation.MAX
-    table = reading.words.table
-    if reading.entity is not None and not metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
-        return _most_rows(reading, mention, descending)
-    unnamed = mention.text not in _OF_THEIR_OWN or (reading.deals and mention.text in ("most", "least"))
-    metric = one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
-    if reading.groups:
-        return _groups(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
-    subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
-    columns = (subject.name, metric.name) if subject is not None else (metric.name,)
-    query = TableQuery(
-        source=table_key(table),
-        columns=columns,
-        conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY)),
-        order=(Order(metric.name, descending),),
-        limit=(mention.count or 1) + THRESHOLDS.spare_rows,
-    )
-    unique = (reading.entity.name,) if reading.entity is not None and reading.entity.name != metric.name else ()
-    return Plan(
-        shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
-        table=table,
-        query=query,
-        metric=metric,
-        subject=subject,
-        descending=descending,
-        best=mention.count or 1,
-        unique=unique,
-    )
-
-
-def _counts_rows(reading: Reading, mention: OperationMention) -> bool:
-    """`most loans`, `fewest rows`: the word after the superlative names the rows."""
-    if mention.text not in ("most", "fewest", "least") or mention.last >= len(reading.question):
-        return False
-    return reading.question[mention.last].norm in ROW_NOUNS | _table_nouns(reading)
-
-
-def _table_nouns(reading: Reading) -> frozenset[str]:
-    from_names = {w.norm for i, w in enumerate(reading.question) if i in reading.used and reading.names_table}
-    return frozenset(from_names - {m for c in reading.columns for m in (reading.question[c.first].norm,)})
-
-
-def _most_rows(reading: Reading, mention: OperationMention, descending: bool) -> Plan:
-    assert reading.entity is not None
-    return _ranked_groups(reading, reading.entity, Aggregate(Function.COUNT), None, descending, mention.count or 1)
-
-
-def _ranked_groups(
-    reading: Reading,
-    subject: TableColumn,
-    aggregate: Aggregate,
-    metric: TableColumn | None,
-    descending: bool,
-    best: int,
-) -> Plan:
-    """The first `best` values of a column by one figure each."""
-    query = TableQuery(
-        source=table_key(reading.words.table),
-        conditions=tuple(reading.conditions),
-        groups=(ColumnRef(subject.name),),
-        aggregates=(aggregate,),
-        order=(Order(aggregate.name, descending),),
-        limit=best + THRESHOLDS.spare_rows,
-    )
-    return Plan(
-        shape=Shape.TOP if best > 1 else Shape.EXTREME,
-        table=reading.words.table,
-        query=query,
-        metric=metric,
-        subject=subject,
-        function=aggregate.function,
-        descending=descending,
-        best=best,
-    )
-
-
-def _extreme_of_groups(reading: Reading) -> Plan:
-    """`Which branch has the highest total amount?`"""
-    extreme = next(o for o in reading.operations if o.operation in (Operation.MAX, Operation.MIN))
-    other = next(o for o in reading.operations if o is not extreme)
-    entity = reading.entity
-    if entity is None or other.operation not in _AGGREGATES or len(reading.groups) > 0:
-        raise CannotPlan("it asks for several things at once")
-    metric = one_metric(reading, apart=entity)
-    aggregate = Aggregate(_AGGREGATES[other.operation], metric.name)
-    return _ranked_groups(reading, entity, aggregate, metric, extreme.operation is Operation.MAX, extreme.count or 1)
 
 
 def _compare(reading: Reading, others: set[Operation]) -> Plan:
@@ -430,9 +281,9 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
             unique=(subject.name,),
             expected=len(values),
         )
-    if len(others) != 1 or not others <= set(_AGGREGATES):
+    if len(others) != 1 or not others <= set(AGGREGATES):
         raise CannotPlan("it asks for several things at once")
-    function = _AGGREGATES[next(iter(others))]
+    function = AGGREGATES[next(iter(others))]
     query = TableQuery(
         source=table_key(table),
         conditions=tuple(reading.conditions),
@@ -464,7 +315,7 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
             source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
         )
         return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_wanted(reading)[0])
-    if reading.asks_rows or reading.names_table:
+    if reading.asks_rows or reading.names_table or (reading.values and _compares(reading)):
         query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
         return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
     if len(keyed) != 1:
@@ -476,19 +327,13 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
 def _wanted(reading: Reading) -> list[TableColumn]:
     """The columns that are asked for; unnamed, that of dates for `when`, and that of amounts for `what does … cost`."""
     named, table = metrics(reading), reading.words.table
+    if reading.question[0].text.casefold() == "when" and not any(m.whole for m in reading.columns if m.column in named):
+        dated = [column for column in table.columns if column.kind in _DATED]
+        return dated if len(dated) == 1 else named
     if named:
         return named
-    if reading.question[0].text.casefold() == "when":
-        dated = [column for column in table.columns if column.kind in _DATED]
-        return dated if len(dated) == 1 else []
-    amount = amount_column(table) if reading.deals else None
+    amount = amount_column(table) if reading.costs else None
     return [amount] if amount is not None else []
-
-
-def _only(operations: Sequence[OperationMention]) -> OperationMention:
-    if len(operations) > 1:
-        raise CannotPlan("it asks for several things at once")
-    return operations[0]
 
 
 def _named(names: Sequence[str]) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.amounts import DEALINGS, amount_column
+from citewell.agent.tables.language.amounts import COSTING, DEALINGS, amount_column
+from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.links import (
     ColumnMention,
@@ -17,6 +17,7 @@ from citewell.agent.tables.language.links import (
     unit_words,
     value_mentions,
 )
+from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.wording import (
     FILLERS,
     SOFT_FILLERS,
@@ -25,9 +26,8 @@ from citewell.agent.tables.language.wording import (
     find_phrase,
     small_count,
 )
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
@@ -36,56 +36,11 @@ _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
 )
 _ALTOGETHER = frozenset({"in total", "altogether", "combined"})
+_PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
+_BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
 _OVER_ROWS = frozenset(
     {Operation.COUNT, Operation.COUNT_DISTINCT, Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE}
 )
-
-
-@dataclass(frozen=True, slots=True)
-class OperationMention:
-    """Words `first:last` ask for this operation; `count` is the n of "top n"."""
-
-    operation: Operation
-    first: int
-    last: int
-    count: int | None = None
-    text: str = ""
-
-
-@dataclass(slots=True)
-class Reading:
-    """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan.
-
-    how_much: it asks for an amount in these words; deals: it has a verb whose object is money (`spent`, `cost`).
-    """
-
-    words: TableWords
-    question: tuple[QuestionWord, ...]
-    operations: list[OperationMention] = field(default_factory=list[OperationMention])
-    columns: list[ColumnMention] = field(default_factory=list[ColumnMention])
-    conditions: list[RowCondition] = field(default_factory=list[RowCondition])
-    values: list[ValueMention] = field(default_factory=list[ValueMention])
-    groups: list[TableColumn] = field(default_factory=list[TableColumn])
-    entity: TableColumn | None = None
-    asks_rows: bool = False
-    names_table: bool = False
-    problem: str | None = None
-    how_much: bool = False
-    deals: bool = False
-    used: set[int] = field(default_factory=set[int])
-
-    @property
-    def left_over(self) -> list[str]:
-        """Words without a part to play."""
-        return [w.text for i, w in enumerate(self.question) if i not in self.used and w.norm not in FILLERS]
-
-    def use(self, first: int, last: int) -> None:
-        """Mark words as explained."""
-        self.used.update(range(first, last))
-
-    def is_free(self, first: int, last: int) -> bool:
-        """Whether none of these words is explained yet."""
-        return not any(i in self.used for i in range(first, last))
 
 
 def read(text: str, words: TableWords) -> Reading:
@@ -95,7 +50,7 @@ def read(text: str, words: TableWords) -> Reading:
     """
     reading = Reading(words, tuple(wording.words(text)) if len(text) <= THRESHOLDS.question_characters else ())
     _read_columns_and_values(reading)
-    _read_comparisons(reading)
+    read_comparisons(reading)
     _read_dates(reading)
     _read_operations(reading)
     _read_events(reading)
@@ -196,7 +151,7 @@ def _is_plain(words: Sequence[QuestionWord], value: ValueMention, columns: Seque
 
 def _values_to_conditions(reading: Reading) -> None:
     by_column: dict[str, list[str]] = {}
-    for value in reading.values:
+    for value in sorted(reading.values, key=lambda v: v.first):
         spelled = [v for v in reading.words.values[value.column.name] if wording.norms(v) == wording.norms(value.value)]
         known = by_column.setdefault(value.column.name, [])
         known += [v for v in spelled if v not in known]
@@ -225,115 +180,6 @@ def _is_negated(reading: Reading, first: int) -> bool:
         reading.use(start + found[-1] - (before[found[-1]] == "than"), first)
         return True
     return False
-
-
-def _read_comparisons(reading: Reading) -> None:
-    """`amount over 5,000`, `more than 30 days overdue`, `between 10 and 20`."""
-    _read_none_left(reading)
-    _read_between(reading)
-    for name, phrases in wording.COMPARISONS:
-        for phrase in phrases:
-            for first in find_phrase(list(reading.question), phrase):
-                last = first + len(phrase.split())
-                number = _number_at(reading, last)
-                if number is None or not reading.is_free(first, last + 1):
-                    continue
-                column = _column_for_number(reading, first, last + 1)
-                if column is None:
-                    reading.problem = f"it is not clear which column {phrase} {reading.question[last].text} is about"
-                    continue
-                reading.conditions.append(RowCondition(ColumnRef(column.name), Comparator(name), number))
-                reading.use(first, last + 1)
-    _read_equalities(reading)
-
-
-def _read_none_left(reading: Reading) -> None:
-    """`out of stock`: the rows where a column of numbers is 0."""
-    for first in find_phrase(list(reading.question), "out of"):
-        mention = next((m for m in reading.columns if m.first == first + 2 and m.column.kind in _NUMERIC), None)
-        if mention is not None and reading.is_free(first, first + 2):
-            reading.columns.remove(mention)
-            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, 0))
-            reading.use(first, first + 2)
-
-
-def _read_between(reading: Reading) -> None:
-    for first in find_phrase(list(reading.question), "between"):
-        low, high = _number_at(reading, first + 1), _number_at(reading, first + 3)
-        if low is None or high is None or reading.question[first + 2].norm not in ("and", "to"):
-            continue
-        column = _column_for_number(reading, first, first + 4)
-        if column is not None:
-            reading.conditions += [
-                RowCondition(ColumnRef(column.name), Comparator.GTE, low),
-                RowCondition(ColumnRef(column.name), Comparator.LTE, high),
-            ]
-            reading.use(first, first + 4)
-
-
-def _read_equalities(reading: Reading) -> None:
-    """`loan number 2`, `term of 16`, `age is 30`: a number right after a numeric column's name."""
-    for mention in reading.columns:
-        if mention.column.kind not in _NUMERIC:
-            continue
-        index = mention.last
-        while index < len(reading.question) and reading.question[index].norm in (
-            "is",
-            "of",
-            "was",
-            "=",
-            "are",
-            "were",
-            "equal",
-        ):
-            index += 1
-        number = _number_at(reading, index)
-        if (
-            number is not None
-            and reading.is_free(index, index + 1)
-            and index - mention.last <= THRESHOLDS.number_after_column
-        ):
-            if any(c.ref.column == mention.column.name and c.comparison is Comparator.EQ for c in reading.conditions):
-                reading.problem = f"it names several numbers of {mention.column.name}"
-            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, number))
-            reading.use(index, index + 1)
-
-
-def _number_at(reading: Reading, index: int) -> int | float | None:
-    return reading.question[index].number if 0 <= index < len(reading.question) else None
-
-
-def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn | None:
-    """The numeric column named right before the comparison or right after the number; a unit may name it too."""
-    numeric = [m for m in reading.columns if m.column.kind in _NUMERIC]
-    before = [
-        m
-        for m in numeric
-        if 0 <= first - m.last <= THRESHOLDS.number_after_column and _only_fillers(reading, m.last, first)
-    ]
-    after = [
-        m
-        for m in numeric
-        if 0 <= m.first - last <= THRESHOLDS.number_before_column and _only_fillers(reading, last, m.first)
-    ]
-    if before or after:
-        return (before or after)[-1 if before else 0].column
-    following = reading.question[last].norm if last < len(reading.question) else ""
-    preceding = reading.question[last - 2].norm if last >= 2 else ""
-    by_unit = [
-        c
-        for c in reading.words.table.columns
-        if c.kind in _NUMERIC and unit_words(c.name) & {following, preceding} - {""}
-    ]
-    if len(by_unit) == 1:
-        if following in unit_words(by_unit[0].name):
-            reading.use(last, last + 1)
-        return by_unit[0]
-    return None
-
-
-def _only_fillers(reading: Reading, first: int, last: int) -> bool:
-    return all(reading.question[i].norm in FILLERS for i in range(first, last))
 
 
 def _read_dates(reading: Reading) -> None:
@@ -373,6 +219,11 @@ def _read_operations(reading: Reading) -> None:
                     count, first, last = _with_count(reading, first, last)
                 reading.operations.append(OperationMention(operation, first, last, count, phrase))
                 reading.use(first, last)
+    for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
+        for first in find_phrase(question, word):
+            if question[0].text.casefold() == "when" and reading.is_free(first, first + 1):
+                reading.operations.append(OperationMention(operation, first, first + 1, None, meant))
+                reading.use(first, first + 1)
     reading.operations.sort(key=lambda o: o.first)
     if any(o.operation is Operation.COUNT for o in reading.operations):  # `how many are there in total`
         reading.operations = [o for o in reading.operations if o.text not in _ALTOGETHER]
@@ -399,32 +250,62 @@ def _read_groups(reading: Reading) -> None:
             reading.use(first, last)
             if not (ranked and phrase == "by") and mention.column not in reading.groups:
                 reading.groups.append(mention.column)
-    starts = {i + 1 for i, word in enumerate(reading.question) if word.text.casefold() in ("which", "what", "whose")}
+    _read_periods(reading)
+    starts = {
+        i + 1 for i, word in enumerate(reading.question) if word.text.casefold() in ("which", "what", "whose", "what's")
+    }
     starts |= {o.last for o in reading.operations if o.count}
     mention = next((m for m in reading.columns if m.first in starts), None)
     if mention is not None:
         reading.entity = mention.column
 
 
+def _read_periods(reading: Reading) -> None:
+    """`per month`, `by quarter`, `each year`: by a part of the only column of dates, where no column is called so."""
+    dated = [column for column in reading.words.table.columns if column.kind in _DATED]
+    if len(dated) != 1 or reading.groups:
+        return
+    for index, word in enumerate(reading.question[:-1]):
+        part = _PARTS.get(reading.question[index + 1].text.casefold())
+        if word.text.casefold() in ("per", "by", "each", "every") and part and reading.is_free(index, index + 2):
+            reading.groups.append(dated[0])
+            reading.group_part = part
+            reading.use(index, index + 2)
+            return
+
+
 def _read_amounts(reading: Reading) -> None:
     """`how much did we spend on`, `what does … cost`: of the column of amounts, which the verb need not name."""
     reading.how_much = any(True for _ in find_phrase(list(reading.question), "how much"))
     counting = {o.operation for o in reading.operations} & {Operation.COUNT, Operation.COUNT_DISTINCT}
+    if any(True for _ in find_phrase(list(reading.question), "how many times")) and reading.conditions:
+        reading.asks_rows, counting = True, set[Operation]()
+        reading.used.update(i for i, w in enumerate(reading.question) if w.text.casefold() == "times")
     if counting or amount_column(reading.words.table) is None:
         return
+    names = names_of_table(reading.words.table)
     for index, word in enumerate(reading.question):
-        if word.norm in DEALINGS and reading.is_free(index, index + 1):
+        if word.norm in names:
+            continue
+        before = reading.question[index - 1].text.casefold() if index else ""
+        if word.norm in DEALINGS and before not in _BEFORE_NOUNS and reading.is_free(index, index + 1):
             reading.deals = True
+            reading.costs = reading.costs or word.norm in COSTING
             reading.use(index, index + 1)
 
 
 def _read_verb(reading: Reading) -> None:
-    """The verb at the end of `what business does Mary Adjei run?`, where the column and the row are named."""
+    """The verb at the end of `what business does Mary Adjei run?` or `when was the last repayment made?`, where all else is named."""
     texts = [word.text.casefold() for word in reading.question]
     left = [i for i in range(len(texts)) if i not in reading.used and reading.question[i].norm not in FILLERS]
-    asks = reading.entity is not None and not reading.operations and bool(reading.values)
-    if asks and left == [len(texts) - 1] and not {"does", "did", "do"}.isdisjoint(texts):
-        reading.use(left[0], left[0] + 1)
+    column = reading.entity is not None and not reading.operations and bool(reading.values)
+    rows = (
+        {o.operation for o in reading.operations} == {Operation.COUNT} and reading.names_table and bool(reading.values)
+    )
+    when = texts[:1] == ["when"] and bool(reading.operations) and reading.names_table
+    ends = left == [len(texts) - 1] or (left == [len(texts) - 2] and texts[-1] in ("out", "up", "off"))
+    if ends and (column or rows or when) and not {"does", "did", "do", "was", "were"}.isdisjoint(texts):
+        reading.use(left[0], len(texts))
 
 
 def _read_rows_and_names(reading: Reading) -> None:
@@ -468,6 +349,6 @@ def _joins_values(reading: Reading, index: int) -> bool:
 
 def _joins_columns(reading: Reading, index: int) -> bool:
     """`the amount or the term`: two columns that are asked for."""
-    before = [c for c in reading.columns if c.last <= index and _only_fillers(reading, c.last, index)]
-    after = [c for c in reading.columns if c.first > index and _only_fillers(reading, index + 1, c.first)]
+    before = [c for c in reading.columns if c.last <= index and only_fillers(reading, c.last, index)]
+    after = [c for c in reading.columns if c.first > index and only_fillers(reading, index + 1, c.first)]
     return bool(before and after)

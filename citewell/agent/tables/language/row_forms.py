@@ -23,8 +23,8 @@ from citewell.agent.tables.language.interpretation import (
     Measure,
     ReadingForm,
 )
-from citewell.agent.tables.language.plan import Plan, Shape
 from citewell.agent.tables.language.sentences import title
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.wording import is_superlative
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (

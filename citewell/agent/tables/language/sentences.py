@@ -14,7 +14,11 @@ _UNIT = re.compile(r"%|[^\W\d_]{1,3}[²³]?|[^\W\d_]{3,11}s|[^\W\d_]{1,6}/[^\W\d
 _TENTHS = re.compile(r"[^.]*\.\d")
 _PLURAL = re.compile(r"[^\W\d_]{3,}(?<![su])s", re.I)
 _PERIOD = re.compile(r"(?:[QHW]\d{1,2}\W*)?(?:FY\W?)?(?:1[5-9]|20)\d\d(?:\W\d\d(?:\d\d)?)?(?:\W*[QHW]\d)?", re.I)
-_MONTH = re.compile(r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\.?(?:\W*\d{4})?", re.I)
+_MONTH = re.compile(
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+    r"\.?(?:\W*\d{4})?",
+    re.I,
+)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.? [^\W\d_]{3,9},? \d{4}|[^\W\d_]{3,9} \d{1,2},? \d{4}")
 
 

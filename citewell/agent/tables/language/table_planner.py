@@ -23,8 +23,10 @@ from citewell.agent.tables.language.links import (
     names_of_table,
     table_words,
 )
-from citewell.agent.tables.language.plan import CannotPlan, Plan, Shape, plan
+from citewell.agent.tables.language.metrics import CannotPlan
+from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
+from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
@@ -146,7 +148,7 @@ class TablePlanner:
             try:
                 found = plan(reading, known.label)
             except CannotPlan as error:
-                if reading.operations or reading.asks_rows or reading.names_table:
+                if reading.operations or reading.groups or reading.asks_rows or reading.names_table:
                     explained = len(reading.columns) + len(reading.values) + reading.names_table
                     order = len(reading.left_over) - explained
                     reasons.append((order, f"{error} ({table_name(table)})", error.computes))
@@ -183,7 +185,8 @@ class TablePlanner:
             if chosen is None or (found := self._likely_enough(chosen)) is None:
                 continue
             reading, plan, confidence = found
-            if (only and len(tables) == 1) or evidence.content <= reading.used:
+            named = any(link.words <= reading.used for link in (*evidence.columns, *evidence.values))
+            if (only and len(tables) == 1) or (named and evidence.content <= reading.used):
                 if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, known.grid) is not None:
                     continue
                 answer = None if plan.shape is Shape.WHOLE else reading.answer
@@ -307,9 +310,10 @@ def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds)
 
 
 def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
-    """The plans whose table is the only one named by sheet or file."""
+    """The plans whose table is the only one named by sheet or file; a column that all have says nothing (`Borrower ID` of a sheet `Borrowers`)."""
     norms = {word.norm for word in wording.words(question)}
-    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans))
+    columns = [frozenset(n for c in p.table.columns for n in wording.norms(core_name(c.name))) for p, _ in plans]
+    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans)) | frozenset.intersection(*columns)
     named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
     return named if len(named) == 1 else []
 

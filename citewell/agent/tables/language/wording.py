@@ -55,7 +55,7 @@ PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
     (Operation.COMPARE, ("compare", "comparison of", "difference between", "difference in", "versus", "vs", "vs.", "compared to", "compared with")),
     (Operation.MEDIAN, ("median",)),
     (Operation.AVG, ("average", "mean", "avg", "on average")),
-    (Operation.SUM, ("sum total of", "total sum of", "sum of", "total", "sum", "sum up", "add up", "in total", "altogether", "combined")),
+    (Operation.SUM, ("sum total of", "total sum of", "sum of", "in total", "total", "sum up", "sum", "add up", "altogether", "combined")),
     (Operation.MAX, ("most expensive", "highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent", "priciest", "costliest", "longest")),
     (Operation.MIN, ("least expensive", "lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest", "cheapest", "shortest")),
 )  # fmt: skip
@@ -140,6 +140,29 @@ _COMPUTING = re.compile(
     + r")(?!\w)"
 )
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
+CURRENCIES = frozenset(
+    {
+        "euro",
+        "eur",
+        "dollar",
+        "usd",
+        "pound",
+        "gbp",
+        "cedi",
+        "ghs",
+        "buck",
+        "franc",
+        "chf",
+        "naira",
+        "ngn",
+        "rand",
+        "zar",
+        "yen",
+        "rupe",
+        "inr",
+    }
+)
+"""Stems of what amounts are counted in: `under 100 euros` is about the column of amounts."""
 SOFT_FILLERS = frozenset(
     {
         "file",
@@ -284,6 +307,14 @@ FILLERS = frozenset(
         "contains",
         "contained",
         "total's",
+        "her",
+        "his",
+        "him",
+        "she",
+        "he",
+        "them",
+        "got",
+        "gets",
         "respect",
     ]
 )

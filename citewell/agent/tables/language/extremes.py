@@ -1,0 +1,127 @@
+"""Plans for the highest and the lowest: rows by a column, or groups by how many rows they have or what these add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from citewell.agent.tables.language.amounts import adds_up
+from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
+from citewell.agent.tables.language.question_reading import OperationMention, Reading
+from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
+from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, number_of
+from citewell.agent.tables.query.typed import (
+    Aggregate,
+    ColumnRef,
+    Comparator,
+    Function,
+    Order,
+    RowCondition,
+    TableQuery,
+)
+from citewell.agent.tables.run.engine import table_key
+from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import TableColumn
+
+_OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest", "top", "bottom"})
+"""Superlatives that do not say by themselves that amounts are ranked."""
+
+
+def extreme(reading: Reading, label: TableColumn | None) -> Plan:
+    """The rows with the highest or lowest values of a column, or the group with most rows."""
+    mention = _only(reading.operations)
+    descending = mention.operation is Operation.MAX
+    table = reading.words.table
+    if reading.entity is None and len(named := metrics(reading)) == 1 and named[0].kind == "text":
+        reading = replace(reading, entity=named[0])  # `the cheapest product`
+    if reading.entity is not None and not metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
+        return _most_rows(reading, mention, descending)
+    if (ranked := _most_of_column(reading, mention, label, descending)) is not None:
+        return ranked
+    unnamed = mention.text not in _OF_THEIR_OWN or mention.count is not None
+    unnamed |= reading.deals and mention.text in ("most", "least")
+    metric = one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
+    if reading.groups:
+        return grouped(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
+    if (
+        reading.entity not in (None, label, metric)
+        and adds_up(metric)
+        and (reading.deals or not metrics(reading, apart=reading.entity))
+    ):
+        assert reading.entity is not None
+        total = Aggregate(Function.SUM, metric.name)
+        return ranked_groups(reading, reading.entity, total, metric, descending, mention.count or 1)
+    subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
+    columns = (subject.name, metric.name) if subject is not None else (metric.name,)
+    query = TableQuery(
+        source=table_key(table),
+        columns=columns,
+        conditions=(*reading.conditions, RowCondition(ColumnRef(metric.name), Comparator.NOT_EMPTY)),
+        order=(Order(metric.name, descending),),
+        limit=(mention.count or 1) + THRESHOLDS.spare_rows,
+    )
+    unique = (reading.entity.name,) if reading.entity is not None and reading.entity.name != metric.name else ()
+    return Plan(
+        shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
+        table=table,
+        query=query,
+        metric=metric,
+        subject=subject,
+        descending=descending,
+        best=mention.count or 1,
+        unique=unique,
+    )
+
+
+def _counts_rows(reading: Reading, mention: OperationMention) -> bool:
+    """`most loans`, `fewest rows`: the word after the superlative names the rows."""
+    if mention.text not in ("most", "fewest", "least") or mention.last >= len(reading.question):
+        return False
+    return reading.question[mention.last].norm in ROW_NOUNS | _table_nouns(reading)
+
+
+def _table_nouns(reading: Reading) -> frozenset[str]:
+    from_names = {w.norm for i, w in enumerate(reading.question) if i in reading.used and reading.names_table}
+    return frozenset(from_names - {m for c in reading.columns for m in (reading.question[c.first].norm,)})
+
+
+def _most_of_column(
+    reading: Reading, mention: OperationMention, label: TableColumn | None, descending: bool
+) -> Plan | None:
+    """`Which officer has the most borrowers`: by how many different values of the column after the superlative there are."""
+    after = next((m.column for m in reading.columns if m.first == mention.last), None)
+    counted = mention.text in ("most", "fewest", "least") and after is not None and after.kind == "text"
+    if not counted or after is None or reading.entity is None or after == reading.entity:
+        return None
+    values = reading.words.values
+    groups = len(values.get(reading.entity.name, ()))
+    texts = values.get(after.name, ())
+    if not 0 < groups < reading.words.table.rows or 2 * sum(number_of(text) is not None for text in texts) > len(texts):
+        return None
+    if after == label or len(texts) == reading.words.table.rows:
+        return _most_rows(reading, mention, descending)
+    distinct = Aggregate(Function.COUNT_DISTINCT, after.name)
+    return ranked_groups(reading, reading.entity, distinct, after, descending, mention.count or 1)
+
+
+def _most_rows(reading: Reading, mention: OperationMention, descending: bool) -> Plan:
+    assert reading.entity is not None
+    return ranked_groups(reading, reading.entity, Aggregate(Function.COUNT), None, descending, mention.count or 1)
+
+
+def extreme_of_groups(reading: Reading) -> Plan:
+    """`Which branch has the highest total amount?`"""
+    extreme = next(o for o in reading.operations if o.operation in (Operation.MAX, Operation.MIN))
+    other = next(o for o in reading.operations if o is not extreme)
+    entity = reading.entity
+    if entity is None or other.operation not in AGGREGATES or len(reading.groups) > 0:
+        raise CannotPlan("it asks for several things at once")
+    metric = one_metric(reading, apart=entity)
+    aggregate = Aggregate(AGGREGATES[other.operation], metric.name)
+    return ranked_groups(reading, entity, aggregate, metric, extreme.operation is Operation.MAX, extreme.count or 1)
+
+
+def _only(operations: Sequence[OperationMention]) -> OperationMention:
+    if len(operations) > 1:
+        raise CannotPlan("it asks for several things at once")
+    return operations[0]

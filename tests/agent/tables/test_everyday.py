@@ -1,0 +1,210 @@
+"""Questions as people type them about their own sheets: how much, what costs, lists of values, months without a year, who has most."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from citewell.agent.tables.language.phrasing import phrase
+from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner, gives_what_was_weighed
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.results import row_hits
+from citewell.types import ColumnKind
+from tests.agent.tables.sheets import OWNER, Sheets
+
+EXPENSES: dict[str, ColumnKind] = {
+    "Date": "date",
+    "Category": "text",
+    "Vendor": "text",
+    "Amount (EUR)": "number",
+    "Paid by": "text",
+}
+EXPENSE_ROWS = (
+    ("2025-01-03", "Rent", "Lenz", 1850.0, "Bank transfer"),
+    ("2025-01-14", "Travel", "Deutsche Bahn", 212.4, "Credit card"),
+    ("2025-02-03", "Rent", "Lenz", 1850.0, "Bank transfer"),
+    ("2025-02-19", "Travel", "Lufthansa", 388.2, "Credit card"),
+    ("2025-03-03", "Rent", "Lenz", 1920.0, "Bank transfer"),
+    ("2025-03-10", "Software", "GitHub", 504.0, "Credit card"),
+    ("2025-03-31", "Salaries", None, 15100.0, "Bank transfer"),
+)
+PRICES: dict[str, ColumnKind] = {
+    "Article": "text",
+    "Product": "text",
+    "Category": "text",
+    "Price net": "number",
+    "In stock": "integer",
+    "Supplier": "text",
+}
+PRICE_ROWS = (
+    ("A-1001", "Oak table", "Tables", 489.0, 12, "Brandt"),
+    ("A-1003", "Folding table", "Tables", 119.9, 38, "Mobilo"),
+    ("A-2001", "Chair Lisa", "Chairs", 79.0, 140, "Mobilo"),
+    ("A-2003", "Office chair Ergo", "Chairs", 349.0, 0, "Sitwell"),
+    ("A-4001", "Desk lamp", "Lamps", 59.9, 48, "Lumen"),
+)
+LOANS: dict[str, ColumnKind] = {
+    "Borrower ID": "text",
+    "Name": "text",
+    "Business": "text",
+    "Town": "text",
+    "Loan amount (GHS)": "integer",
+    "Interest rate": "number",
+    "Start date": "date",
+    "Status": "text",
+}
+LOAN_ROWS = (
+    ("B001", "Ama Mensah", "Tailoring", "Kumasi", 4500, 0.24, "2024-01-15", "Repaid"),
+    ("B002", "Yaw Darko", "Poultry farm", "Techiman", 12000, 0.22, "2024-02-01", "Active"),
+    ("B003", "Efua Asante", "Bakery", "Kumasi", 8000, 0.24, "2025-03-10", "In arrears"),
+    ("B004", "Kwame Ofori", "Phone repair", "Accra", 3000, 0.26, "2025-04-22", "Active"),
+)
+REPAYMENTS: dict[str, ColumnKind] = {
+    "Date": "date",
+    "Borrower ID": "text",
+    "Amount paid (GHS)": "integer",
+    "Method": "text",
+}
+REPAYMENT_ROWS = (
+    ("2024-02-15", "B001", 465, "Cash"),
+    ("2024-03-01", "B002", 887, "Bank"),
+    ("2024-03-15", "B001", 465, "Bank"),
+)
+
+
+@pytest.fixture
+def sheets(tmp_path: Path) -> Sheets:
+    return Sheets(tmp_path)
+
+
+async def _answer(sheets: Sheets, question: str) -> str | None:
+    engine = TableEngine(sheets)
+    planned = await TablePlanner(engine).consider(OWNER, question, list(sheets.tables.values()))
+    if not isinstance(planned, Planned):
+        return f"refused: {planned.reason}" if planned is not None else None
+    result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
+    assert gives_what_was_weighed(planned, result)
+    return phrase(planned.plan, result, planned.left_out, list(range(1, len(row_hits(OWNER, result)) + 1)))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how much did we spend on travel?", "The total of Amount is EUR 600.60, over 2 rows where Category is Travel [1]."),
+        ("How much do we pay Lenz?", "The total of Amount is EUR 5620, over 3 rows where Vendor is Lenz [1]."),
+        ("average rent", "The average of Amount is EUR 1873.33333333, over 3 rows where Category is Rent [1]."),
+        ("total paid by credit card", "The total of Amount is EUR 1104.60, over 3 rows where Paid by is Credit card [1]."),
+        ("what did we buy from GitHub?",
+         "Date: 2025-03-10; Category: Software; Vendor: GitHub; Amount (EUR): 504; Paid by: Credit card [1]"),
+        ("how many expenses in March?",
+         "There are 3 rows in “expenses.csv” where Date is at least 2025-03-01 and Date is under 2025-04-01 [1]."),
+        ("total amount in the first quarter",
+         "The total of Amount is EUR 21,824.60, over 7 rows where Date is at least 2025-01-01 and Date is under 2025-04-01 [1]."),
+        ("total amount per month",
+         "Total of Amount by month:\n- 2025-01: EUR 2062.40 [1]\n- 2025-02: EUR 2238.20 [2]\n- 2025-03: EUR 17,524 [3]"),
+        ("amount by vendor",
+         "Total of Amount by Vendor:\n- (empty): EUR 15,100 [1]\n- Lenz: EUR 5620 [2]\n- GitHub: EUR 504 [3]\n- Lufthansa: EUR 388.20 [4]\n"
+         "- Deutsche Bahn: EUR 212.40 [5]"),
+        ("which vendor did we pay the most?", "Total Amount was highest for Lenz: EUR 5620 [1]."),
+        ("highest amount apart from salaries", "The highest Amount (EUR) where Category is not Salaries is EUR 1920 [1]."),
+        ("how many times did we pay Lenz?", "There are 3 rows in “expenses.csv” where Vendor is Lenz [1]."),
+        ("list all categories",
+         "There are 4 different values of Category:\n- Rent (3 rows) [1]\n- Salaries (1 row) [2]\n- Software (1 row) [3]\n- Travel (2 rows) [4]"),
+    ],
+)  # fmt: skip
+async def test_of_expenses(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(EXPENSES, EXPENSE_ROWS, filename="expenses.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What does article A-2001 cost?", "Price net for Chair Lisa: 79 [1]."),
+        ("average price of tables", "The average of Price net is 304.45, over 2 rows where Category is Tables [1]."),
+        ("total stock of tables", "The total of In stock is 50, over 2 rows where Category is Tables [1]."),
+        ("how many chairs are in stock?", "The total of In stock is 140, over 2 rows where Category is Chairs [1]."),
+        ("which product is out of stock?", "Product: Office chair Ergo [1]"),
+        ("what's our most expensive product?", "Price net was highest for Oak table: 489 [1]."),
+        ("chairs under 100 euros",
+         "Article: A-2001; Product: Chair Lisa; Category: Chairs; Price net: 79; In stock: 140; Supplier: Mobilo [1]"),
+        ("who are the suppliers",
+         "There are 4 different values of Supplier:\n- Brandt (1 row) [1]\n- Lumen (1 row) [2]\n- Mobilo (2 rows) [3]\n- Sitwell (1 row) [4]"),
+        ("price by product",
+         "- Product: Oak table; Price net: 489 [1]\n- Product: Folding table; Price net: 119.9 [2]\n- Product: Chair Lisa; Price net: 79 [3]\n"
+         "- Product: Office chair Ergo; Price net: 349 [4]\n- Product: Desk lamp; Price net: 59.9 [5]"),
+        ("price by category",
+         "refused: it does not say whether the total or the average of Price net is meant (prices.csv)"),
+    ],
+)  # fmt: skip
+async def test_of_a_price_list(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(PRICES, PRICE_ROWS, filename="prices.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the largest loan?", "Loan amount was highest for Yaw Darko: GHS 12,000 [1]."),
+        ("top 2 loans", "The 2 highest by Loan amount:\n- Yaw Darko: GHS 12,000 [1]\n- Efua Asante: GHS 8000 [2]"),
+        ("how many borrowers are there in total?", "There are 4 different values of Borrower ID in “Borrowers” [1]."),
+        ("When did Yaw Darko get his loan?", "Start date for Yaw Darko: 2024-02-01 [1]."),
+        ("What business does Ama Mensah run?", "Business for Ama Mensah: Tailoring [1]."),
+        ("loan amount by town",
+         "Total of Loan amount by Town:\n- Kumasi: GHS 12,500 [1]\n- Techiman: GHS 12,000 [2]\n- Accra: GHS 3000 [3]"),
+        ("when was the last repayment made?", "The latest Date is 2024-03-15 [1]."),
+        ("how many repayments did B001 make?", "There are 2 rows in “Repayments” where Borrower ID is B001 [1]."),
+        ("Which town has the most borrowers?", "Kumasi has the most rows: 2 [1]."),
+        ("total amount lent in Kumasi", "The total of Loan amount is GHS 12,500, over 2 rows where Town is Kumasi [1]."),
+        ("how many loans are active and how many are in arrears?", "Rows by Status where Status is one of Active, In arrears:\n- Active: 2 [1]\n- In arrears: 1 [2]"),
+    ],
+)  # fmt: skip
+async def test_of_loans_and_their_repayments(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(LOANS, LOAN_ROWS, filename="loans.xlsx", sheet="Borrowers")
+    sheets.add(REPAYMENTS, REPAYMENT_ROWS, filename="loans.xlsx", sheet="Repayments")
+    assert await _answer(sheets, question) == answer
+
+
+async def test_a_month_of_several_years_is_that_of_each(sheets: Sheets) -> None:
+    sheets.add(LOANS, LOAN_ROWS, filename="loans.xlsx", sheet="Borrowers")
+    answer = "There is 1 row in “Borrowers” where Start date is one of 2024-03, 2025-03 [1]."
+    assert await _answer(sheets, "How many records are in March?") == answer
+    assert (await _answer(sheets, "How many records are since March?") or "").startswith(
+        "refused: it is not clear which year"
+    )
+
+
+async def test_of_several_tables_none_is_answered_from_that_the_question_does_not_name(sheets: Sheets) -> None:
+    sheets.add(
+        {"Item": "text", "Q1": "integer"}, [("Heating", 2100), ("Repairs", 350)], filename="hall.xlsx", sheet="Budget"
+    )
+    sheets.add(
+        {"First name": "text", "Joined": "text"},
+        [("Jana", "2019"), ("Petr", "2021")],
+        filename="hall.xlsx",
+        sheet="Members",
+    )
+    engine = TableEngine(sheets)
+    found = await TablePlanner(engine).consider(
+        OWNER, "which cost is the highest?", list(sheets.tables.values()), only=True
+    )
+    assert not isinstance(found, Planned)
+
+
+async def test_a_query_that_gives_other_values_than_were_weighed_is_no_answer(sheets: Sheets) -> None:
+    sheets.add(PRICES, PRICE_ROWS, filename="prices.csv", sheet=None)
+    engine = TableEngine(sheets)
+    planned = await TablePlanner(engine).consider(OWNER, "How many records are there?", list(sheets.tables.values()))
+    assert isinstance(planned, Planned)
+    result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
+    for weighed, agrees in ((None, True), (frozenset({"5.0"}), True), (frozenset({"4.0"}), False)):
+        one = Planned(planned.plan, planned.left_out, 0.9, weighed)
+        assert gives_what_was_weighed(one, result) is agrees
+
+
+async def test_what_is_no_question_of_amounts_is_refused(sheets: Sheets) -> None:
+    sheets.add(LOANS, LOAN_ROWS, filename="loans.xlsx", sheet="Borrowers")
+    for question in ("how much rain fell in Kumasi?", "who sank the Titanic?"):
+        found = await TablePlanner(TableEngine(sheets)).consider(OWNER, question, list(sheets.tables.values()))
+        assert found is None or isinstance(found, Refused), question
