@@ -71,10 +71,10 @@ def gives_what_was_weighed(planned: Planned, result: TableResult) -> bool:
     if planned.weighed is None or not result.rows:
         return True
     if plan.shape is Shape.COUNT:
-        return planned.weighed == {known_value(shown(result.rows[0].values[0]))}
+        return planned.weighed == frozenset((known_value(shown(result.rows[0].values[0])),))
     if plan.shape is Shape.FOUND and plan.asked is not None:
         place = result.columns.index(plan.asked.name)
-        return planned.weighed == {known_value(shown(row.values[place])) for row in result.rows}
+        return planned.weighed == frozenset(known_value(shown(row.values[place])) for row in result.rows)
     return True
 
 
@@ -312,8 +312,9 @@ def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds)
 def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
     """The plans whose table is the only one named by sheet or file; a column that all have says nothing (`Borrower ID` of a sheet `Borrowers`)."""
     norms = {word.norm for word in wording.words(question)}
-    columns = [frozenset(n for c in p.table.columns for n in wording.norms(core_name(c.name))) for p, _ in plans]
-    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans)) | frozenset.intersection(*columns)
+    columns = [{frozenset(wording.norms(core_name(c.name))) for c in p.table.columns} for p, _ in plans]
+    asked = frozenset(norm for name in set.intersection(*columns) if name <= norms for norm in name)
+    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans)) | asked
     named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
     return named if len(named) == 1 else []
 
