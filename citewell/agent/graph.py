@@ -295,6 +295,7 @@ class Assistant:
                 draft.sources,
                 settled=True,
                 seen=() if turn.dialogue.blind else turn.seen,
+                computed=draft.computed,
             )
         cited = {citation.n for citation in checked.citations}
         if cited:

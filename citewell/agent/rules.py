@@ -161,7 +161,7 @@ def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft 
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
     weighed = planned.confidence if planned.confidence < 1.0 else None
-    return Draft(text, True, sources, confidence=weighed) if text else None
+    return Draft(text, True, sources, confidence=weighed, computed=True) if text else None
 
 
 def _from_picture(turn: TurnState) -> Draft | None:
@@ -173,7 +173,7 @@ def _from_picture(turn: TurnState) -> Draft | None:
     if answer is None:
         return None
     hits = row_hits(turn.request.owner_id, replace(result.table, rows=answer.rows))
-    return Draft(answer.text, True, tuple(Source(n, hit) for n, hit in enumerate(hits, start=1)))
+    return Draft(answer.text, True, tuple(Source(n, hit) for n, hit in enumerate(hits, start=1)), computed=True)
 
 
 def _say(turn: TurnState, draft: Draft) -> Draft:

@@ -129,3 +129,17 @@ async def test_the_place_is_narrowed_by_the_elements_of_the_passage() -> None:
     assert asked == [("ada", "r1", 1, ["e1"])]
     await checker.check("ada", "The lamp of the harbour is red [1].", [Source(1, LAMP)])
     assert len(asked) == 1, "a passage without pieces has no elements to ask for"
+
+
+async def test_what_was_computed_over_the_cited_rows_is_supported_in_whatever_words() -> None:
+    answer = "The total is 870, over 6 rows [1]."
+    sums = (Source(1, hit("sum(Amount): 870 (rows of Figma)")),)
+    told = await CitationChecker(WordEmbedder()).check("ada", answer, sums)
+    computed = await CitationChecker(WordEmbedder()).check("ada", answer, sums, computed=True)
+    assert told.citations[0].verdict is Verdict.UNSUPPORTED
+    assert (computed.citations[0].verdict, computed.citations[0].score, computed.reasons) == (
+        Verdict.SUPPORTED,
+        1.0,
+        {},
+    )
+    assert computed.citations[0].quote == "sum(Amount): 870 (rows of Figma)"

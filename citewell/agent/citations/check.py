@@ -62,12 +62,14 @@ class CitationChecker:
         *,
         settled: bool = False,
         seen: Collection[int] = (),
+        computed: bool = False,
     ) -> CheckedAnswer:
         """One citation per number used, with the weakest verdict of the claims that cite it.
 
         Numbers outside `sources` are removed from the text, and what it copies of a source's own is set apart, unless that has
         been done (`settled`). A claim with several numbers is judged against the passages together. Of a passage whose picture the
         model has `seen`, what the words do not support is weakly supported: words cannot tell whether the picture shows it.
+        What a query `computed` over the rows that are cited is supported by them, in whatever words it is told.
         """
         removed: Sequence[int] = ()
         if not settled:
@@ -77,7 +79,8 @@ class CitationChecker:
         removed = tuple(dict.fromkeys((*removed, *unknown)))
         found = await offload(len(text), claims, text)
         by_number = {source.n: source.hit for source in sources}
-        each = [_with_seen(one, seen) for one in await self._judge(found, by_number)]
+        judges = _computed(found, by_number) if computed else await self._judge(found, by_number)
+        each = [_with_seen(one, seen) for one in judges]
         judged = _weakest(each)
         citations: list[Citation] = []
         reasons: dict[int, tuple[str, ...]] = {}
@@ -141,6 +144,10 @@ class CitationChecker:
             provenance=hit.provenance,
             picture=hit.picture,
         )
+
+
+def _computed(found: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
+    return [{n: Support(Verdict.SUPPORTED, 1.0, 0, len(hits[n].chunk.text)) for n in claim.numbers} for claim in found]
 
 
 def _with_seen(judged: Mapping[int, Support], seen: Collection[int]) -> dict[int, Support]:

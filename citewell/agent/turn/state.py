@@ -40,6 +40,7 @@ class Draft:
     sources: what `[n]` in the text may name; nearest: what to offer where there is no answer.
     confidence: how probable it is that the passages answer, or that the table question is read rightly; None where nothing was weighed
     no_answer: why there is no answer; None where a model decides
+    computed: whether a typed query gave what it says, and the rows that it cites
     """
 
     text: str
@@ -48,6 +49,7 @@ class Draft:
     nearest: tuple[Source, ...] = ()
     confidence: float | None = None
     no_answer: NoAnswer | None = None
+    computed: bool = False
 
 
 class NextStep(Enum):

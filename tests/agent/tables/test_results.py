@@ -87,7 +87,7 @@ def test_any_number_can_be_shown_and_read_back(value: float | Decimal) -> None:
     [
         (RowFacts(0, None, None, ()), "no rows"),
         (RowFacts(1, 5, 5, (5,)), "row 5"),
-        (RowFacts(3, 4, 12, (4, 9, 12)), "rows 4, 9, 12"),
+        (RowFacts(3, 4, 12, (4, 9, 12)), "3 rows: 4, 9, 12"),
         (RowFacts(3, 4, 6, (4, 5, 6)), "3 rows, 4-6"),
         (RowFacts(13, 2, 40, tuple(range(2, 28, 2))), "13 rows, 2-40"),
         (RowFacts(1200, 2, 1300, tuple(range(2, 52))), "1,200 rows, 2-1300"),
@@ -140,7 +140,7 @@ async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) ->
     words = ["year of Disbursed in 2024, 2025", "Amount (GHS) gt 10,000", "Borrower not empty"]
     assert condition_words(result) == words
     (hit,) = row_hits(OWNER, result)
-    assert hit.chunk.text == f"sum(Amount (GHS)): 24,000 (rows 3, 5; where {'; '.join(words)})"
+    assert hit.chunk.text == f"sum(Amount (GHS)): 24,000 (2 rows: 3, 5; where {'; '.join(words)})"
     assert (hit.chunk.locator.sheet, hit.chunk.locator.row, hit.chunk.locator.row_end) == ("Loans", 3, 5)
     assert hit.chunk.metadata["rows"] == [3, 5]
     assert hit.chunk.metadata["row_count"] == 2

@@ -93,13 +93,13 @@ def result_text(result: TableResult, numbers: Sequence[int]) -> str:
 
 
 def row_words(facts: RowFacts) -> str:
-    """`row 5`, `rows 4, 9, 12` or `40 rows, 2-41`."""
+    """`row 5`, `3 rows: 4, 9, 12` or `40 rows, 2-41`."""
     if facts.count == 0:
         return "no rows"
     if facts.count == 1:
         return f"row {facts.first}"
     if facts.count <= len(facts.listed) and facts.count <= 12 and not _contiguous(facts):
-        return f"rows {', '.join(map(str, facts.listed))}"
+        return f"{facts.count} rows: {', '.join(map(str, facts.listed))}"
     return f"{facts.count:,} rows, {facts.first}-{facts.last}"
 
 
