@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 import uvicorn
-from fastapi import FastAPI
 
 from citewell.app import build, check_exposure
 from citewell.composition import Services
@@ -20,6 +19,7 @@ from citewell.connections import bounded_protocol
 from citewell.console import out
 from citewell.errors import CitewellError, ConfigurationError
 from citewell.folder import DataFolder
+from citewell.routers import Application
 from citewell.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -79,7 +79,7 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         settings: Settings,
         listener: socket.socket,
-        app: FastAPI,
+        app: Application,
         companion: Companion | None,
     ) -> None:
         super().__init__(config)
@@ -125,12 +125,13 @@ class _Server(uvicorn.Server):
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
-        """Load what the first question needs, which would wait for it; where that fails, the question says why."""
+        """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
         services: Services = self._app.state.services
         await asyncio.sleep(_FIRST_REQUESTS)
         try:
             with suppress(CitewellError):
                 await services.chat.prepare()
+            await self._app.routing.prepare_all()
         finally:
             _spare_the_collector()
 
