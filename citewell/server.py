@@ -6,6 +6,7 @@ import asyncio
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from pathlib import Path
@@ -16,7 +17,6 @@ import uvicorn
 from citewell.app import build, check_exposure
 from citewell.composition import Services
 from citewell.connections import bounded_protocol
-from citewell.console import out
 from citewell.errors import CitewellError, ConfigurationError
 from citewell.folder import DataFolder
 from citewell.routers import Application
@@ -148,14 +148,17 @@ def _spare_the_collector() -> None:
 
 def _welcome(url: str, folder: DataFolder) -> None:
     samples = f"{_SAMPLES}/" if _SAMPLES.is_dir() else "FILE…"
-    out.print(f"\nCitewell is ready.  Data: {folder.path}")
-    out.print(f"\n  Open       {url}/?token={folder.token()}")
-    out.print(f"  API docs   {url}/docs\n")
-    out.print("Try next, in another terminal:")
-    for command in (
+    commands = (
         f"citewell add {samples}",
         'citewell ask "What is the maximum loan size for first-time borrowers?"',
         'citewell search "onboarding steps"',
-    ):
-        out.print(f"  {command}", markup=False)
-    out.file.flush()
+    )
+    lines = (
+        f"\nCitewell is ready.  Data: {folder.path}",
+        f"\n  Open       {url}/?token={folder.token()}",
+        f"  API docs   {url}/docs\n",
+        "Try next, in another terminal:",
+        *(f"  {command}" for command in commands),
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
