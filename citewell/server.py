@@ -130,6 +130,7 @@ class _Server(uvicorn.Server):
         await asyncio.sleep(_FIRST_REQUESTS)
         try:
             with suppress(CitewellError):
+                await services.search.prepare()
                 await services.chat.prepare()
             await self._app.routing.prepare_all()
         finally:
