@@ -125,16 +125,20 @@ class _Server(uvicorn.Server):
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
-        """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
-        services: Services = self._app.state.services
         await asyncio.sleep(_FIRST_REQUESTS)
         try:
-            with suppress(CitewellError):
-                await services.search.prepare()
-                await services.chat.prepare()
-            await self._app.routing.prepare_all()
+            await prepare(self._app)
         finally:
             _spare_the_collector()
+
+
+async def prepare(app: Application) -> None:
+    """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
+    services: Services = app.state.services
+    with suppress(CitewellError):
+        await services.search.prepare()
+        await services.chat.prepare()
+    await app.routing.prepare_all()
 
 
 def _spare_the_collector() -> None:
