@@ -9,6 +9,7 @@ import socket
 import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
 _FIRST_REQUESTS = 0.2
 """Seconds. Requests that wait for the port are answered before anything else is loaded, which would slow them down."""
+_FIRST_ANSWERS = 2.0
+"""Seconds. Nor does what other requests need slow down the answers to those that waited for the rest."""
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -125,20 +128,24 @@ class _Server(uvicorn.Server):
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
-        await asyncio.sleep(_FIRST_REQUESTS)
-        try:
-            await prepare(self._app)
-        finally:
-            _spare_the_collector()
+        """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
+        services: Services = self._app.state.services
+        for pause, load in (
+            (_FIRST_REQUESTS, partial(prepare_questions, services)),
+            (_FIRST_ANSWERS, self._app.routing.prepare_all),
+        ):
+            await asyncio.sleep(pause)
+            try:
+                await load()
+            finally:
+                _spare_the_collector()
 
 
-async def prepare(app: Application) -> None:
-    """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
-    services: Services = app.state.services
+async def prepare_questions(services: Services) -> None:
+    """Load what searches and questions need, as far as it can be."""
     with suppress(CitewellError):
         await services.search.prepare()
         await services.chat.prepare()
-    await app.routing.prepare_all()
 
 
 def _spare_the_collector() -> None:

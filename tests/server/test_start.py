@@ -19,12 +19,13 @@ def test_a_server_is_ready_for_every_feature_without_being_asked(tmp_path: Path)
 import asyncio, sys
 from citewell.app import build
 from citewell.routers import ROUTERS
-from citewell.server import prepare
+from citewell.server import prepare_questions
 from citewell.settings import load_settings
 app = build(load_settings(data={str(tmp_path / "data")!r}))
 async def look():
     async with app.router.lifespan_context(app):
-        await prepare(app)
+        await prepare_questions(app.state.services)
+        await app.routing.prepare_all()
         wanted = [*(f"citewell.features.{{late.module}}" for late in ROUTERS), "citewell.retrieve.retriever", "citewell.agent.graph"]
         print(*(name for name in wanted if name not in sys.modules))
 asyncio.run(look())"""
