@@ -53,7 +53,7 @@ class SearchService:
         return self.indexes.notice
 
     async def prepare(self) -> None:
-        """Load what the first search waits for; it takes a fiftieth of the start."""
+        """Load what the first search would wait for."""
         await asyncio.to_thread(importlib.import_module, "citewell.retrieve.retriever")
 
     async def search(self, request: SearchRequest) -> SearchResult:

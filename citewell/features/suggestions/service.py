@@ -99,7 +99,7 @@ class SuggestionService:
         return None
 
     async def _candidates(self, resource: Resource) -> list[Candidate]:
-        # Loaded with the first suggestions: together they take a hundredth of the start.
+        # Loaded with the first suggestions, as many servers are never asked for any.
         from citewell.features.suggestions.facts import fact_questions
         from citewell.features.suggestions.headings import heading_questions
         from citewell.features.suggestions.tables import table_questions
