@@ -11,6 +11,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from citewell.errors import CitewellError, DataFolderBusy, from_code
 from citewell.folder import DataFolder
+from citewell.late_models import models_made_late
 
 if TYPE_CHECKING:
     import ssl
@@ -173,8 +174,10 @@ async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTra
     # Imported here, for it takes seconds: what talks to a running server does without.
     import httpx
 
-    from citewell.app import build
     from citewell.settings import change, load_settings
+
+    with models_made_late():
+        from citewell.app import build
 
     settings = load_settings(data=where.path) if isinstance(where, DataFolder) else where
     app = build(change(settings, host="127.0.0.1"))

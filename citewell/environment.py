@@ -19,6 +19,15 @@ NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
 _DATA = f"{PREFIX}DATA"
 
 
+def compute_in_one_thread() -> None:
+    """Have numpy's OpenBLAS start no threads, unless the environment says how many.
+
+    While they wait for work they keep a processor busy: a twentieth of a server's start. What Citewell multiplies is small:
+    a product of 20 and 300 vectors takes 63 µs in one thread, and 85 to 3,400 µs in two that share their processors.
+    """
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+
 @dataclass(frozen=True)
 class Environment:
     """The variables of this process, and those of the file `.env` in its working folder."""

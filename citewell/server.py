@@ -6,26 +6,29 @@ import asyncio
 import gc
 import logging
 import socket
+import sys
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import uvicorn
-from fastapi import FastAPI
 
 from citewell.app import build, check_exposure
 from citewell.composition import Services
 from citewell.connections import bounded_protocol
-from citewell.console import out
 from citewell.errors import CitewellError, ConfigurationError
 from citewell.folder import DataFolder
+from citewell.routers import Application
 from citewell.settings import Settings
 
 log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
 _FIRST_REQUESTS = 0.2
 """Seconds. Requests that wait for the port are answered before anything else is loaded, which would slow them down."""
+_FIRST_ANSWERS = 2.0
+"""Seconds. Nor does what other requests need slow down the answers to those that waited for the rest."""
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -79,7 +82,7 @@ class _Server(uvicorn.Server):
         config: uvicorn.Config,
         settings: Settings,
         listener: socket.socket,
-        app: FastAPI,
+        app: Application,
         companion: Companion | None,
     ) -> None:
         super().__init__(config)
@@ -125,14 +128,24 @@ class _Server(uvicorn.Server):
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
-        """Load what the first question needs, which would wait for it; where that fails, the question says why."""
+        """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
         services: Services = self._app.state.services
-        await asyncio.sleep(_FIRST_REQUESTS)
-        try:
-            with suppress(CitewellError):
-                await services.chat.prepare()
-        finally:
-            _spare_the_collector()
+        for pause, load in (
+            (_FIRST_REQUESTS, partial(prepare_questions, services)),
+            (_FIRST_ANSWERS, self._app.routing.prepare_all),
+        ):
+            await asyncio.sleep(pause)
+            try:
+                await load()
+            finally:
+                _spare_the_collector()
+
+
+async def prepare_questions(services: Services) -> None:
+    """Load what searches and questions need, as far as it can be."""
+    with suppress(CitewellError):
+        await services.search.prepare()
+        await services.chat.prepare()
 
 
 def _spare_the_collector() -> None:
@@ -147,14 +160,17 @@ def _spare_the_collector() -> None:
 
 def _welcome(url: str, folder: DataFolder) -> None:
     samples = f"{_SAMPLES}/" if _SAMPLES.is_dir() else "FILE…"
-    out.print(f"\nCitewell is ready.  Data: {folder.path}")
-    out.print(f"\n  Open       {url}/?token={folder.token()}")
-    out.print(f"  API docs   {url}/docs\n")
-    out.print("Try next, in another terminal:")
-    for command in (
+    commands = (
         f"citewell add {samples}",
         'citewell ask "What is the maximum loan size for first-time borrowers?"',
         'citewell search "onboarding steps"',
-    ):
-        out.print(f"  {command}", markup=False)
-    out.file.flush()
+    )
+    lines = (
+        f"\nCitewell is ready.  Data: {folder.path}",
+        f"\n  Open       {url}/?token={folder.token()}",
+        f"  API docs   {url}/docs\n",
+        "Try next, in another terminal:",
+        *(f"  {command}" for command in commands),
+    )
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from citewell.app import build
+from citewell.routers import ROUTERS
+from citewell.settings import load_settings
 
 _ROOT = Path(__file__).resolve().parent.parent
 _HEAVY = ("langgraph", "langchain_core", "langsmith", "mcp")
@@ -38,6 +44,7 @@ def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
         "httpx",
         "pydantic",
         "asyncio",
+        "rich.console",
         "citewell.settings",
         "citewell.composition",
         "citewell.types",
@@ -76,9 +83,23 @@ def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configuratio
     assert outcome.stdout.split() == []
 
 
-def test_a_server_that_is_open_has_loaded_nothing_that_only_questions_need(tmp_path: Path) -> None:
+def test_a_server_that_is_open_has_loaded_nothing_that_only_requests_need(tmp_path: Path) -> None:
     """It loads them once it listens."""
-    late = ("onnxruntime", "tokenizers", "duckdb", "citewell.agent.graph", *_HEAVY)
+    late = (
+        "onnxruntime",
+        "tokenizers",
+        "duckdb",
+        "rich.console",
+        "pydantic.v1",
+        "citewell.agent.graph",
+        "citewell.agent.citations.check",
+        "citewell.agent.tables.run.engine",
+        "citewell.features.suggestions.facts",
+        "citewell.retrieve.evaluate",
+        "citewell.retrieve.retriever",
+        *{f"citewell.features.{late.module}" for late in ROUTERS},
+        *_HEAVY,
+    )
     program = f"""
 import asyncio, sys
 from citewell.app import build
@@ -91,6 +112,37 @@ asyncio.run(look())"""
     outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr
     assert outcome.stdout.split() == []
+
+
+def test_what_describes_an_api_is_made_when_it_is_described(tmp_path: Path) -> None:
+    """The models of a server that was started by the command, and the description that they give."""
+    program = f"""
+import json
+from citewell.late_models import models_made_late
+with models_made_late():
+    import citewell.server
+from fastapi.openapi.models import OpenAPI
+from citewell.app import build
+from citewell.settings import load_settings
+app = build(load_settings(data={str(tmp_path)!r}))
+before = OpenAPI.__pydantic_complete__
+print(json.dumps([before, app.openapi(), OpenAPI.__pydantic_complete__]))"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    before, described, after = json.loads(outcome.stdout)
+    assert (before, after) == (False, True)
+    assert described == build(load_settings(data=tmp_path)).openapi()
+
+
+def test_the_command_computes_in_one_thread_unless_it_was_told_how_many() -> None:
+    program = "import os, sys; sys.argv[1:] = ['serve', '--help']; import citewell.cli\ntry: citewell.cli.main()\nfinally: print(os.environ['OPENBLAS_NUM_THREADS'])"
+    for given, expected in (({}, "1"), ({"OPENBLAS_NUM_THREADS": "3"}, "3")):
+        environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | given
+        outcome = subprocess.run(
+            [sys.executable, "-c", program], cwd=_ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        assert outcome.returncode == 0, outcome.stderr
+        assert outcome.stdout.split()[-1] == expected
 
 
 def test_a_turn_loads_the_graph_engine() -> None:

@@ -14,6 +14,7 @@ from typer.main import get_group
 
 from citewell import console
 from citewell.client import SilentServer
+from citewell.environment import compute_in_one_thread
 from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
@@ -76,6 +77,7 @@ app = Commands(
 def main() -> None:
     """Run the command line; a Citewell error is printed as one line, without a traceback."""
     gc.set_threshold(_COLLECT_AFTER)
+    compute_in_one_thread()
     try:
         app()
     except CitewellError as error:

@@ -142,7 +142,7 @@ def _progress(quiet: bool) -> Progress:
         TextColumn("{task.description}"),
         BarColumn(bar_width=20),
         TextColumn("[dim]{task.fields[stage]}"),
-        console=console.out,
+        console=console.out.console,
         transient=True,
-        disable=quiet or not console.out.is_terminal,
+        disable=quiet or not console.out.console.is_terminal,
     )

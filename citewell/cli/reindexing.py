@@ -50,8 +50,8 @@ def reindex(
 
 async def _reindex(place: Where, body: dict[str, Any], quiet: bool) -> dict[str, Any]:
     columns = (TextColumn("indexing again"), BarColumn(bar_width=20), MofNCompleteColumn())
-    hidden = quiet or not console.out.is_terminal
-    with Progress(*columns, console=console.out, transient=True, disable=hidden) as progress:
+    hidden = quiet or not console.out.console.is_terminal
+    with Progress(*columns, console=console.out.console, transient=True, disable=hidden) as progress:
         async with connect(place) as client:
             now = await call(client, "POST", "/reindex", json=body)
             task = progress.add_task("", total=now["total"])

@@ -11,6 +11,7 @@ from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of
 from citewell.client import run
 from citewell.folder import DataFolder
+from citewell.late_models import models_made_late
 
 app = typer.Typer()
 
@@ -25,7 +26,9 @@ def serve(
     """Run the server."""
     gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
     from citewell.cli.telegram import bot_beside
-    from citewell.server import serve
+
+    with models_made_late():
+        from citewell.server import serve
 
     settings = settings_of(data, host=host, port=port)
     serve(settings, bot_beside(settings))

@@ -121,7 +121,7 @@ def list_sources(data: Data = None, as_json: AsJson = False) -> None:
             f"  [bold]{console.escape(one['name'])}[/]  {one['kind']}  [dim]{one['finished_at'] or 'not finished'}[/]"
         )
         if one["report"]:
-            console.out.print(f"    {_counts(one['report'])}", highlight=False)
+            console.out.print(f"    {_counts(one['report'])}")
 
 
 @app.command()
@@ -168,14 +168,14 @@ def _silent(key: str, outcome: str) -> None:
 
 
 def _told(key: str, outcome: str) -> None:
-    console.out.print(f"  {outcome:<16}{console.escape(key)}", highlight=False)
+    console.out.print(f"  {outcome:<16}{console.escape(key)}")
 
 
 def _show(report: SyncReport, as_json: bool) -> None:
     if as_json:
         print_json(report.to_json())
         return
-    console.out.print(_counts(report.to_json()), highlight=False)
+    console.out.print(_counts(report.to_json()))
     for one in report.problems[:_SHOWN]:
         console.out.print(
             f"  [red]{console.escape(one['key'])}[/]  {console.escape(one['message'])} [dim]({one['code']})[/]"

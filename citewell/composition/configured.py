@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from functools import cache
 from typing import TYPE_CHECKING
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
-from citewell.agent.citations.check import CitationChecker
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
@@ -52,6 +52,7 @@ from citewell.storage.usage import UsageRepository
 from citewell.types import ExtractOptions, SelfQuery
 
 if TYPE_CHECKING:
+    from citewell.agent.citations.check import CitationChecker
     from citewell.features.auth.jwts import JwtRules
 
 
@@ -103,8 +104,16 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:
     """Checks answers with the embedder that the agent checks its own with."""
     elements = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
+    embedder = comparison_embedder(indexes, stores.database)
+
+    @cache
+    def checker() -> CitationChecker:
+        from citewell.agent.citations.check import CitationChecker
+
+        return CitationChecker(embedder, elements)
+
     return CitationService(
-        checker=CitationChecker(comparison_embedder(indexes, stores.database), elements),
+        checker=checker,
         chunks=SqlChunks(stores.content, stores.projects, stores.metadata),
         ledger=ledger,
     )

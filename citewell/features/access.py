@@ -1,4 +1,4 @@
-"""What each address takes: one row per route. A route without a row keeps the server from starting, and no request passes it by."""
+"""What each address takes: one row per route. A route without a row answers nothing, and no request passes the table by."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def address_of(request: Request) -> str:
 
 
 def access_of(request: Request) -> Access:
-    """The row of the request's route. Every route has one: `build` checks it."""
+    """The row of the request's route. Every route has one: a router is included only once that was checked."""
     return ACCESS[request.method, request.scope["route"].path]
 
 

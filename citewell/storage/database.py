@@ -25,7 +25,7 @@ from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, InvalidInput
 from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
-from citewell.storage.revisions import current_revision, known_revisions, last_revision
+from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 
 _log = logging.getLogger(__name__)
@@ -184,9 +184,11 @@ class Database:
             raise DatabaseUnusable(_reason(error)) from error
 
     async def _migrate(self, backups: Path | None) -> None:
-        known = known_revisions(MIGRATIONS)
         async with self.read() as connection:
             revision = await connection.run_sync(current_revision)
+        if revision == newest_name(MIGRATIONS):
+            return
+        known = known_revisions(MIGRATIONS)
         if revision is not None and revision not in known:
             raise ConfigurationError(
                 f"The database is at revision {revision}, which this version of Citewell does not know. Install the newer version."

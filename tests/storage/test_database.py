@@ -21,7 +21,7 @@ from citewell.storage import database as module
 from citewell.storage import sqlite
 from citewell.storage.database import Database
 from citewell.storage.lookups import Lookup
-from citewell.storage.revisions import known_revisions, last_revision
+from citewell.storage.revisions import known_revisions, last_revision, newest_name
 from citewell.storage.tables import owners
 
 _TABLE = sa.Table("notes", sa.MetaData(), sa.Column("id", sa.Integer, primary_key=True), sa.Column("text", sa.Text))
@@ -104,7 +104,7 @@ def test_revisions_are_those_that_alembic_knows() -> None:
     scripts = ScriptDirectory(str(module.MIGRATIONS))
     known = known_revisions(module.MIGRATIONS)
     assert known == {one.revision: one.down_revision for one in scripts.walk_revisions()}
-    assert last_revision(known) == scripts.get_current_head()
+    assert last_revision(known) == newest_name(module.MIGRATIONS) == scripts.get_current_head()
 
 
 @pytest.fixture

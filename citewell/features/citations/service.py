@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.check import CitationChecker
-from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.errors import InvalidInput
@@ -15,6 +13,9 @@ from citewell.features.usage.service import Ledger
 from citewell.metering import Tally, tallied
 from citewell.storage.passages import SqlChunks
 from citewell.types import Answer, AnswerPiece, Hit, Scores, StoredChunk
+
+if TYPE_CHECKING:
+    from citewell.agent.citations.check import CitationChecker
 
 MAX_ANSWER_CHARACTERS = 100_000
 MAX_CITED = 200
@@ -25,9 +26,9 @@ MAX_SEEN = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationService:
-    """Turns attributed pieces of text into an answer with checked citations. Sees only what the owner has."""
+    """Turns attributed pieces of text into an answer with checked citations. Sees only what the owner has. checker: gives one, which is loaded then."""
 
-    checker: CitationChecker
+    checker: Callable[[], CitationChecker]
     chunks: SqlChunks
     ledger: Ledger
 
@@ -57,7 +58,7 @@ class CitationService:
         characters = sum(len(piece.text) for piece in pieces) + sum(len(s.hit.chunk.text) for s in sources)
         text = await offload(characters, _written, pieces, sources, numbers)
         with tallied(Tally(owner_id)) as tally:
-            checked = await self.checker.check(owner_id, text, sources, settled=True)
+            checked = await self.checker().check(owner_id, text, sources, settled=True)
         await self.ledger.record_paid(owner_id, tally.spent)
         return Answer(
             text=checked.text,
@@ -80,6 +81,9 @@ class CitationService:
 
 def _written(pieces: Sequence[AnswerPiece], sources: Sequence[Source], numbers: Mapping[str, int]) -> str:
     """The text with a marker after each piece that cites; bracketed numbers of the pieces' own do not count."""
+    from citewell.agent.citations.bracketed import escape_markers
+    from citewell.agent.citations.writer import AnswerWriter
+
     writer = AnswerWriter(lambda _: None, lambda: sources)
     for piece in pieces:
         writer.write(escape_markers(piece.text))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
-from citewell.retrieve.evaluate import normalised_gain
 from citewell.types import Hit
 
 MAX_CHANGED = 20
@@ -44,6 +43,8 @@ class QueryComparison:
 
     def gain(self, found: FoundBy, cutoff: int) -> float:
         """nDCG of the cited passages in what was found."""
+        from citewell.retrieve.evaluate import normalised_gain  # takes longer to load than the rest of the feature
+
         return normalised_gain(found.ids, dict.fromkeys(self.cited, 1), cutoff)
 
     @property

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from citewell.errors import InvalidInput
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ports import ChatModel, Reranker, close_connections
 from citewell.retrieve.context import passages_around
 from citewell.retrieve.legs import Legs, Searching
-from citewell.retrieve.retriever import RetrievalOptions, Retriever
+from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
 from citewell.storage.passages import SqlChunks
 from citewell.storage.waiting_vectors import WaitingVectorRepository
 from citewell.types import Condition, Expression, Negation, Operator, SearchRequest, SearchResult
+
+if TYPE_CHECKING:
+    from citewell.retrieve.retriever import Retriever
 
 MAX_HITS = 100
 MAX_NEIGHBOURS = 10
@@ -39,12 +45,16 @@ class SearchService:
     reranker: Reranker | None = None
     chat: ChatSlot = field(default_factory=ChatSlot)
     top_k: int = 10
-    _retrievers: dict[str, Retriever] = field(default_factory=dict[str, Retriever])
+    _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
     @property
     def notice(self) -> str | None:
         """What readers of results must know: that the index is being rebuilt, and not everything is found yet."""
         return self.indexes.notice
+
+    async def prepare(self) -> None:
+        """Load what the first search would wait for."""
+        await asyncio.to_thread(importlib.import_module, "citewell.retrieve.retriever")
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
@@ -144,6 +154,8 @@ class SearchService:
         return Legs(index.embedder, index.store, self.options, self.waiting)
 
     def _with_legs(self, index: OpenIndex, legs: Searching) -> Retriever:
+        from citewell.retrieve.retriever import Retriever
+
         return Retriever(
             index.embedder, index.store, self.chunks, self.reranker, self.options, self.chat.model, legs=legs
         )

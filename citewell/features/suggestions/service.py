@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 
 from citewell.agent.interface import Done, TurnRequest
 from citewell.features.suggestions.candidates import Candidate, is_answered
-from citewell.features.suggestions.facts import fact_questions
-from citewell.features.suggestions.headings import heading_questions
-from citewell.features.suggestions.tables import table_questions
 from citewell.features.turns import LateAssistant
 from citewell.storage.content import ContentRepository
 from citewell.storage.resources import ResourceRepository
@@ -102,6 +99,11 @@ class SuggestionService:
         return None
 
     async def _candidates(self, resource: Resource) -> list[Candidate]:
+        # Loaded with the first suggestions, as many servers are never asked for any.
+        from citewell.features.suggestions.facts import fact_questions
+        from citewell.features.suggestions.headings import heading_questions
+        from citewell.features.suggestions.tables import table_questions
+
         tables = table_questions(resource.extraction_metadata.get("tables"))
         if tables or resource.detected_category == Category.DATA:
             return tables

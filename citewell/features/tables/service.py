@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from citewell.agent.tables.query.compile import quoted
-from citewell.agent.tables.run.engine import connect
+from citewell.agent.tables.query.quoting import quoted
 from citewell.errors import DamagedFile, NotFound
 from citewell.storage.table_copies import SqlTables
 from citewell.types import Scope, TableInfo
@@ -118,6 +117,8 @@ class TableService:
 
     def _run_now(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         import duckdb
+
+        from citewell.agent.tables.run.engine import connect
 
         with self._one_at_a_time:
             connection = connect(path)

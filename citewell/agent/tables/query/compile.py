@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 
+from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -209,11 +210,6 @@ class _Writer:
     def _bind(self, value: Scalar, kind: str, column: str) -> str:
         self.parameters.append(_converted(value, kind, column))
         return "?"
-
-
-def quoted(identifier: str) -> str:
-    """An SQL identifier."""
-    return '"' + identifier.replace('"', '""') + '"'
 
 
 def _single(condition: RowCondition) -> Scalar:

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.agent.interface import Tables
-from citewell.agent.tables.query.compile import Compiled, compile_query, quoted
+from citewell.agent.tables.query.compile import Compiled, compile_query
+from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery
 from citewell.errors import InvalidInput, Unavailable, UnreadableCopy
 from citewell.types import TableInfo
