@@ -1552,6 +1552,14 @@ async def _(world: World) -> None:
     assert [e.type for e in await _library(world).page_tables(world.ada.owner, world.ada.resource, 5)] == []
 
 
+@isolates(SqlLibrary.page_mentions)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).page_mentions(world.ben.owner, world.ada.resource, ("fees",), 5)
+    found = await _library(world).page_mentions(world.ada.owner, world.ada.resource, ("fees",), 5)
+    assert list(found) == ["Fees of ada"]
+
+
 @isolates(SqlLibrary.elements)
 async def _(world: World) -> None:
     async with world.refused():

@@ -15,6 +15,7 @@ from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion
 from citewell.agent.tables.lookup.figures import CellValue, converted, rounded, shown_value
 from citewell.agent.tables.lookup.find import FoundCell
 from citewell.agent.tables.lookup.measures import Derived, Measure, MeasurePoint, Quotient, ReportedLine, scales_of
+from citewell.agent.tables.lookup.periods import PeriodLength
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn, SheetRow
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
 
@@ -44,7 +45,7 @@ def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: S
         f"{shown_value(point.value)} {_when(point)}{_inputs(measure, point)} [{n}]"
         for n, point in enumerate(scaled, start=1)
     ]
-    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}"
+    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}{_year_unclear(question, points)}"
     return LookupAnswer(text, hits)
 
 
@@ -86,8 +87,14 @@ def _within(label: str) -> str:
 
 
 def _when(point: MeasurePoint) -> str:
-    header = plain(point.cells[0].column.header)
-    year = str(point.period.year)
+    """The year of a point as its file calls it, with what the header says besides."""
+    column = point.cells[0].column
+    header, period = plain(column.header), column.period or point.period
+    year = f"fiscal {period.year}" if period.ends not in (0, period.year) else str(period.year)
+    if not period.month and period.ends not in (0, period.year):
+        return f"in {year} (ended in {period.ends})"
+    if header == year and period.span not in (PeriodLength.YEAR, PeriodLength.ANY):
+        header = f"{plain(point.cells[0].table.stub)} {header}".strip()
     return f"in {year}" if header == year else f"in {year} ({_SMALL.sub(_small, header)})"
 
 
@@ -138,6 +145,14 @@ def _unit_missing(points: Sequence[MeasurePoint]) -> str:
         for cell in point.cells
     )
     return " The table does not say in what unit." if missing else ""
+
+
+def _year_unclear(question: LookupQuestion, points: Sequence[MeasurePoint]) -> str:
+    """A warning where a year was asked for, and the file does not say by which number it calls those that end early in one."""
+    if not any(period.year and not period.ends for period in question.periods):
+        return ""
+    unclear = any(cell.unclear for point in points for cell in point.cells)
+    return " The file does not say which fiscal year that is." if unclear else ""
 
 
 def _change(earlier: MeasurePoint, later: MeasurePoint) -> str:

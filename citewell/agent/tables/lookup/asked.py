@@ -9,7 +9,7 @@ from enum import StrEnum
 from citewell.agent.tables.language.cells import form
 from citewell.agent.tables.lookup.figures import scale_of
 from citewell.agent.tables.lookup.glossary import FORMULAS, LINES, Formula, KnownLine, StatementKind
-from citewell.agent.tables.lookup.periods import Period, asked_periods, without_periods
+from citewell.agent.tables.lookup.periods import FISCAL, Period, asked_periods, without_periods
 from citewell.agent.tables.lookup.sheet import WORDS, kind_of, words_of
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS
 from citewell.text.sentences import sentences
@@ -32,6 +32,7 @@ class LookupQuestion:
 
     measure:  the words that name what is asked for; below: those of what it is divided by, where a ratio is asked for
     exponent: the scale that the answer should have, and statement: where the line should be, if the question says so
+    fiscal:   whether it calls years fiscal
     """
 
     measure: tuple[str, ...]
@@ -40,6 +41,7 @@ class LookupQuestion:
     below: tuple[str, ...] = ()
     exponent: int | None = None
     statement: StatementKind | None = None
+    fiscal: bool = False
 
 
 _OPERATIONS: tuple[tuple[LookupOperation, str], ...] = (
@@ -122,6 +124,7 @@ def read_lookup(question: str) -> LookupQuestion | None:
         without_operations(tuple(dict.fromkeys(under))),
         scale_of(scale[1]) if scale else None,
         kind_of(statement[0]) if statement else None,
+        FISCAL.search(text) is not None,
     )
 
 

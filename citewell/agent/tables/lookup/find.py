@@ -35,6 +35,12 @@ class FoundCell:
     column: SheetColumn
     value: CellValue
 
+    @property
+    def unclear(self) -> bool:
+        """Whether the number of the fiscal year of its column is not known."""
+        calendar, period = self.table.calendar, self.column.period
+        return calendar is not None and period is not None and calendar.unclear(period)
+
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
@@ -55,8 +61,8 @@ class LineMatch:
 
     @property
     def rank(self) -> tuple[float, int, int, int, int, int]:
-        """The better, the greater: the label, the words, the kind of table, the usual name, and the total before its parts."""
-        return self.share, self.words, self.own, table_rank(self.table), -self.order, "total" in self.row.words
+        """The better, the greater: the label, the words, the kind of table, the words of the label itself, the usual name, the total."""
+        return self.share, self.words, table_rank(self.table), self.own, -self.order, "total" in self.row.words
 
 
 def table_rank(table: PageTable) -> int:
@@ -127,17 +133,28 @@ def same_figure(one: CellValue, other: CellValue) -> bool:
 
 
 def periods_of(matches: Sequence[LineMatch]) -> list[Period]:
-    """The periods for which the best row has figures, the latest first."""
-    for match in sorted(matches, key=lambda match: match.rank, reverse=True):
-        found = {
-            column.period
-            for column in match.table.columns
-            if column.period is not None and match.table.value(match.row, column) is not None
-        }
-        longest = [period for period in found if period.span in (PeriodLength.YEAR, PeriodLength.ANY)] or list(found)
-        if longest:
-            return sorted(longest, reverse=True)
-    return []
+    """The periods for which the best row has figures, the latest first: years where one of the best rows has some, else all."""
+    best = _best_with_periods(matches)
+    years = [[period for period in found if period.span in (PeriodLength.YEAR, PeriodLength.ANY)] for found in best]
+    return sorted(next(filter(None, years), best[0] if best else []), reverse=True)
+
+
+def all_periods_of(matches: Sequence[LineMatch]) -> list[Period]:
+    """The periods of any length for which one of the best rows has figures."""
+    return [period for found in _best_with_periods(matches) for period in found]
+
+
+def _best_with_periods(matches: Sequence[LineMatch]) -> list[list[Period]]:
+    most = max((match.rank for match in matches if _periods(match)), default=None)
+    return [list(found) for match in matches if match.rank == most and (found := _periods(match))]
+
+
+def _periods(match: LineMatch) -> set[Period]:
+    return {
+        column.period
+        for column in match.table.columns
+        if column.period is not None and match.table.value(match.row, column) is not None
+    }
 
 
 def _at(match: LineMatch, period: Period, sign: Sign) -> FoundCell | None:
