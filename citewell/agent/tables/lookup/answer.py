@@ -22,6 +22,8 @@ from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
 _NAMESPACE = uuid.UUID("5b8c1f40-1f0f-5a3e-8a63-1f1f6f4a2d11")
 _NOTE = re.compile(r"^\s*+\(\w{1,2}\)|(?<!\s)\s*+\(\w{1,2}\)\s*+$|[*†‡]+|(?<!\s)\s*+:\s*+$")
 _SMALL = re.compile(r"\b[A-Z][a-z]+")
+_TITLE = 160
+"""Characters of a table's title that an answer holds."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -45,7 +47,7 @@ def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: S
         f"{shown_value(point.value)} {_when(point)}{_inputs(measure, point)} [{n}]"
         for n, point in enumerate(scaled, start=1)
     ]
-    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}{_year_unclear(question, points)}"
+    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}{_year_unclear(question, points)}{_of_table(points)}"
     return LookupAnswer(text, hits)
 
 
@@ -148,11 +150,18 @@ def _unit_missing(points: Sequence[MeasurePoint]) -> str:
 
 
 def _year_unclear(question: LookupQuestion, points: Sequence[MeasurePoint]) -> str:
-    """A warning where a year was asked for, and the file does not say by which number it calls those that end early in one."""
+    """A warning where a year was asked for, and the file does not say by which number it calls one that ends early in it."""
     if not any(period.year and not period.ends for period in question.periods):
         return ""
     unclear = any(cell.unclear for point in points for cell in point.cells)
-    return " The file does not say which fiscal year that is." if unclear else ""
+    return " The file does not say how it numbers its fiscal years." if unclear else ""
+
+
+def _of_table(points: Sequence[MeasurePoint]) -> str:
+    """Which table a line is taken from, where another one has other figures for it."""
+    table = next((cell.table for point in points for cell in point.cells if cell.contested), None)
+    title = plain(table.title)[:_TITLE].strip(" :") if table is not None else ""
+    return f" That is by the table “{title}”; another table has other figures for this line." if title else ""
 
 
 def _change(earlier: MeasurePoint, later: MeasurePoint) -> str:

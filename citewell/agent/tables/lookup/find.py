@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from citewell.agent.tables.lookup.asked import CONTEXT
@@ -27,13 +27,17 @@ _EXPENSE_IN_BRACKETS = re.compile(r"\((?:expense|provision)s?\)", re.I)
 
 @dataclass(frozen=True, slots=True)
 class FoundCell:
-    """The figure of a line in a column; of several rows where it is the sum of a group that has no figure of its own."""
+    """The figure of a line in a column; of several rows where it is the sum of a group that has no figure of its own.
+
+    contested: whether another table has the line with another figure, and this one is no consolidated statement
+    """
 
     table: PageTable
     label: str
     rows: tuple[SheetRow, ...]
     column: SheetColumn
     value: CellValue
+    contested: bool = False
 
     @property
     def unclear(self) -> bool:
@@ -119,11 +123,22 @@ def cell_at(matches: Sequence[LineMatch], period: Period, sign: Sign = Sign.PLAI
     most = max((match.rank for match, _ in found), default=None)
     best = [cell for match, cell in found if match.rank == most]
     if not best or all(same_figure(best[0].value, other.value) for other in best[1:]):
-        return best[0] if best else None
+        return _beside(best[0], [cell for _, cell in found]) if best else None
     votes = [sum(same_figure(cell.value, other.value) for _, other in found) for cell in best]
     first = max(range(len(best)), key=votes.__getitem__)
     others = [vote for cell, vote in zip(best, votes, strict=True) if not same_figure(cell.value, best[first].value)]
     return best[first] if votes[first] > max(others) else None
+
+
+def _beside(cell: FoundCell, found: Iterable[FoundCell]) -> FoundCell:
+    """The cell, with whether others that were found contest it."""
+    contested = table_rank(cell.table) <= 0 and any(
+        other.table is not cell.table
+        and other.rows[0].needed == cell.rows[0].needed
+        and not same_figure(cell.value, other.value)
+        for other in found
+    )
+    return replace(cell, contested=contested)
 
 
 def same_figure(one: CellValue, other: CellValue) -> bool:
@@ -167,7 +182,13 @@ def _at(match: LineMatch, period: Period, sign: Sign) -> FoundCell | None:
     figures = [cell for cell in cells if not cell.value.percent] or cells
     if any(not same_figure(figures[0].value, other.value) for other in figures[1:]):
         return None
-    return _signed(figures[0], sign)
+    cell = figures[0] if match.words == match.own else replace(figures[0], label=_with_group(match.row))
+    return _signed(cell, sign)
+
+
+def _with_group(row: SheetRow) -> str:
+    """A label with that of its group, where the group's words are needed to tell it."""
+    return f"{row.groups[-1].rstrip(': ')}: {row.label}" if row.groups else row.label
 
 
 def _columns(table: PageTable, period: Period, heads: frozenset[str]) -> list[SheetColumn]:
@@ -215,7 +236,7 @@ def _signed(cell: FoundCell, sign: Sign) -> FoundCell:
     flipped = value.number < 0 if sign is Sign.AMOUNT else _costs_are_negative(cell)
     number = -value.number if flipped else value.number
     shown = CellValue(number, value.percent, value.currency, value.exponent)
-    return FoundCell(cell.table, cell.label, cell.rows, cell.column, shown)
+    return replace(cell, value=shown)
 
 
 def _costs_are_negative(cell: FoundCell) -> bool:

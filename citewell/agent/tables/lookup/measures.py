@@ -175,7 +175,9 @@ def find_measure(tables: Sequence[PageTable], words: tuple[str, ...]) -> Reporte
     for asked in (words, plain):
         matches = [match for match in named_rows(tables, asked) if match.share == 1.0]
         if known is not None and not (isinstance(known[0], KnownLine) and known[1] <= file_names):
-            matches = [match for match in matches if frozenset(asked) <= match.row.words | file_names]
+            matches = [
+                match for match in matches if frozenset(asked) <= match.row.words | match.row.around | file_names
+            ]
         elif known is not None:
             matches = []
         if matches:

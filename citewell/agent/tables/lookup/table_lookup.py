@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from citewell.agent.interface import PageTables
@@ -94,8 +95,14 @@ def _without_names(words: tuple[str, ...], tables: Sequence[PageTable]) -> tuple
 
 
 def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
-    """The figures of all periods that are meant, the latest first; empty where one is missing."""
+    """The figures of all periods that are meant, the latest first; empty where one is missing.
+
+    Both years that one number may mean, where the file does not say which; a year in which one ends, where none has this number.
+    """
     points = _figures(asked, measure, sorted(asked.periods, reverse=True))
+    if len(points) == 1 and points[0].period.year and points[0].cells[0].unclear and not points[0].period.ends:
+        later = replace(points[0].period, year=points[0].period.year + 1)
+        return [*filter(None, [measure.at(later)]), *points]
     if points or asked.fiscal or any(period.ends or not period.year for period in asked.periods):
         return points
     ending = [period.ending for period in asked.periods]
