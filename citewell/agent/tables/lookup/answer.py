@@ -15,6 +15,7 @@ from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion
 from citewell.agent.tables.lookup.figures import CellValue, converted, rounded, shown_value
 from citewell.agent.tables.lookup.find import FoundCell
 from citewell.agent.tables.lookup.measures import Derived, Measure, MeasurePoint, Quotient, ReportedLine, scales_of
+from citewell.agent.tables.lookup.parts import BestPart
 from citewell.agent.tables.lookup.periods import PeriodLength
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn, SheetRow
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
@@ -49,6 +50,16 @@ def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: S
     ]
     text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}{_year_unclear(question, points)}{_of_table(points)}"
     return LookupAnswer(text, hits)
+
+
+def compose_part(owner_id: str, question: LookupQuestion, part: BestPart) -> LookupAnswer:
+    """The part with the highest or lowest figure, and the table that it is one of."""
+    point = MeasurePoint(part.period, part.cell.value, (part.cell,))
+    found = compose(owner_id, question, ReportedLine(()), [point])
+    title = plain(part.cell.table.title)[:_TITLE].strip(" :")
+    among = f" in “{title}”" if title else ""
+    extreme = question.extreme.value if question.extreme is not None else ""
+    return LookupAnswer(f"{found.text} It is the {extreme} of {part.count}{among}.", found.hits)
 
 
 def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetColumn) -> LookupAnswer:

@@ -32,7 +32,7 @@ class LookupQuestion:
 
     measure:  the words that name what is asked for; below: those of what it is divided by, where a ratio is asked for
     exponent: the scale that the answer should have, and statement: where the line should be, if the question says so
-    fiscal:   whether it calls years fiscal
+    fiscal:   whether it calls years fiscal; extreme: whether it names the highest or the lowest, of whatever
     """
 
     measure: tuple[str, ...]
@@ -42,6 +42,7 @@ class LookupQuestion:
     exponent: int | None = None
     statement: StatementKind | None = None
     fiscal: bool = False
+    extreme: LookupOperation | None = None
 
 
 _OPERATIONS: tuple[tuple[LookupOperation, str], ...] = (
@@ -125,6 +126,7 @@ def read_lookup(question: str) -> LookupQuestion | None:
         scale_of(scale[1]) if scale else None,
         kind_of(statement[0]) if statement else None,
         FISCAL.search(text) is not None,
+        _extreme(operations),
     )
 
 
@@ -159,7 +161,7 @@ _NAMES = tuple(
 def _operation(
     found: list[LookupOperation], text: str, periods: tuple[Period, ...], *, earlier: bool
 ) -> LookupOperation:
-    extreme = next((one for one in found if one in (LookupOperation.TOP, LookupOperation.BOTTOM)), None)
+    extreme = _extreme(found)
     if extreme is not None and _WHEN.search(text):
         return extreme
     others = (one for one in found if one not in (LookupOperation.TOP, LookupOperation.BOTTOM))
@@ -167,6 +169,10 @@ def _operation(
     if first is LookupOperation.VALUE and (earlier or len(periods) == 2):
         return LookupOperation.CHANGE
     return first
+
+
+def _extreme(found: list[LookupOperation]) -> LookupOperation | None:
+    return next((one for one in found if one in (LookupOperation.TOP, LookupOperation.BOTTOM)), None)
 
 
 def _parts(text: str) -> tuple[str, str]:

@@ -9,11 +9,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from citewell.agent.interface import PageTables
-from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell
+from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell, compose_part
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
 from citewell.agent.tables.lookup.file_tables import read_tables
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
 from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure, scales_of
+from citewell.agent.tables.lookup.parts import asks_for_part, best_part
 from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
@@ -63,6 +64,9 @@ class TableLookup:
 
 
 def _answer(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -> LookupAnswer | None:
+    if asks_for_part(asked):
+        part = best_part(tables, asked)
+        return None if part is None else compose_part(owner_id, asked, part)
     measure = _measure(tables, asked)
     if measure is not None:
         points = _points(asked, measure)
