@@ -71,6 +71,17 @@ def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetCo
     return LookupAnswer(f"{passage} [1]", (hit,))
 
 
+def compose_rows(owner_id: str, table: PageTable, rows: Sequence[SheetRow]) -> LookupAnswer:
+    """Rows of a table of labels with one value each, under its title: one in a line, several as a list."""
+    column = table.columns[0]
+    said = [f"{plain(row.label)}: {plain(table.grid[row.number][column.number])}" for row in rows]
+    hits = tuple(_of_cells(owner_id, text, [(table, row, column)]) for text, row in zip(said, rows, strict=True))
+    if len(said) == 1:
+        return LookupAnswer(f"{plain(table.title)}: {said[0]} [1]", hits)
+    listed = "\n".join(f"- {text} [{n}]" for n, text in enumerate(said, start=1))
+    return LookupAnswer(f"{plain(table.title)}:\n\n{listed}", hits)
+
+
 def plain(text: str) -> str:
     """A cell's text as an answer may hold it: on one line, without footnote marks, nothing of it markup or a marker."""
     return neutralise(escape_markers(_SPACE.sub(" ", _NOTE.sub("", text)).strip()))

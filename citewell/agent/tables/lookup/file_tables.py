@@ -47,4 +47,4 @@ def _is_read(element: Element, most: int) -> bool:
     grid = element.grid
     if not grid or element.metadata.get("table") is not None or element.locator.sheet is not None:
         return False
-    return element.header_rows > 0 and len(grid[0]) > 1 and len(grid) * len(grid[0]) <= most
+    return len(grid[0]) > 1 and len(grid) * len(grid[0]) <= most

@@ -171,7 +171,7 @@ def asked_periods(question: str) -> tuple[Period, ...]:
     """The periods that a question names, each once; all years of a range. One of any year (0) where it names a length alone."""
     text = _SHORT_YEAR.sub(r"FY 20\1", question)
     plain = _GLUED.sub(" ", text)
-    years = [int(year) for year in _YEAR.findall(plain)]
+    years = [*years_of(question)]
     for match in _RANGE.finditer(plain):
         first, last = int(match[1]), int(match[2])
         if 1 < last - first <= 10 and "and" not in match[0].split():
@@ -186,6 +186,11 @@ def asked_periods(question: str) -> tuple[Period, ...]:
     month = _month(text) if len(set(years)) == 1 else 0
     day = _day(text) if month else 0
     return tuple(Period(year, span, quarter, month, day, year if month else 0) for year in sorted(set(years)))
+
+
+def years_of(text: str) -> tuple[int, ...]:
+    """All years that a text names, short ones such as FY23 too."""
+    return tuple(int(year) for year in _YEAR.findall(_GLUED.sub(" ", _SHORT_YEAR.sub(r"FY 20\1", text))))
 
 
 def without_periods(question: str) -> str:

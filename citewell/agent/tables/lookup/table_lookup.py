@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from citewell.agent.interface import PageTables
-from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell, compose_part
+from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell, compose_part, compose_rows
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
 from citewell.agent.tables.lookup.file_tables import read_tables
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
@@ -18,6 +18,7 @@ from citewell.agent.tables.lookup.parts import asks_for_part, best_part
 from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
+from citewell.agent.tables.lookup.titled import titled_rows
 from citewell.types import Scope
 
 _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
@@ -72,7 +73,11 @@ def _answer(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -
         points = _points(asked, measure)
         if points and len({cell.table.resource_id for point in points for cell in point.cells}) == 1:
             return compose(owner_id, asked, measure, points)
-    if asked.periods or asked.below or asked.operation is LookupOperation.CHANGE:
+    if asked.below or asked.operation is LookupOperation.CHANGE:
+        return None
+    if (titled := titled_rows(tables, asked)) is not None:
+        return compose_rows(owner_id, *titled)
+    if asked.periods:
         return None
     return _by_header(owner_id, asked, tables)
 

@@ -17,6 +17,7 @@ class LookupThresholds:
     cells:               cells of the largest table that is read
     cached_files:        versions of files whose tables are remembered
     periods:             periods that one answer names
+    titled_rows:         rows of the longest table that is given whole, where the question is its title
     fiscal_amounts:      amounts in sentences that must tell which fiscal year a period is, where no date beside its number does
     fiscal_tables:       tables with years alone in their headers that must tell so, where no amount does
     fiscal_lead:         times as many that must say so as say otherwise
@@ -34,6 +35,7 @@ class LookupThresholds:
     cells: int = 20_000
     cached_files: int = 16
     periods: int = 6
+    titled_rows: int = 12
     fiscal_amounts: int = 2
     fiscal_tables: int = 2
     fiscal_lead: int = 3
