@@ -21,7 +21,7 @@ _KINDS = frozenset(
 """What companies call the parts that they report figures of."""
 _OF_PARTS = frozenset(form(word) for word in ("contribution", "contribute", "contributed", "reportable", "operating"))
 _REST = re.compile(r"\b(?:other|corporate|unallocated|eliminations?)\b", re.I)
-_LEAST = 3
+_MIN_PARTS = 3
 """Parts that a total must add up at least: fewer may be a sum by chance."""
 _REVENUE = next(line for line in LINES if line.key == "revenue")
 
@@ -69,7 +69,7 @@ def _parts(table: PageTable, asked: LookupQuestion, wanted: tuple[str, ...]) -> 
         value = table.value(row, column)
         if value is None or value.percent:
             continue
-        if len(parts) >= _LEAST and abs(total - value.number) <= abs(total) / 1000:
+        if len(parts) >= _MIN_PARTS and abs(total - value.number) <= abs(total) / 1000:
             if _measures(table, row, wanted) and (best := _best(parts, asked.extreme)) is not None:
                 yield BestPart(best, column.period, len(parts))
             return
