@@ -225,6 +225,10 @@ class PageTables(Protocol):
         """The first `limit` tables of its current version, in reading order; `NotFound`."""
         ...
 
+    async def page_mentions(self, owner_id: str, resource_id: str, words: Sequence[str], limit: int) -> Sequence[str]:
+        """The first `limit` texts of its current version that hold one of the words, in any case, in reading order; `NotFound`."""
+        ...
+
 
 class Library(Protocol):
     """Lists and reads resources."""

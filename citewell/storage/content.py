@@ -216,6 +216,17 @@ class ContentRepository:
         found = [json.loads(row["data"]) for row in rows[:limit]]
         return found, encode_cursor(rows[limit - 1]["ordinal"]) if len(rows) > limit else None
 
+    async def texts_with(self, resource_id: str, version: int, words: Sequence[str], limit: int) -> list[str]:
+        """The texts of the first `limit` elements of a version that hold one of the words, in any case, in reading order."""
+        data = sa.func.lower(elements.c.data)
+        query = sa.select(elements.c.data).where(
+            elements.c.resource_id == resource_id,
+            elements.c.version == version,
+            sa.or_(*(data.contains(word.lower(), autoescape=True) for word in words)),
+        )
+        rows = await self._database.rows(query.order_by(elements.c.ordinal).limit(limit))
+        return [str(json.loads(row["data"])["text"]) for row in rows]
+
     async def iterate_elements(self, resource_id: str, version: int) -> AsyncGenerator[list[Element]]:
         """All elements of a version in reading order, in batches."""
         last: int | None = -1

@@ -75,6 +75,11 @@ class SqlLibrary:
         stored, _ = await self.content.elements_page(resource_id, resource.version, limit, type=ElementType.TABLE.value)
         return await asyncio.to_thread(lambda: [Element.from_json(one) for one in stored])
 
+    async def page_mentions(self, owner_id: str, resource_id: str, words: Sequence[str], limit: int) -> Sequence[str]:
+        """The first `limit` texts of the current version that hold one of the words, in any case, in reading order."""
+        resource = await self.resources.get(owner_id, resource_id)
+        return await self.content.texts_with(resource_id, resource.version, words, limit)
+
     async def elements(
         self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]
     ) -> Mapping[str, Element]:

@@ -60,6 +60,18 @@ async def test_elements_are_narrowed_by_page_slide_and_type(content: ContentRepo
     assert await content.elements_page(resource, 1, 10, type="row") == ([], None)
 
 
+async def test_texts_with_one_of_some_words_are_found_in_any_case(
+    content: ContentRepository, database: Database
+) -> None:
+    _, resource = await add_resource(database, "ada")
+    texts = ["In fiscal 2022", "In 2022", "100% of it", "FISCAL 2021", "FY22"]
+    await store_elements(database, resource, [new_element(n, text) for n, text in enumerate(texts)])
+    assert await content.texts_with(resource, 1, ["fiscal", "fy2"], 10) == ["In fiscal 2022", "FISCAL 2021", "FY22"]
+    assert await content.texts_with(resource, 1, ["fiscal"], 1) == ["In fiscal 2022"]
+    assert await content.texts_with(resource, 1, ["0% o"], 10) == ["100% of it"]
+    assert await content.texts_with(resource, 2, ["fiscal"], 10) == []
+
+
 async def test_versions_do_not_mix(content: ContentRepository, database: Database) -> None:
     _, resource = await add_resource(database, "ada")
     await store_elements(database, resource, [new_element(0, "old")], version=1)

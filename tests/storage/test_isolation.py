@@ -110,6 +110,7 @@ UNSCOPED: dict[str, str] = {
     "ContentRepository.files_after": _WORKERS,
     "ContentRepository.owners": _WORKERS,
     "ContentRepository.iterate_elements": _CALLER_CHECKS,
+    "ContentRepository.texts_with": _CALLER_CHECKS,
     "ProviderCallRepository.admit": _LIMITS,
     "ProviderCallRepository.answered": _LIMITS,
     "ProviderCallRepository.correct": _LIMITS,
@@ -1550,6 +1551,14 @@ async def _(world: World) -> None:
     async with world.refused():
         await _library(world).page_tables(world.ben.owner, world.ada.resource, 5)
     assert [e.type for e in await _library(world).page_tables(world.ada.owner, world.ada.resource, 5)] == []
+
+
+@isolates(SqlLibrary.page_mentions)
+async def _(world: World) -> None:
+    async with world.refused():
+        await _library(world).page_mentions(world.ben.owner, world.ada.resource, ("fees of",), 5)
+    found = await _library(world).page_mentions(world.ada.owner, world.ada.resource, ("fees of",), 5)
+    assert list(found) == ["Fees of ada"]
 
 
 @isolates(SqlLibrary.elements)

@@ -15,12 +15,16 @@ from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion
 from citewell.agent.tables.lookup.figures import CellValue, converted, rounded, shown_value
 from citewell.agent.tables.lookup.find import FoundCell
 from citewell.agent.tables.lookup.measures import Derived, Measure, MeasurePoint, Quotient, ReportedLine, scales_of
+from citewell.agent.tables.lookup.parts import BestPart
+from citewell.agent.tables.lookup.periods import PeriodLength
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn, SheetRow
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores
 
 _NAMESPACE = uuid.UUID("5b8c1f40-1f0f-5a3e-8a63-1f1f6f4a2d11")
 _NOTE = re.compile(r"^\s*+\(\w{1,2}\)|(?<!\s)\s*+\(\w{1,2}\)\s*+$|[*†‡]+|(?<!\s)\s*+:\s*+$")
 _SMALL = re.compile(r"\b[A-Z][a-z]+")
+_TITLE = 160
+"""Characters of a table's title that an answer holds."""
 _SPACE = re.compile(r"\s+")
 
 
@@ -44,8 +48,18 @@ def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: S
         f"{shown_value(point.value)} {_when(point)}{_inputs(measure, point)} [{n}]"
         for n, point in enumerate(scaled, start=1)
     ]
-    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}"
+    text = f"{name} came to {_joined(said)}.{_after(question.operation, scaled)}{_unit_missing(points)}{_year_unclear(question, points)}{_of_table(points)}"
     return LookupAnswer(text, hits)
+
+
+def compose_part(owner_id: str, question: LookupQuestion, part: BestPart) -> LookupAnswer:
+    """The part with the highest or lowest figure, and the table that it is one of."""
+    point = MeasurePoint(part.period, part.cell.value, (part.cell,))
+    found = compose(owner_id, question, ReportedLine(()), [point])
+    title = plain(part.cell.table.title)[:_TITLE].strip(" :")
+    among = f" in “{title}”" if title else ""
+    extreme = question.extreme.value if question.extreme is not None else ""
+    return LookupAnswer(f"{found.text} It is the {extreme} of {part.count}{among}.", found.hits)
 
 
 def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetColumn) -> LookupAnswer:
@@ -55,6 +69,17 @@ def compose_cell(owner_id: str, table: PageTable, row: SheetRow, column: SheetCo
     passage = f"{named}: {cell}"
     hit = _of_cells(owner_id, passage, [(table, row, column)])
     return LookupAnswer(f"{passage} [1]", (hit,))
+
+
+def compose_rows(owner_id: str, table: PageTable, rows: Sequence[SheetRow]) -> LookupAnswer:
+    """Rows of a table of labels with one value each, under its title: one in a line, several as a list."""
+    column = table.columns[0]
+    said = [f"{plain(row.label)}: {plain(table.grid[row.number][column.number])}" for row in rows]
+    hits = tuple(_of_cells(owner_id, text, [(table, row, column)]) for text, row in zip(said, rows, strict=True))
+    if len(said) == 1:
+        return LookupAnswer(f"{plain(table.title)}: {said[0]} [1]", hits)
+    listed = "\n".join(f"- {text} [{n}]" for n, text in enumerate(said, start=1))
+    return LookupAnswer(f"{plain(table.title)}:\n\n{listed}", hits)
 
 
 def plain(text: str) -> str:
@@ -86,8 +111,14 @@ def _within(label: str) -> str:
 
 
 def _when(point: MeasurePoint) -> str:
-    header = plain(point.cells[0].column.header)
-    year = str(point.period.year)
+    """The year of a point as its file calls it, with what the header says besides."""
+    column = point.cells[0].column
+    header, period = plain(column.header), column.period or point.period
+    year = f"fiscal {period.year}" if period.ends not in (0, period.year) else str(period.year)
+    if not period.month and period.ends not in (0, period.year):
+        return f"in {year} (ended in {period.ends})"
+    if header == year and period.span not in (PeriodLength.YEAR, PeriodLength.ANY):
+        header = f"{plain(point.cells[0].table.stub)} {header}".strip()
     return f"in {year}" if header == year else f"in {year} ({_SMALL.sub(_small, header)})"
 
 
@@ -138,6 +169,21 @@ def _unit_missing(points: Sequence[MeasurePoint]) -> str:
         for cell in point.cells
     )
     return " The table does not say in what unit." if missing else ""
+
+
+def _year_unclear(question: LookupQuestion, points: Sequence[MeasurePoint]) -> str:
+    """A warning where a year was asked for, and the file does not say by which number it calls one that ends early in it."""
+    if not any(period.year and not period.ends for period in question.periods):
+        return ""
+    unclear = any(cell.unclear for point in points for cell in point.cells)
+    return " The file does not say how it numbers its fiscal years." if unclear else ""
+
+
+def _of_table(points: Sequence[MeasurePoint]) -> str:
+    """Which table a line is taken from, where another one has other figures for it."""
+    table = next((cell.table for point in points for cell in point.cells if cell.contested), None)
+    title = plain(table.title)[:_TITLE].strip(" :") if table is not None else ""
+    return f" That is by the table “{title}”; another table has other figures for this line." if title else ""
 
 
 def _change(earlier: MeasurePoint, later: MeasurePoint) -> str:

@@ -9,7 +9,7 @@ from enum import StrEnum
 from citewell.agent.tables.language.cells import form
 from citewell.agent.tables.lookup.figures import scale_of
 from citewell.agent.tables.lookup.glossary import FORMULAS, LINES, Formula, KnownLine, StatementKind
-from citewell.agent.tables.lookup.periods import Period, asked_periods, without_periods
+from citewell.agent.tables.lookup.periods import FISCAL, Period, asked_periods, without_periods
 from citewell.agent.tables.lookup.sheet import WORDS, kind_of, words_of
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS
 from citewell.text.sentences import sentences
@@ -32,6 +32,7 @@ class LookupQuestion:
 
     measure:  the words that name what is asked for; below: those of what it is divided by, where a ratio is asked for
     exponent: the scale that the answer should have, and statement: where the line should be, if the question says so
+    fiscal:   whether it calls years fiscal; extreme: whether it names the highest or the lowest, of whatever
     """
 
     measure: tuple[str, ...]
@@ -40,6 +41,8 @@ class LookupQuestion:
     below: tuple[str, ...] = ()
     exponent: int | None = None
     statement: StatementKind | None = None
+    fiscal: bool = False
+    extreme: LookupOperation | None = None
 
 
 _OPERATIONS: tuple[tuple[LookupOperation, str], ...] = (
@@ -122,6 +125,8 @@ def read_lookup(question: str) -> LookupQuestion | None:
         without_operations(tuple(dict.fromkeys(under))),
         scale_of(scale[1]) if scale else None,
         kind_of(statement[0]) if statement else None,
+        FISCAL.search(text) is not None,
+        _extreme(operations),
     )
 
 
@@ -156,7 +161,7 @@ _NAMES = tuple(
 def _operation(
     found: list[LookupOperation], text: str, periods: tuple[Period, ...], *, earlier: bool
 ) -> LookupOperation:
-    extreme = next((one for one in found if one in (LookupOperation.TOP, LookupOperation.BOTTOM)), None)
+    extreme = _extreme(found)
     if extreme is not None and _WHEN.search(text):
         return extreme
     others = (one for one in found if one not in (LookupOperation.TOP, LookupOperation.BOTTOM))
@@ -164,6 +169,10 @@ def _operation(
     if first is LookupOperation.VALUE and (earlier or len(periods) == 2):
         return LookupOperation.CHANGE
     return first
+
+
+def _extreme(found: list[LookupOperation]) -> LookupOperation | None:
+    return next((one for one in found if one in (LookupOperation.TOP, LookupOperation.BOTTOM)), None)
 
 
 def _parts(text: str) -> tuple[str, str]:

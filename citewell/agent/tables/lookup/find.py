@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from citewell.agent.tables.lookup.asked import CONTEXT
@@ -27,13 +27,23 @@ _EXPENSE_IN_BRACKETS = re.compile(r"\((?:expense|provision)s?\)", re.I)
 
 @dataclass(frozen=True, slots=True)
 class FoundCell:
-    """The figure of a line in a column; of several rows where it is the sum of a group that has no figure of its own."""
+    """The figure of a line in a column; of several rows where it is the sum of a group that has no figure of its own.
+
+    contested: whether another table has the line with another figure, and this one is no consolidated statement
+    """
 
     table: PageTable
     label: str
     rows: tuple[SheetRow, ...]
     column: SheetColumn
     value: CellValue
+    contested: bool = False
+
+    @property
+    def unclear(self) -> bool:
+        """Whether the number of the fiscal year of its column is not known."""
+        calendar, period = self.table.calendar, self.column.period
+        return calendar is not None and period is not None and calendar.unclear(period)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +65,8 @@ class LineMatch:
 
     @property
     def rank(self) -> tuple[float, int, int, int, int, int]:
-        """The better, the greater: the label, the words, the kind of table, the usual name, and the total before its parts."""
-        return self.share, self.words, self.own, table_rank(self.table), -self.order, "total" in self.row.words
+        """The better, the greater: the label, the words, the kind of table, the words of the label itself, the usual name, the total."""
+        return self.share, self.words, table_rank(self.table), self.own, -self.order, "total" in self.row.words
 
 
 def table_rank(table: PageTable) -> int:
@@ -113,11 +123,22 @@ def cell_at(matches: Sequence[LineMatch], period: Period, sign: Sign = Sign.PLAI
     most = max((match.rank for match, _ in found), default=None)
     best = [cell for match, cell in found if match.rank == most]
     if not best or all(same_figure(best[0].value, other.value) for other in best[1:]):
-        return best[0] if best else None
+        return _beside(best[0], [cell for _, cell in found]) if best else None
     votes = [sum(same_figure(cell.value, other.value) for _, other in found) for cell in best]
     first = max(range(len(best)), key=votes.__getitem__)
     others = [vote for cell, vote in zip(best, votes, strict=True) if not same_figure(cell.value, best[first].value)]
     return best[first] if votes[first] > max(others) else None
+
+
+def _beside(cell: FoundCell, found: Iterable[FoundCell]) -> FoundCell:
+    """The cell, with whether others that were found contest it."""
+    contested = table_rank(cell.table) <= 0 and any(
+        other.table is not cell.table
+        and other.rows[0].needed == cell.rows[0].needed
+        and not same_figure(cell.value, other.value)
+        for other in found
+    )
+    return replace(cell, contested=contested)
 
 
 def same_figure(one: CellValue, other: CellValue) -> bool:
@@ -127,17 +148,28 @@ def same_figure(one: CellValue, other: CellValue) -> bool:
 
 
 def periods_of(matches: Sequence[LineMatch]) -> list[Period]:
-    """The periods for which the best row has figures, the latest first."""
-    for match in sorted(matches, key=lambda match: match.rank, reverse=True):
-        found = {
-            column.period
-            for column in match.table.columns
-            if column.period is not None and match.table.value(match.row, column) is not None
-        }
-        longest = [period for period in found if period.span in (PeriodLength.YEAR, PeriodLength.ANY)] or list(found)
-        if longest:
-            return sorted(longest, reverse=True)
-    return []
+    """The periods for which the best row has figures, the latest first: years where one of the best rows has some, else all."""
+    best = _best_with_periods(matches)
+    years = [[period for period in found if period.span in (PeriodLength.YEAR, PeriodLength.ANY)] for found in best]
+    return sorted(next(filter(None, years), best[0] if best else []), reverse=True)
+
+
+def all_periods_of(matches: Sequence[LineMatch]) -> list[Period]:
+    """The periods of any length for which one of the best rows has figures."""
+    return [period for found in _best_with_periods(matches) for period in found]
+
+
+def _best_with_periods(matches: Sequence[LineMatch]) -> list[list[Period]]:
+    most = max((match.rank for match in matches if _periods(match)), default=None)
+    return [list(found) for match in matches if match.rank == most and (found := _periods(match))]
+
+
+def _periods(match: LineMatch) -> set[Period]:
+    return {
+        column.period
+        for column in match.table.columns
+        if column.period is not None and match.table.value(match.row, column) is not None
+    }
 
 
 def _at(match: LineMatch, period: Period, sign: Sign) -> FoundCell | None:
@@ -150,7 +182,13 @@ def _at(match: LineMatch, period: Period, sign: Sign) -> FoundCell | None:
     figures = [cell for cell in cells if not cell.value.percent] or cells
     if any(not same_figure(figures[0].value, other.value) for other in figures[1:]):
         return None
-    return _signed(figures[0], sign)
+    cell = figures[0] if match.words == match.own else replace(figures[0], label=_with_group(match.row))
+    return _signed(cell, sign)
+
+
+def _with_group(row: SheetRow) -> str:
+    """A label with that of its group, where the group's words are needed to tell it."""
+    return f"{row.groups[-1].rstrip(': ')}: {row.label}" if row.groups else row.label
 
 
 def _columns(table: PageTable, period: Period, heads: frozenset[str]) -> list[SheetColumn]:
@@ -198,7 +236,7 @@ def _signed(cell: FoundCell, sign: Sign) -> FoundCell:
     flipped = value.number < 0 if sign is Sign.AMOUNT else _costs_are_negative(cell)
     number = -value.number if flipped else value.number
     shown = CellValue(number, value.percent, value.currency, value.exponent)
-    return FoundCell(cell.table, cell.label, cell.rows, cell.column, shown)
+    return replace(cell, value=shown)
 
 
 def _costs_are_negative(cell: FoundCell) -> bool:

@@ -91,7 +91,7 @@ LINES: tuple[KnownLine, ...] = (
     KnownLine("inventories", ("inventories", "inventory", "merchandise inventories", "total inventories"), where=StatementKind.BALANCE),
     KnownLine("receivables", ("accounts receivable", "trade receivables", "receivables", "trade accounts receivable", "accounts and notes receivable"), where=StatementKind.BALANCE),
     KnownLine("payables", ("accounts payable", "trade payables", "trade accounts payable"), where=StatementKind.BALANCE),
-    KnownLine("cash", ("cash and cash equivalents",), where=StatementKind.BALANCE),
+    KnownLine("cash", ("cash and cash equivalents", "cash"), where=StatementKind.BALANCE),
     KnownLine("fixed assets", ("property plant and equipment", "property and equipment", "net property plant and equipment", "net property and equipment", "net ppe", "net ppne", "net pp&e", "ppe", "ppne", "pp&e", "fixed assets", "property plant and equipment net"), where=StatementKind.BALANCE),
     KnownLine("research and development", ("research and development", "research and development expense", "research and development expenses", "r&d", "r&d expense"), where=StatementKind.INCOME),
     KnownLine("selling and administration", ("selling general and administrative expenses", "selling general and administrative", "selling general and administrative expense",

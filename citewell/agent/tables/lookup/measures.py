@@ -8,7 +8,15 @@ from decimal import Decimal
 
 from citewell.agent.tables.lookup.asked import CONTEXT, known_names, without_operations
 from citewell.agent.tables.lookup.figures import CellValue, rounded
-from citewell.agent.tables.lookup.find import FoundCell, LineMatch, cell_at, known_rows, named_rows, periods_of
+from citewell.agent.tables.lookup.find import (
+    FoundCell,
+    LineMatch,
+    all_periods_of,
+    cell_at,
+    known_rows,
+    named_rows,
+    periods_of,
+)
 from citewell.agent.tables.lookup.glossary import FORMULAS, LINES, Formula, FormulaTerm, KnownLine, Sign
 from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable
@@ -49,6 +57,11 @@ class ReportedLine:
         """Those it has figures for, the latest first."""
         return periods_of(self.matches)
 
+    @property
+    def all_periods(self) -> Sequence[Period]:
+        """Those of any length."""
+        return all_periods_of(self.matches)
+
 
 @dataclass(frozen=True, slots=True)
 class Derived:
@@ -85,7 +98,16 @@ class Derived:
     @property
     def periods(self) -> Sequence[Period]:
         """Those its first line has figures for, the latest first."""
-        return periods_of(known_rows(self.tables, _LINES[self.formula.terms[0].line], self.besides))
+        return periods_of(self._first_line)
+
+    @property
+    def all_periods(self) -> Sequence[Period]:
+        """Those of its first line, of any length."""
+        return all_periods_of(self._first_line)
+
+    @property
+    def _first_line(self) -> Sequence[LineMatch]:
+        return known_rows(self.tables, _LINES[self.formula.terms[0].line], self.besides)
 
     def _sum(self, terms: Sequence[FormulaTerm], period: Period) -> tuple[Decimal, list[FoundCell]] | None:
         total, cells = Decimal(0), list[FoundCell]()
@@ -131,6 +153,11 @@ class Quotient:
         """Those of the line above, the latest first."""
         return self.above.periods
 
+    @property
+    def all_periods(self) -> Sequence[Period]:
+        """Those of the line above, of any length."""
+        return self.above.all_periods
+
 
 Measure = ReportedLine | Derived | Quotient
 
@@ -148,7 +175,9 @@ def find_measure(tables: Sequence[PageTable], words: tuple[str, ...]) -> Reporte
     for asked in (words, plain):
         matches = [match for match in named_rows(tables, asked) if match.share == 1.0]
         if known is not None and not (isinstance(known[0], KnownLine) and known[1] <= file_names):
-            matches = [match for match in matches if frozenset(asked) <= match.row.words | file_names]
+            matches = [
+                match for match in matches if frozenset(asked) <= match.row.words | match.row.around | file_names
+            ]
         elif known is not None:
             matches = []
         if matches:

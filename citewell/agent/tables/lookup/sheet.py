@@ -11,7 +11,7 @@ from citewell.agent.citations.places import boxes_between
 from citewell.agent.tables.language.cells import form
 from citewell.agent.tables.lookup.figures import CellValue, currency_of, read_cell, scale_of
 from citewell.agent.tables.lookup.glossary import StatementKind
-from citewell.agent.tables.lookup.periods import Period, column_period
+from citewell.agent.tables.lookup.periods import FiscalCalendar, Period, column_period
 from citewell.types import Box, Element, Provenance
 
 MAX_LABEL = 600
@@ -28,6 +28,7 @@ _OTHER_SIGN = r"\(?(?:loss|benefit|deficit|gain|credit)\b\)?"
 _ALTERNATIVE = re.compile(rf"\([^()]*\)\s*/\s*{_OTHER_SIGN}|\([^()]*\)\s*/|/\s*{_OTHER_SIGN}", re.I)
 _ASIDE = re.compile(r"\([^()]*\)|,?\s*\b(?:net|less|excluding|including|at cost)\b(?:\s+of\b[^,;]*|\s*$)", re.I)
 _BRACKETS = re.compile(r"\([^()]*\)?")
+_IN_BRACKETS = re.compile(r"\([^()]{1,80}\)")
 _NOTE = re.compile(r"\(\w{1,2}\)|[*†‡]+")
 _OPTIONAL = frozenset({"total"})
 _KINDS = (
@@ -109,6 +110,9 @@ class PageTable:
     """A table of a file.
 
     needs_scale: whether other tables of the file state a scale, so that one that states none may have lost it
+    told_scale:  the scale that others tell, where it states none
+    calendar:    how the file numbers its fiscal years, where their ends are written
+    later:       how many years after the number in its header a column without a date ends, where others tell
     """
 
     filename: str
@@ -117,6 +121,9 @@ class PageTable:
     element: Element
     needs_scale: bool = False
     provenance: Provenance = Provenance()
+    told_scale: int | None = None
+    calendar: FiscalCalendar | None = None
+    later: int | None = None
 
     @property
     def grid(self) -> tuple[tuple[str, ...], ...]:
@@ -132,9 +139,12 @@ class PageTable:
 
     @cached_property
     def note(self) -> str:
-        """What says its unit: title, unit, and the header's first cells."""
+        """What says its unit: title, unit, the header's cells, and a first row that holds nothing but one in parentheses."""
         unit = self.element.metadata.get("unit")
-        heads = [text for row in self.grid[: self.element.header_rows] for text in row]
+        count = self.element.header_rows
+        heads = [text for row in self.grid[:count] for text in row]
+        first = [text for row in self.grid[count : count + 1] for text in row if text]
+        heads += first if len(first) == 1 and _IN_BRACKETS.fullmatch(first[0]) else []
         return " ".join((unit if isinstance(unit, str) else "", self.title, *heads))[:2_000]
 
     @cached_property
@@ -158,15 +168,18 @@ class PageTable:
         """Whether a word of the file's name begins with this one: `Ulta` in `ULTABEAUTY_2023.pdf`."""
         return len(word) >= _NAME_START and any(name.startswith(word) for name in self.named)
 
+    @property
+    def stub(self) -> str:
+        """What its header says over the labels."""
+        return " ".join(row[0] for row in self.grid[: self.element.header_rows])
+
     @cached_property
     def columns(self) -> tuple[SheetColumn, ...]:
         """All columns but that of the labels."""
-        count = self.element.header_rows
-        heads = [_carried(row) for row in self.grid[:count]]
-        stub = " ".join(row[0] for row in self.grid[:count])
-        return tuple(
-            _column(number, heads, f"{stub} {self.title}") for number in range(1, len(self.grid[0]) if self.grid else 0)
-        )
+        heads = [_carried(row) for row in self.grid[: self.element.header_rows]]
+        around = f"{self.stub} {self.title}"
+        found = (_column(number, heads, around) for number in range(1, len(self.grid[0]) if self.grid else 0))
+        return tuple(map(self._on_calendar, found))
 
     @cached_property
     def telling(self) -> frozenset[str]:
@@ -199,7 +212,8 @@ class PageTable:
         each = any(_PER_SHARE.search(name) for name in names)
         if not found.currency and self._in_decimals and self._counts(row):
             return found
-        scale = None if each else self.scale
+        own = next((exponent for note in _IN_BRACKETS.findall(row.label) if (exponent := scale_of(note))), None)
+        scale = None if each else own or self.scale
         if scale is None and self.needs_scale and not each:
             return replace(found, currency="")
         counts_shares = any(_SHARES.search(name) for name in names) and scale is not None
@@ -208,8 +222,8 @@ class PageTable:
 
     @cached_property
     def scale(self) -> int | None:
-        """The exponent of ten that it states for its figures."""
-        return scale_of(self.note)
+        """The exponent of ten of its figures: as it states it, or as others tell it."""
+        return scale_of(self.note) or self.told_scale
 
     def boxes(self, row: SheetRow, column: SheetColumn) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
         """The rectangles of the row, and of the cell; without the cell's where an earlier version has read the file."""
@@ -220,6 +234,11 @@ class PageTable:
             start = sum(map(len, lines[:line]))
             return tuple(boxes_between(self.element, start, start + len("".join(lines[line : line + 1])))), ()
         return _joined([cell.box for cell in cells]), tuple(cell.box for cell in cells if cell.column == column.number)
+
+    def _on_calendar(self, column: SheetColumn) -> SheetColumn:
+        if self.calendar is None or column.period is None:
+            return column
+        return replace(column, period=self.calendar.named(column.period, self.later))
 
     @cached_property
     def _currency(self) -> str:

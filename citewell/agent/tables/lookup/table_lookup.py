@@ -9,13 +9,17 @@ from dataclasses import replace
 from itertools import pairwise
 
 from citewell.agent.interface import PageTables
-from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell
+from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell, compose_part, compose_rows
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
+from citewell.agent.tables.lookup.file_tables import read_tables
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
 from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure, scales_of
+from citewell.agent.tables.lookup.parts import asks_for_part, best_part
+from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
-from citewell.types import Element, Scope
+from citewell.agent.tables.lookup.titled import titled_rows
+from citewell.types import Scope
 
 _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
 
@@ -53,35 +57,27 @@ class TableLookup:
         key = (file.id, file.version)
         if key not in self._known:
             limits = self._thresholds
-            elements = await self._pages.page_tables(owner_id, resource_id, limits.tables)
-            tables = [
-                PageTable(file.filename, file.id, file.version, element, provenance=file.provenance)
-                for element in elements
-                if _is_read(element, limits.cells)
-            ]
-            needs_scale = any(table.scale for table in tables)
-            self._known[key] = tuple(replace(table, needs_scale=needs_scale) for table in tables)
+            self._known[key] = await read_tables(self._pages, owner_id, file, limits)
             while len(self._known) > limits.cached_files:
                 self._known.popitem(last=False)
         self._known.move_to_end(key)
         return self._known[key]
 
 
-def _is_read(element: Element, most: int) -> bool:
-    """A table on a page: those of data files have queries of their own."""
-    grid = element.grid
-    if not grid or element.metadata.get("table") is not None or element.locator.sheet is not None:
-        return False
-    return element.header_rows > 0 and len(grid[0]) > 1 and len(grid) * len(grid[0]) <= most
-
-
 def _answer(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -> LookupAnswer | None:
+    if asks_for_part(asked):
+        part = best_part(tables, asked)
+        return None if part is None else compose_part(owner_id, asked, part)
     measure = _measure(tables, asked)
     if measure is not None:
         points = _points(asked, measure)
         if points and len({cell.table.resource_id for point in points for cell in point.cells}) == 1:
             return compose(owner_id, asked, measure, points)
-    if asked.periods or asked.below or asked.operation is LookupOperation.CHANGE:
+    if asked.below or asked.operation is LookupOperation.CHANGE:
+        return None
+    if (titled := titled_rows(tables, asked)) is not None:
+        return compose_rows(owner_id, *titled)
+    if asked.periods:
         return None
     return _by_header(owner_id, asked, tables)
 
@@ -108,13 +104,28 @@ def _without_names(words: tuple[str, ...], tables: Sequence[PageTable]) -> tuple
 
 
 def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
-    """The figures of all periods that are meant, the latest first; empty where one is missing."""
-    periods = sorted(asked.periods, reverse=True)
+    """The figures of all periods that are meant, the latest first; empty where one is missing.
+
+    Both years that one number may mean, where the file does not say which; a year in which one ends, where none has this number.
+    """
+    points = _figures(asked, measure, sorted(asked.periods, reverse=True))
+    if len(points) == 1 and points[0].period.year and points[0].cells[0].unclear and not points[0].period.ends:
+        later = replace(points[0].period, year=points[0].period.year + 1)
+        return [*filter(None, [measure.at(later)]), *points]
+    if points or asked.fiscal or any(period.ends or not period.year for period in asked.periods):
+        return points
+    ending = [period.ending for period in asked.periods]
+    return _figures(asked, measure, sorted(ending, reverse=True)) if ending else points
+
+
+def _figures(asked: LookupQuestion, measure: Measure, periods: list[Period]) -> list[MeasurePoint]:
     known = list(measure.periods)
     compares = asked.operation not in (LookupOperation.VALUE, *_EXTREMES)
     if not periods:
         periods = known[:2] if asked.operation is LookupOperation.CHANGE else known
-    elif len(periods) == 1 and compares:
+    elif len(periods) == 1 and not periods[0].year:
+        periods = _newest(measure, periods[0])
+    if len(periods) == 1 and asked.periods and compares:
         periods = [periods[0], periods[0].before]
     points = [measure.at(period) for period in periods[: THRESHOLDS.periods]]
     whole = [point for point in points if point is not None]
@@ -123,6 +134,12 @@ def _points(asked: LookupQuestion, measure: Measure) -> list[MeasurePoint]:
         return []  # what has no scale may have lost it
     enough = len(whole) >= (2 if compares or asked.operation in _EXTREMES else 1)
     return whole if enough and len(whole) == len(points) else []
+
+
+def _newest(measure: Measure, length: Period) -> list[Period]:
+    """The newest period of a length, or a quarter of that number, for which there is a figure."""
+    found = max((period for period in measure.all_periods if period.meets(length)), default=None)
+    return [] if found is None else [Period(found.year, length.span, length.quarter)]
 
 
 def _by_header(owner_id: str, asked: LookupQuestion, tables: Sequence[PageTable]) -> LookupAnswer | None:

@@ -17,6 +17,14 @@ class LookupThresholds:
     cells:               cells of the largest table that is read
     cached_files:        versions of files whose tables are remembered
     periods:             periods that one answer names
+    titled_rows:         rows of the longest table that is given whole, where the question is its title
+    fiscal_amounts:      amounts in sentences that must tell which fiscal year a period is, where no date beside its number does
+    fiscal_tables:       tables with years alone in their headers that must tell so, where no amount does
+    fiscal_lead:         times as many that must say so as say otherwise
+    fiscal_sentences:    sentences with an amount of a fiscal year that are compared with the tables of a file
+    fiscal_texts:        texts of a file that are searched for fiscal years
+    repeated_figures:    figures that two tables must share, so that one tells the other's scale or years
+    telling_digits:      digits of a figure that two tables hardly share by chance
     """
 
     question_characters: int = 600
@@ -27,6 +35,14 @@ class LookupThresholds:
     cells: int = 20_000
     cached_files: int = 16
     periods: int = 6
+    titled_rows: int = 12
+    fiscal_amounts: int = 2
+    fiscal_tables: int = 2
+    fiscal_lead: int = 3
+    fiscal_sentences: int = 100
+    fiscal_texts: int = 500
+    repeated_figures: int = 2
+    telling_digits: int = 5
 
 
 THRESHOLDS = LookupThresholds()

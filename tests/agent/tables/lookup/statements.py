@@ -92,10 +92,11 @@ ANNUAL_REPORT = (
 
 
 class Files:
-    """`PageTables` over tables in memory; counts how often tables are asked for."""
+    """`PageTables` over tables in memory, all of whose files hold the same texts; counts how often tables are asked for."""
 
-    def __init__(self, **tables: Sequence[Element]) -> None:
+    def __init__(self, texts: Sequence[str] = (), **tables: Sequence[Element]) -> None:
         self._tables = tables
+        self._texts = texts
         self.reads = 0
 
     @property
@@ -111,3 +112,6 @@ class Files:
     async def page_tables(self, owner_id: str, resource_id: str, limit: int) -> Sequence[Element]:
         self.reads += 1
         return self._tables[resource_id][:limit]
+
+    async def page_mentions(self, owner_id: str, resource_id: str, words: Sequence[str], limit: int) -> Sequence[str]:
+        return [text for text in self._texts if any(word in text.casefold() for word in words)][:limit]

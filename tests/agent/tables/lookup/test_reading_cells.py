@@ -49,11 +49,11 @@ def test_amounts_are_shown_at_their_scale() -> None:
 @pytest.mark.parametrize(
     ("header", "around", "period"),
     [
-        ("2022", "Years ended December 31,", Period(2022, PeriodLength.YEAR, 0, 12)),
-        ("Three months ended December 31, 2022", "", Period(2022, PeriodLength.QUARTER, 0, 12)),
-        ("52 Weeks Ended January 28, 2023", "", Period(2023, PeriodLength.YEAR, 0, 1)),
+        ("2022", "Years ended December 31,", Period(2022, PeriodLength.YEAR, 0, 12, 31)),
+        ("Three months ended December 31, 2022", "", Period(2022, PeriodLength.QUARTER, 0, 12, 31)),
+        ("52 Weeks Ended January 28, 2023", "", Period(2023, PeriodLength.YEAR, 0, 1, 28)),
         ("Q3 2021", "", Period(2021, PeriodLength.QUARTER, 3)),
-        ("As of June 30, 2023", "", Period(2023, PeriodLength.ANY, 0, 6)),
+        ("As of June 30, 2023", "", Period(2023, PeriodLength.ANY, 0, 6, 30)),
         ("Change 2022 to 2021", "", None),
         ("Total", "2022", None),
         ("2,022", "", None),

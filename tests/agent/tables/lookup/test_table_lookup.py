@@ -148,6 +148,73 @@ async def test_the_consolidated_statement_comes_before_those_of_parts() -> None:
     assert "$1,500 million" in await text_of("What were net sales in 2023?", tables)
 
 
+CASINO = [
+    ["", "Twelve months ended", "", "Three months ended", ""],
+    ["", "December 31, 2023", "December 31, 2022", "December 31, 2023", "December 31, 2022"],
+    ["Revenues", "", "", "", ""],
+    ["Casino", "$ 900", "$ 800", "$ 250", "$ 220"],
+    ["Rooms", "500", "300", "140", "90"],
+    ["Expenses", "", "", "", ""],
+    ["Casino", "400", "380", "110", "100"],
+]
+NORTH = [
+    ["Three months ended December 31,", "2023", "2022"],
+    ["Casino revenue (in millions)", "$ 95", "$ 70"],
+    ["Hotels", "7", "6"],
+]
+SOUTH = [
+    ["Three months ended December 31,", "2023", "2022"],
+    ["", "(Dollars in millions)", ""],
+    ["Hotels", "$ 8", "$ 5"],
+]
+
+
+async def test_a_row_of_a_group_in_a_consolidated_statement_comes_before_a_label_of_another_table() -> None:
+    statement = table(
+        1, CASINO, "Consolidated Statements of Operations (in millions)", header_rows=2, indents=[0, 0, 0, 9, 9, 0, 9]
+    )
+    tables = (table(2, NORTH, "Key figures of the north"), statement)
+    assert await text_of("casino revenue 2023", tables) == (
+        "Revenues: Casino came to $900 million in 2023 (twelve months ended December 31, 2023) [1]."
+    )
+    assert "an increase of $200 million (66.7%)" in await text_of("did revenue from rooms rise?", tables)
+
+
+async def test_a_unit_stands_in_a_label_or_in_a_row_of_its_own() -> None:
+    tables = (table(1, NORTH, "Key figures of the north"), ANNUAL_REPORT[1])
+    assert "came to $95 million in 2023 (three months ended December 31, 2023)" in await text_of(
+        "casino revenue", tables
+    )
+    tables = (table(1, SOUTH, "Key figures of the south"), ANNUAL_REPORT[1])
+    assert "came to $8 million in 2023" in await text_of("What did hotels make in the quarter?", tables)
+
+
+async def test_a_table_is_named_where_another_has_other_figures_for_the_line() -> None:
+    north, south = table(1, NORTH, "Key figures of the north:"), table(2, SOUTH, "Other hotels")
+    assert await ask("hotels in the quarter", (north, south)) is None
+    partial = table(2, SOUTH, "Selected figures of segments")
+    assert (await text_of("hotels in the quarter", (north, partial))).endswith(
+        " That is by the table “Key figures of the north”; another table has other figures for this line."
+    )
+    statement = table(3, [["Years ended December 31,", "2023"], ["Hotels", "12"]], "Consolidated Statement of Income")
+    assert "by the table" not in await text_of("hotels 2023", (north, partial, statement))
+
+
+async def test_how_much_cash_there_is_is_that_of_the_balance_sheet() -> None:
+    assert await text_of("How much cash does Acme have?") == (
+        "Cash and cash equivalents came to $120 million in 2023 [1] and $100 million in 2022 [2]."
+    )
+
+
+async def test_a_table_that_states_no_scale_has_that_of_one_that_repeats_its_figures() -> None:
+    stated = [["(In thousands)", "2023", "2022"], ["Net income", "$ 150,321", "$ 120,456"], ["Rent", "12", "11"]]
+    bare = [["", "2023", "2022"], ["Net income", "150,321", "120,456"], ["Fees", "77", "66"]]
+    tables = (table(1, stated, "Statement of Income"), table(2, bare, "Overview"))
+    assert "Fees came to 77 thousand in 2023" in await text_of("fees 2023", tables)
+    other = [["", "2023", "2022"], ["Members", "150,321", "9"], ["Fees", "77", "66"]]
+    assert "does not say in what unit" in await text_of("fees 2023", (tables[0], table(2, other, "Overview")))
+
+
 async def test_a_balance_is_not_taken_from_the_statement_of_cash_flows() -> None:
     assert "Inventories, net came to $80 million in 2022" in await text_of("What were inventories in 2022?")
 
