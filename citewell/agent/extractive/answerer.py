@@ -15,6 +15,7 @@ from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.lists import find_item_groups, find_steps
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
+from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
@@ -22,6 +23,7 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
 from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
+from citewell.agent.understand.titles import as_written
 from citewell.points import in_parts
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
@@ -73,12 +75,14 @@ class ExtractiveAnswerer:
         pictures: whether the pictures that fit are asked for, each of them.
         cut_off:  whether there may be more passages than these.
         """
+        passages = [hit.chunk.text for hit in hits]
+        question_text, message = as_written(question_text, passages), as_written(message, passages)
         own = message if message and question_text.startswith(message) else question_text
         asked = without_request(question_text)
         own = own[len(question_text) - len(asked) :] or asked
         question = await offload(len(asked), read_question, asked)
         scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
-        scored = about_the_number(question, scored)
+        scored = holding_the_office(question, about_the_number(question, scored), hits)
         confidence = 0.0
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
