@@ -12,7 +12,8 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
-from citewell.agent.extractive.lists import find_item_groups, find_steps
+from citewell.agent.extractive.headings import under_its_heading
+from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_item_groups, find_named_list, find_steps
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
 from citewell.agent.extractive.roles import holding_the_office
@@ -32,6 +33,7 @@ from citewell.types import Hit
 _MORE_PICTURES = (
     "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
 )
+_MORE_ITEMS = "\n\nThese are the first {} of {}."
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
 
@@ -87,11 +89,16 @@ class ExtractiveAnswerer:
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
             confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
-        answerable = confidence >= self._thresholds.answer
+        answerable, embedded = confidence >= self._thresholds.answer, len(scored)
+        scored = [one for one in scored if announced_items(one.statement, [*hits, *more]) != []]
+        answerable = answerable and bool(scored)
         if question.wants_list:
+            if named := find_named_list(question, [*hits, *more]):
+                sure = max(confidence, self._thresholds.list_answers)
+                return self._compose(named, sure, embedded, as_list=True)
             items, strength = await self._list(question, [*hits, *more], scored)
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
-                return self._compose(items, max(confidence, strength), len(scored), as_list=True)
+                return self._compose(items, max(confidence, strength), embedded, as_list=True)
         if answerable and pictures:
             judged = list(scored)
             for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
@@ -103,13 +110,16 @@ class ExtractiveAnswerer:
                     return extract
                 return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
         if not answerable:
-            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
+            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
         section = find_section(asked, hits, self._thresholds)
         if section and not question.parts:
-            return self._compose(section, confidence, len(scored), as_list=False)
+            return self._compose(section, confidence, embedded, as_list=False)
         chosen = choose(question, scored, self._thresholds)
-        shown = [self._shortened(question, s.statement) for s in chosen]
-        return self._compose(shown, confidence, len(scored), as_list=False)
+        shown: list[Statement] = []
+        for one in (s.statement for s in chosen):
+            shown.append(under_its_heading(question, self._shortened(question, one)))
+            shown += announced_items(one, [*hits, *more]) or ()
+        return self._compose(shown, confidence, embedded, as_list=False)
 
     async def _list(
         self, question: Question, hits: Sequence[Hit], scored: Sequence[ScoredStatement]
@@ -147,7 +157,7 @@ class ExtractiveAnswerer:
         numbers: dict[str, int] = {}
         sources: list[Source] = []
         parts: list[str] = []
-        for position, statement in enumerate(chosen):
+        for position, statement in enumerate(chosen[:MAX_ITEMS] if as_list else chosen):
             chunk_id = statement.hit.chunk.id
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
@@ -157,9 +167,11 @@ class ExtractiveAnswerer:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
             else:
-                rows = statement.row or (position and chosen[position - 1].row)
-                space = "" if not position else "\n" if rows else " "
+                rows = statement.row or (position and (chosen[position - 1].row or chosen[position - 1].item))
+                space = "" if not position else "\n- " if statement.item else "\n" if rows else " "
                 parts.append(f"{space}{text} [{numbers[chunk_id]}]")
+        if as_list and len(chosen) > MAX_ITEMS:
+            parts.append(_MORE_ITEMS.format(MAX_ITEMS, len(chosen)))
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
 
 
