@@ -28,7 +28,7 @@ class Statement:
     shown:   the statement as an answer shows it (a table row has its header joined in)
     heading: the innermost heading over the chunk, or ""
     row:     of a table row its cells alone; their header is shared by all rows and says nothing of this one
-    item:    whether it is one of the items that a statement before it announces
+    item:    whether it is a line of a list without bullets, or one of the items that a statement before it announces
     """
 
     hit: Hit
@@ -63,20 +63,20 @@ def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
         if kind is _Kind.TABLE:
             yield from _table_rows(hit, rank, start, end, heading)
         elif kind is _Kind.TEXT:
-            for first, last in _sentences(block):
+            for first, last, item in _sentences(block):
                 sentence = block[first:last]
                 if len(_LETTER_OR_DIGIT.findall(sentence)) >= 3:
-                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading)
+                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading, item=item)
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Spans of sentences, and of the lines of lists without bullets."""
+def _sentences(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Spans of sentences, and of the lines of lists without bullets, with whether it is such a line."""
     for first, last in sentence_spans(text):
         if "\n" in text[first:last] and (lines := _list_lines(text[first:last])):
             for start, end in lines:
-                yield first + start, first + end
+                yield first + start, first + end, True
         else:
-            yield first, last
+            yield first, last, False
 
 
 def _list_lines(text: str) -> list[tuple[int, int]]:

@@ -115,9 +115,11 @@ class ExtractiveAnswerer:
         if section and not question.parts:
             return self._compose(section, confidence, embedded, as_list=False)
         chosen = choose(question, scored, self._thresholds)
+        if _are_rows_of_one_table(chosen):
+            chosen.sort(key=lambda s: s.statement.start)
         shown: list[Statement] = []
         for one in (s.statement for s in chosen):
-            shown.append(under_its_heading(question, self._shortened(question, one)))
+            shown.append(under_its_heading(question, self._shortened(question, one), first=not shown))
             shown += announced_items(one, [*hits, *more]) or ()
         return self._compose(shown, confidence, embedded, as_list=False)
 
@@ -195,13 +197,22 @@ def choose(
     one_fact = question.expectation in FACTS and len(question.parts) < 2
     most = limits.max_for_fact if one_fact else limits.max_sentences
     for candidate in scored:
-        if len(chosen) >= most or candidate.score < close * scored[0].score:
+        if candidate.score < close * scored[0].score:
+            break
+        if len(chosen) >= most and (one_fact or not _are_rows_of_one_table([*chosen, candidate])):
             break
         if candidate.interaction < limits.adds * first.interaction:
             continue
         if all(candidate is not other and _says_something_else(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
     return chosen
+
+
+def _are_rows_of_one_table(scored: Sequence[ScoredStatement]) -> bool:
+    """Whether all statements are rows of one table: of those that answer, none is left out for their number."""
+    return len(scored) <= MAX_ITEMS and all(
+        s.statement.row and s.statement.hit.chunk.id == scored[0].statement.hit.chunk.id for s in scored
+    )
 
 
 def _for_further_parts(

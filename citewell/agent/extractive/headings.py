@@ -12,25 +12,31 @@ from citewell.text.analysis import analyze
 
 _ITEM_WORDS = 8  # of a statement without an end; a longer one is a sentence
 _ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
+_LABEL = re.compile(r"\w: ")
 _NUMBER = re.compile(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+")
 _HEADING_CHARACTERS = 80  # of a heading that is shown; a longer one is a sentence
 
 
-def under_its_heading(question: Question, statement: Statement) -> Statement:
-    """The statement as "Out of scope: A mobile app" where it is a bare phrase, or where only its heading has words of the question."""
+def under_its_heading(question: Question, statement: Statement, *, first: bool) -> Statement:
+    """The statement as "Out of scope: A mobile app" where it is a bare phrase, or where it is the first of an answer and only its heading
+    has words of the question.
+    """
     heading = _NUMBER.sub("", statement.heading).strip(" :")
     if not heading or statement.row or len(heading) > _HEADING_CHARACTERS or heading.lower() in statement.shown.lower():
         return statement
-    if _is_phrase(statement.shown) or _leads_to_it(question, heading, statement.shown):
+    if _is_phrase(statement.shown) or (first and _leads_to_it(question, heading, statement)):
         return replace(statement, shown=f"{heading}: {statement.shown}")
     return statement
 
 
 def _is_phrase(text: str) -> bool:
-    return not _ENDS.search(text) and len(text.split()) <= _ITEM_WORDS
+    return not _ENDS.search(text) and _LABEL.search(text) is None and len(text.split()) <= _ITEM_WORDS
 
 
-def _leads_to_it(question: Question, heading: str, text: str) -> bool:
+def _leads_to_it(question: Question, heading: str, statement: Statement) -> bool:
+    """Whether the heading has words of the question that neither the statement nor its file's name has, and the statement has none."""
     asked = {term for term in question.terms if not is_frame(term, question.language or "en")}
-    above, own = (set(analyze(part, question.language)) for part in (heading, text))
-    return bool(asked & above) and not asked & own
+    above, own, file = (
+        set(analyze(part, question.language)) for part in (heading, statement.shown, statement.hit.filename)
+    )
+    return bool(asked & above - file) and not asked & own

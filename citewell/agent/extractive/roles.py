@@ -20,15 +20,22 @@ _ROLE = re.compile(
     r"(?P<role>(?:[\w&-]+\s+){0,3}?[\w&-]+)(?P<rest>\s+(?:of|at|in|for|on|from|to|by|with|who|that|called|named)\b.*|\s*[?.!]*\s*)$",
     re.I | re.S,
 )
+_AGENT = re.compile(r"(?:[eo]r|ist|ian|ant|man|woman|head|chair|lead)s?$", re.I)
 _CALLED = re.compile(r"\b(?:called|named)\W*$", re.I)
 
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """What somebody is asked for as: titles in their short form, and the term of the noun that names the office."""
+    """What somebody is asked for as.
+
+    titles:   in their short form
+    term:     of the noun that names the office
+    is_named: whether it names somebody who does something, as a title or "treasurer" does and "crew" does not
+    """
 
     titles: frozenset[str]
     term: str
+    is_named: bool
 
     def is_named_in(self, text: str, language: str | None) -> bool:
         """Whether a text names the office, its title in either form."""
@@ -40,11 +47,13 @@ class Office:
 def asked_office(question: Question) -> Office | None:
     """The office whose holder is asked for; None where a question asks anything else."""
     found = _ROLE.match(question.text) if len(question.text) <= _READ else None
-    if found is None or (found["called"] and not _CALLED.search(found["rest"])):
+    if found is None:
         return None
     titles = frozenset(titles_in(found["role"]))
+    if found["called"] and not (titles and _CALLED.search(found["rest"])):
+        return None
     terms = analyze(found["role"], question.language, query=True)
-    return Office(titles, terms[-1]) if terms else None
+    return Office(titles, terms[-1], bool(titles) or _AGENT.search(found["role"]) is not None) if terms else None
 
 
 def holding_the_office(
@@ -52,7 +61,7 @@ def holding_the_office(
 ) -> list[ScoredStatement]:
     """The statements, best first, that name the office asked for or stand under it; without any, those that stand after words that do.
 
-    Where no passage names it, none; where passages do but no statement, all of them, unless a title is asked for.
+    None where a title is asked for that no statement names, or somebody whom no passage names as such; else all of them.
     """
     office = asked_office(question)
     if office is None:
@@ -61,9 +70,9 @@ def holding_the_office(
         holding = [one for one in scored if office.is_named_in(read(one.statement), question.language)]
         if holding:
             return holding
-    if office.titles:
+    if office.titles or (office.is_named and not any(office.is_named_in(_read(h), question.language) for h in hits)):
         return []
-    return list(scored) if any(office.is_named_in(_read(hit), question.language) for hit in hits) else []
+    return list(scored)
 
 
 def _shown(statement: Statement) -> str:
