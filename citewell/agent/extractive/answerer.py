@@ -90,49 +90,55 @@ class ExtractiveAnswerer:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
             confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
         answerable, embedded = confidence >= self._thresholds.answer, len(scored)
-        scored = [one for one in scored if announced_items(one.statement, [*hits, *more]) != []]
+        around = [*hits, *more]
+        scored = [one for one in scored if announced_items(one.statement, around) != []]
         answerable = answerable and bool(scored)
         if question.wants_list:
-            if named := find_named_list(question, [*hits, *more]):
-                sure = max(confidence, self._thresholds.list_answers)
-                return self._compose(named, sure, embedded, as_list=True)
-            items, strength = await self._list(question, [*hits, *more], scored)
+            items, strength = await self._list(question, around, scored)
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
                 return self._compose(items, max(confidence, strength), embedded, as_list=True)
         if answerable and pictures:
             judged = list(scored)
             for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
                 judged += await self._scorer.score(question, part, len(own))
-            found = find_pictures(judged, [*hits, *more], self._thresholds)
+            found = find_pictures(judged, around, self._thresholds)
             if len(found) >= 2:
                 extract = self._compose(found, confidence, len(judged), as_list=True)
-                if not cut_off or len(found) < count_pictures([*hits, *more]):
+                if not cut_off or len(found) < count_pictures(around):
                     return extract
                 return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
         section = find_section(asked, hits, self._thresholds)
-        if section and not question.parts:
-            return self._compose(section, confidence, embedded, as_list=False)
+        shown = section if section and not question.parts else self._statements(question, scored, around)
+        return self._compose(shown, confidence, embedded, as_list=False)
+
+    def _statements(
+        self, question: Question, scored: Sequence[ScoredStatement], hits: Sequence[Hit]
+    ) -> list[Statement]:
+        """The statements chosen, as they are shown, each with the items that it announces."""
         chosen = choose(question, scored, self._thresholds)
         if _are_rows_of_one_table(chosen):
             chosen.sort(key=lambda s: s.statement.start)
         shown: list[Statement] = []
         for one in (s.statement for s in chosen):
             shown.append(under_its_heading(question, self._shortened(question, one), first=not shown))
-            shown += announced_items(one, [*hits, *more]) or ()
-        return self._compose(shown, confidence, embedded, as_list=False)
+            shown += announced_items(one, hits) or ()
+        return shown
 
     async def _list(
         self, question: Question, hits: Sequence[Hit], scored: Sequence[ScoredStatement]
     ) -> tuple[list[Statement], float]:
         """The items of the list that answers, and its similarity to the question.
 
-        Numbered steps of the best file (whose similarity is that of its statements), else the list whose heading and items are nearest.
+        Numbered steps of the best file (whose similarity is that of its statements), else the list that the question names, else the one
+        whose heading and items are nearest.
         """
         best = [s.statement for s in scored[:3]]
         if steps := find_steps(question, hits, best):
             return steps, 0.0
+        if named := await offload(sum(len(hit.chunk.text) for hit in hits), find_named_list, question, hits):
+            return named, self._thresholds.list_answers
         groups = find_item_groups(hits)
         if not groups or not scored:
             return [], 0.0

@@ -52,12 +52,13 @@ def find_named_list(question: Question, hits: Sequence[Hit]) -> list[Statement]:
         if not is_frame(word, language)
         for term in analyze(word, language, query=True)
     }
-    if not asked:
+    if not asked or any(term.isdigit() for term in asked):  # a year or a page asks for part of a table
         return []
     groups: dict[tuple[str, tuple[str, ...], bool], list[Statement]] = {}
     for hit in sorted(hits, key=lambda h: h.chunk.ordinal):
         chunk = hit.chunk
-        if chunk.type not in (ChunkType.TEXT, ChunkType.TABLE) or not chunk.locator.headings or chunk.locator.sheet:
+        place = chunk.locator
+        if chunk.type not in (ChunkType.TEXT, ChunkType.TABLE) or not place.headings or place.sheet or place.row:
             continue
         named = set(analyze(chunk.locator.headings[-1], language))
         if chunk.type is ChunkType.TABLE:

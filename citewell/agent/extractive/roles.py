@@ -16,7 +16,7 @@ from citewell.types import Hit
 _READ = 300  # characters of a question; a longer one asks for no more than a name
 _BEFORE = 300  # characters before a statement in which its office may be named: "The CEO is new. Ada Reed came in May."
 _ROLE = re.compile(
-    r"\W*(?:(?:and|so|but|ok|then)\W+)?(?:who(?:['’]s|\s+(?:is|was|are|were))|(?P<called>what\s+(?:is|was)))\s+(?:the|our|your|my|his|her|their|[\w-]+['’]s)\s+"
+    r"\W*(?:(?:and|so|but|ok|then)\W+)?(?:who(?:['’]s|\s+(?:is|was|are|were))|(?P<called>what\s+(?:is|was)))\s+(?:the|our|your|my|his|her|their|(?:[\w-]+\s+){0,3}?[\w-]+['’]s)\s+"
     r"(?P<role>(?:[\w&-]+\s+){0,3}?[\w&-]+)(?P<rest>\s+(?:of|at|in|for|on|from|to|by|with|who|that|called|named)\b.*|\s*[?.!]*\s*)$",
     re.I | re.S,
 )
