@@ -145,3 +145,11 @@ async def test_a_long_list_says_how_many_items_it_has() -> None:
     lines = "\n".join(f"- Rule number {n} of the quay" for n in range(1, MAX_ITEMS + 6))
     extract = await ExtractiveAnswerer(WordEmbedder()).answer("What are the rules?", [hit(lines, headings=("Rules",))])
     assert extract.text.endswith(f"These are the first {MAX_ITEMS} of {MAX_ITEMS + 5}.")
+
+
+async def test_a_sentence_with_a_colon_answers_by_what_it_says_itself() -> None:
+    answerer = ExtractiveAnswerer(WordEmbedder())
+    stated = hit("In the book on the quay, “A wall against storms”, published by the port in 1937, Ada Reed stated:")
+    assert (await answerer.answer("What book was published in 1937 on the quay?", [stated])).answered
+    plans = hit("For this year the port plans to:")
+    assert not (await answerer.answer("What does the port plan to do this year?", [plans])).answered

@@ -91,7 +91,7 @@ class ExtractiveAnswerer:
             confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
         answerable, embedded = confidence >= self._thresholds.answer, len(scored)
         around = [*hits, *more]
-        scored = [one for one in scored if announced_items(one.statement, around) != []]
+        scored = self._without_announcements(scored, around)
         answerable = answerable and bool(scored)
         if question.wants_list:
             items, strength = await self._list(question, around, scored)
@@ -112,6 +112,16 @@ class ExtractiveAnswerer:
         section = find_section(asked, hits, self._thresholds)
         shown = section if section and not question.parts else self._statements(question, scored, around)
         return self._compose(shown, confidence, embedded, as_list=False)
+
+    def _without_announcements(self, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> list[ScoredStatement]:
+        """The statements, best first, without those that only announce what is not there; a whole sentence that does counts less."""
+        kept: list[ScoredStatement] = []
+        for one in scored:
+            if announced_items(one.statement, hits) != []:
+                kept.append(one)
+            elif len(one.statement.shown.split()) >= self._thresholds.announcing_words:
+                kept.append(replace(one, score=one.score * self._thresholds.asking))
+        return sorted(kept, key=lambda s: s.score, reverse=True)
 
     def _statements(
         self, question: Question, scored: Sequence[ScoredStatement], hits: Sequence[Hit]

@@ -26,16 +26,10 @@ _CALLED = re.compile(r"\b(?:called|named)\W*$", re.I)
 
 @dataclass(frozen=True, slots=True)
 class Office:
-    """What somebody is asked for as.
-
-    titles:   in their short form
-    term:     of the noun that names the office
-    is_named: whether it names somebody who does something, as a title or "treasurer" does and "crew" does not
-    """
+    """What somebody is asked for as: titles in their short form, and the term of the noun that names the office."""
 
     titles: frozenset[str]
     term: str
-    is_named: bool
 
     def is_named_in(self, text: str, language: str | None) -> bool:
         """Whether a text names the office, its title in either form."""
@@ -45,7 +39,7 @@ class Office:
 
 
 def asked_office(question: Question) -> Office | None:
-    """The office whose holder is asked for; None where a question asks anything else."""
+    """The office whose holder is asked for, a title or a noun such as "treasurer"; None where a question asks anything else."""
     found = _ROLE.match(question.text) if len(question.text) <= _READ else None
     if found is None:
         return None
@@ -53,7 +47,8 @@ def asked_office(question: Question) -> Office | None:
     if found["called"] and not (titles and _CALLED.search(found["rest"])):
         return None
     terms = analyze(found["role"], question.language, query=True)
-    return Office(titles, terms[-1], bool(titles) or _AGENT.search(found["role"]) is not None) if terms else None
+    named = bool(titles) or _AGENT.search(found["role"]) is not None
+    return Office(titles, terms[-1]) if terms and named else None
 
 
 def holding_the_office(
@@ -70,7 +65,7 @@ def holding_the_office(
         holding = [one for one in scored if office.is_named_in(read(one.statement), question.language)]
         if holding:
             return holding
-    if office.titles or (office.is_named and not any(office.is_named_in(_read(h), question.language) for h in hits)):
+    if office.titles or not any(office.is_named_in(_read(hit), question.language) for hit in hits):
         return []
     return list(scored)
 
