@@ -42,7 +42,7 @@ def find_item_groups(hits: Sequence[Hit]) -> list[list[Statement]]:
 def find_named_list(question: Question, hits: Sequence[Hit]) -> list[Statement]:
     """The items of the best list or table whose heading, or a column, is what the question asks for; [] where there is none.
 
-    Nothing else of the question is left over: "what are the decisions in the project plan" asks for what stands under "Decisions" in a
+    Nothing else of the question is left over: "what are the decisions in the project plan" asks for what is under "Decisions" in a
     file or under a heading of that name. Items may have bullets or none; of a table they are its rows.
     """
     language = question.language or "en"

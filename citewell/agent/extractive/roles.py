@@ -54,7 +54,7 @@ def asked_office(question: Question) -> Office | None:
 def holding_the_office(
     question: Question, scored: Sequence[ScoredStatement], hits: Sequence[Hit]
 ) -> list[ScoredStatement]:
-    """The statements, best first, that name the office asked for or stand under it; without any, those that stand after words that do.
+    """The statements, best first, that name the office asked for, or whose heading does; without any, those that follow words that do.
 
     None where a title is asked for that no statement names, or somebody whom no passage names as such; else all of them.
     """
@@ -75,7 +75,7 @@ def _shown(statement: Statement) -> str:
 
 
 def _around(statement: Statement) -> str:
-    """A statement with what it stands under and after."""
+    """A statement with its headings and what precedes it."""
     chunk = statement.hit.chunk
     before = chunk.text[max(0, statement.start - _BEFORE) : statement.start]
     return " ".join((*chunk.locator.headings, before, statement.shown))
