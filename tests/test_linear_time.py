@@ -28,7 +28,7 @@ from citewell.agent.extractive import asked_above, lists, refusal, trimming
 from citewell.agent.extractive.thresholds import THRESHOLDS as EXTRACTIVE
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
-from citewell.agent.statements import cut_statements
+from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.tables.language import generic, links, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.language import sentences as sentences_of_tables
@@ -47,7 +47,7 @@ from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.agent.understand import completeness, intent, question, rephrase, topics
+from citewell.agent.understand import completeness, intent, question, rephrase, titles, topics
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -210,6 +210,13 @@ READERS: dict[str, Reader] = {
     ),
     "agent.extractive.asked_above.find_section:question": lambda t: asked_above.find_section(
         t, [hit(_POLICY)], EXTRACTIVE
+    ),
+    "agent.understand.titles.as_written": lambda t: titles.as_written(t, [t]),
+    "agent.extractive.lists.find_named_list": lambda t: lists.find_named_list(
+        question.read_question("What are the steps?"), [hit(t, headings=("Steps",))]
+    ),
+    "agent.extractive.lists.announced_items": lambda t: lists.announced_items(
+        Statement(hit(f"It is:\n{t}"), 0, 0, 6, "It is:", ""), [hit(t)]
     ),
     "agent.extractive.lists.find_item_groups": lambda t: lists.find_item_groups([hit(t)]),
     "agent.extractive.lists.find_steps": lambda t: lists.find_steps(

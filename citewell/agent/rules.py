@@ -92,11 +92,12 @@ class RuleAssistant:
         top_k = turn.request.top_k
         with turn.timed("extract"):
             message = " ".join(turn.request.message.split())
+            own = turn.reduced or message
             extract = await self._answerer.answer(
                 sought,
                 usable[:top_k],
                 usable[top_k:],
-                message=turn.reduced or message,
+                message=own,
                 pictures=wants_pictures(message),
                 cut_off=len(hits) >= min(MAX_TOP_K, 3 * top_k),
             )
@@ -106,9 +107,8 @@ class RuleAssistant:
             for part in extract.parts:
                 turn.emit(TextDelta(part))
             return Draft(extract.text, True, extract.sources, confidence=confidence)
-        why = await offload(
-            sum(len(hit.chunk.text) for hit in hits), explain, sought, hits, refused.reason if refused else ""
-        )
+        reason = refused.reason if refused else ""
+        why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, own, hits, reason)
         text = f"{extract.text} {neutralise(escape_markers(why.text))}"
         return _say(
             turn,

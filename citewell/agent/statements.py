@@ -14,6 +14,9 @@ from citewell.types import ChunkType, Hit
 MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")
 _LETTER_OR_DIGIT = re.compile(r"\w")
+_ITEM_CHARACTERS = 50  # of a line; one of prose that was broken to fit a page is longer
+_BEGINS_ITEM = re.compile(r"[A-ZÀ-ÖØ-Þ0-9\"“„«(]|[^\W\d_a-zß-öø-ÿ]")
+_LABEL = re.compile(r"\w: |[.!?,:]\s*$")
 _PAGE = re.compile(r"(?<=[\s.…])(?:\d{1,4}|[ivxlc]{1,6})$", re.I)
 
 
@@ -25,6 +28,7 @@ class Statement:
     shown:   the statement as an answer shows it (a table row has its header joined in)
     heading: the innermost heading over the chunk, or ""
     row:     of a table row its cells alone; their header is shared by all rows and says nothing of this one
+    item:    whether it is a line of a list without bullets, or one of the items that a statement before it announces
     """
 
     hit: Hit
@@ -34,6 +38,7 @@ class Statement:
     shown: str
     heading: str
     row: tuple[str, ...] = ()
+    item: bool = False
 
     @property
     def judged(self) -> str:
@@ -58,10 +63,35 @@ def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
         if kind is _Kind.TABLE:
             yield from _table_rows(hit, rank, start, end, heading)
         elif kind is _Kind.TEXT:
-            for first, last in sentence_spans(block):
+            for first, last, item in _sentences(block):
                 sentence = block[first:last]
                 if len(_LETTER_OR_DIGIT.findall(sentence)) >= 3:
-                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading)
+                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading, item=item)
+
+
+def _sentences(text: str) -> Iterator[tuple[int, int, bool]]:
+    """Spans of sentences, and of the lines of lists without bullets, with whether it is such a line."""
+    for first, last in sentence_spans(text):
+        if "\n" in text[first:last] and (lines := _list_lines(text[first:last])):
+            for start, end in lines:
+                yield first + start, first + end, True
+        else:
+            yield first, last, False
+
+
+def _list_lines(text: str) -> list[tuple[int, int]]:
+    """Spans of the lines of a list without bullets: short ones that all begin as items do, none of which ends a sentence or names a value.
+
+    Lines of prose are longer, or go on with a small letter.
+    """
+    lines: list[tuple[int, int]] = []
+    position = 0
+    for line in text.splitlines(keepends=True):
+        if len(line) > _ITEM_CHARACTERS or not _BEGINS_ITEM.match(line) or _LABEL.search(line):
+            return []
+        lines.append((position, position + len(line.rstrip())))
+        position += len(line)
+    return lines if len(lines) >= 2 else []
 
 
 class _Kind(Enum):

@@ -19,15 +19,16 @@ _MAY_END_LIST = """
     sr jr st mt ft sen no nos ed eds al est max min dept univ assn assoc ave blvd hwy bldg
     inc ltd co corp bros llc plc jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun
     etc a.m p.m am pm u.s u.k u.n e.u ph.d b.sc m.sc b.c a.d lb lbs oz yr yrs hrs esq
-    usw evtl ggf inkl zzgl abs nr str tel hr fr hrsg s.o s.u sog geb gest jh mio mrd
-    mm cie sté dép réf n° sig sigg dott ing pag sra srta ud uds núm pág ex
-    т.е т.д т.п др пр г гг ул стр рис см
+    usw evtl ggf inkl zzgl abs nr str tel hr fr hrsg s.o s.u sog geb gest jh mio mrd okt dez mrz std
+    mm cie sté dép réf n° sig sigg dott ing pag sra srta ud uds núm pág ex ee uu janv févr avr juil déc ene abr ago dic
+    blz st art kl kr ul ust pkt godz čl odst
+    т.е т.д т.п др пр г гг ул стр рис см ст тел
 """
 # A title, a reference or a comparison: something comes after it in the same sentence.
 _NEVER_END_LIST = """
     mr mrs ms dr prof gen col sgt lt capt maj cmdr cpl rev hon gov rep pres messrs mme mlle
     vol vols fig figs eq eqs sec secs ch chap p pp par para art ref refs cf op amdt ca approx
-    v vs viz e.g i.e eg ie bzw d.h z.b u.a u.ä o.ä vgl bspw env av bd éd avv dña exc
+    v vs viz e.g i.e eg ie bzw d.h z.b u.a u.ä o.ä vgl bspw ziff kap tab mind env av bd éd avv dña exc bijv
 """
 _MAY_END = frozenset(_MAY_END_LIST.split())
 _NEVER_END = frozenset(_NEVER_END_LIST.split())
@@ -44,6 +45,18 @@ _OPENING_LIST = """
     el las una ella ellos este esta estos con para por desde cuando pero
 """
 _OPENING = frozenset(_OPENING_LIST.split())
+# A German ordinal, whose noun is written large as a sentence is: after an article or a preposition, or before a month.
+_ORDINAL = re.compile(r"\d{1,3}|[IVXLC]{2,7}")
+_BEFORE_ORDINAL = re.compile(
+    r"(?:(?<!\bI )\bam|\b(?:im|vom|zum|zur|beim|der|die|das|dem|des|den|ein|eine|einem|einen|einer|eines|jede[rnms]?|seit|ab)"
+    r"|\d{1,3}\.(?: und| oder| bis|,))\s$",
+    re.I,
+)
+_MONTH = re.compile(
+    r"(?:jan(?:uar|\.)|jänner|feb(?:ruar|\.)|märz|apr(?:il|\.)|mai|jun[io]|jul[io]|aug(?:ust|\.)|sept(?:ember|\.)|okt(?:ober|\.)"
+    r"|nov(?:ember|\.)|dez(?:ember|\.))(?![\w’'])",
+    re.I,
+)
 _FIRST_WORD = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*([^\W\d_]+)(?![\w.'’-])")
 _MAX_LEAD_LENGTH = 64  # characters of indentation and bullets before a list number
 _READ_AHEAD = 16  # characters after a full stop by which it is told whether a sentence begins
@@ -91,7 +104,8 @@ def _is_end(text: str, start: int, match: re.Match[str]) -> bool:
     name = word[1] if word else ""
     if name.lower() in _NEVER_END:
         return False
-    if _is_abbreviation(name) or _is_letter(name, rest, text[max(start, match.start() - _LOOKED_BACK) : match.start()]):
+    before = text[max(start, match.start() - _LOOKED_BACK) : match.start()]
+    if _is_abbreviation(name) or _is_letter(name, rest, before) or _is_ordinal(name, rest, before):
         return _opens(rest)
     if name.isdigit() and len(name) <= 3 and _nothing_before(text, start, match.start() - len(name)):
         return False
@@ -109,6 +123,13 @@ def _is_letter(name: str, rest: str, before: str) -> bool:
     if len(name) != 1 or not name.islower():
         return False
     return rest[0].isdigit() or _NAME_BEFORE.search(before.removesuffix(name)) is not None
+
+
+def _is_ordinal(name: str, rest: str, before: str) -> bool:
+    """Whether a number counts what follows, as German writes it: "im 2. Obergeschoss", "am 3. Mai", "das XIX. Jahrhundert"."""
+    if not _ORDINAL.fullmatch(name):
+        return False
+    return (name.isdigit() and _MONTH.match(rest) is not None) or bool(_BEFORE_ORDINAL.search(before[: -len(name)]))
 
 
 def _opens(rest: str) -> bool:

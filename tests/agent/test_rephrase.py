@@ -26,6 +26,9 @@ THREAD = (
         "Which quarter had the highest expenses?",
         "Who is the director?",
         "What is CAC?",
+        "How much holiday do I get?",
+        "How long is the notice period?",
+        "How many days of holiday are there?",
         "How many borrowers are there in Accra?",
         "List the onboarding steps",
         "Compare Q1 vs Q3 profit",
@@ -66,6 +69,10 @@ def test_a_complete_question_is_searched_as_it_is(message: str) -> None:
         "Is that a lot?",
         "What is another word for it?",
         "regional differences in price",
+        "How many days?",
+        "how much money",
+        "What year was that?",
+        "how much was the loan?",
     ],
 )
 def test_what_leans_on_the_thread_takes_from_it(message: str) -> None:

@@ -29,3 +29,23 @@ def test_dots_alone_make_no_table_of_contents(text: str) -> None:
 def test_a_table_between_sentences_becomes_rows() -> None:
     text = "Fees follow.\n| Loan | Fee |\n|---|---|\n| First | 20 |\nThey are paid once.\n"
     assert _shown(text) == ["Fees follow.", "Loan: First; Fee: 20", "They are paid once."]
+
+
+def test_lines_of_a_list_without_bullets_are_statements_of_their_own() -> None:
+    assert _shown("A mobile app\nFreight bookings\nA loyalty programme") == [
+        "A mobile app",
+        "Freight bookings",
+        "A loyalty programme",
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The harbour gate closes at\nnine in the evening",
+        "Weekly meeting\nPresent: Ada, Ben\nAbsent: Cy",
+        "This line of prose is far too long to be an item of a list, so\nIt goes on",
+    ],
+)
+def test_lines_that_go_on_or_name_a_value_stay_together(text: str) -> None:
+    assert _shown(text) == [" ".join(text.split())]

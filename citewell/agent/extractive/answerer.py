@@ -12,9 +12,11 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
-from citewell.agent.extractive.lists import find_item_groups, find_steps
+from citewell.agent.extractive.headings import under_its_heading
+from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_item_groups, find_named_list, find_steps
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
+from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
@@ -22,6 +24,7 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
 from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
+from citewell.agent.understand.titles import as_written
 from citewell.points import in_parts
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
@@ -30,6 +33,7 @@ from citewell.types import Hit
 _MORE_PICTURES = (
     "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
 )
+_MORE_ITEMS = "\n\nThese are the first {} of {}."
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
 
@@ -73,50 +77,78 @@ class ExtractiveAnswerer:
         pictures: whether the pictures that fit are asked for, each of them.
         cut_off:  whether there may be more passages than these.
         """
+        passages = [hit.chunk.text for hit in hits]
+        question_text, message = as_written(question_text, passages), as_written(message, passages)
         own = message if message and question_text.startswith(message) else question_text
         asked = without_request(question_text)
         own = own[len(question_text) - len(asked) :] or asked
         question = await offload(len(asked), read_question, asked)
         scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
-        scored = about_the_number(question, scored)
+        scored = holding_the_office(question, about_the_number(question, scored), hits)
         confidence = 0.0
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
             confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
-        answerable = confidence >= self._thresholds.answer
+        answerable, embedded = confidence >= self._thresholds.answer, len(scored)
+        around = [*hits, *more]
+        scored = self._without_announcements(scored, around)
+        answerable = answerable and bool(scored)
         if question.wants_list:
-            items, strength = await self._list(question, [*hits, *more], scored)
+            items, strength = await self._list(question, around, scored)
             if len(items) >= 2 and (answerable or strength >= self._thresholds.list_answers):
-                return self._compose(items, max(confidence, strength), len(scored), as_list=True)
+                return self._compose(items, max(confidence, strength), embedded, as_list=True)
         if answerable and pictures:
             judged = list(scored)
             for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
                 judged += await self._scorer.score(question, part, len(own))
-            found = find_pictures(judged, [*hits, *more], self._thresholds)
+            found = find_pictures(judged, around, self._thresholds)
             if len(found) >= 2:
                 extract = self._compose(found, confidence, len(judged), as_list=True)
-                if not cut_off or len(found) < count_pictures([*hits, *more]):
+                if not cut_off or len(found) < count_pictures(around):
                     return extract
                 return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
         if not answerable:
-            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, len(scored))
+            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
         section = find_section(asked, hits, self._thresholds)
-        if section and not question.parts:
-            return self._compose(section, confidence, len(scored), as_list=False)
+        shown = section if section and not question.parts else self._statements(question, scored, around)
+        return self._compose(shown, confidence, embedded, as_list=False)
+
+    def _without_announcements(self, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> list[ScoredStatement]:
+        """The statements, best first, without those that only announce what is not there; a whole sentence that does counts less."""
+        kept: list[ScoredStatement] = []
+        for one in scored:
+            if announced_items(one.statement, hits) != []:
+                kept.append(one)
+            elif len(one.statement.shown.split()) >= self._thresholds.announcing_words:
+                kept.append(replace(one, score=one.score * self._thresholds.asking))
+        return sorted(kept, key=lambda s: s.score, reverse=True)
+
+    def _statements(
+        self, question: Question, scored: Sequence[ScoredStatement], hits: Sequence[Hit]
+    ) -> list[Statement]:
+        """The statements chosen, as they are shown, each with the items that it announces."""
         chosen = choose(question, scored, self._thresholds)
-        shown = [self._shortened(question, s.statement) for s in chosen]
-        return self._compose(shown, confidence, len(scored), as_list=False)
+        if _are_rows_of_one_table(chosen):
+            chosen.sort(key=lambda s: s.statement.start)
+        shown: list[Statement] = []
+        for one in (s.statement for s in chosen):
+            shown.append(under_its_heading(question, self._shortened(question, one), first=not shown))
+            shown += announced_items(one, hits) or ()
+        return shown
 
     async def _list(
         self, question: Question, hits: Sequence[Hit], scored: Sequence[ScoredStatement]
     ) -> tuple[list[Statement], float]:
         """The items of the list that answers, and its similarity to the question.
 
-        Numbered steps of the best file (whose similarity is that of its statements), else the list whose heading and items are nearest.
+        Numbered steps of the best file (whose similarity is that of its statements), else the list that the question names, else the one
+        whose heading and items are nearest.
         """
         best = [s.statement for s in scored[:3]]
         if steps := find_steps(question, hits, best):
             return steps, 0.0
+        if named := await offload(sum(len(hit.chunk.text) for hit in hits), find_named_list, question, hits):
+            return named, self._thresholds.list_answers
         groups = find_item_groups(hits)
         if not groups or not scored:
             return [], 0.0
@@ -143,7 +175,7 @@ class ExtractiveAnswerer:
         numbers: dict[str, int] = {}
         sources: list[Source] = []
         parts: list[str] = []
-        for position, statement in enumerate(chosen):
+        for position, statement in enumerate(chosen[:MAX_ITEMS] if as_list else chosen):
             chunk_id = statement.hit.chunk.id
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
@@ -153,9 +185,11 @@ class ExtractiveAnswerer:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
             else:
-                rows = statement.row or (position and chosen[position - 1].row)
-                space = "" if not position else "\n" if rows else " "
+                rows = statement.row or (position and (chosen[position - 1].row or chosen[position - 1].item))
+                space = "" if not position else "\n- " if statement.item else "\n" if rows else " "
                 parts.append(f"{space}{text} [{numbers[chunk_id]}]")
+        if as_list and len(chosen) > MAX_ITEMS:
+            parts.append(_MORE_ITEMS.format(MAX_ITEMS, len(chosen)))
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
 
 
@@ -179,13 +213,22 @@ def choose(
     one_fact = question.expectation in FACTS and len(question.parts) < 2
     most = limits.max_for_fact if one_fact else limits.max_sentences
     for candidate in scored:
-        if len(chosen) >= most or candidate.score < close * scored[0].score:
+        if candidate.score < close * scored[0].score:
+            break
+        if len(chosen) >= most and (one_fact or not _are_rows_of_one_table([*chosen, candidate])):
             break
         if candidate.interaction < limits.adds * first.interaction:
             continue
         if all(candidate is not other and _says_something_else(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
     return chosen
+
+
+def _are_rows_of_one_table(scored: Sequence[ScoredStatement]) -> bool:
+    """Whether all statements are rows of one table: of those that answer, none is left out for their number."""
+    return len(scored) <= MAX_ITEMS and all(
+        s.statement.row and s.statement.hit.chunk.id == scored[0].statement.hit.chunk.id for s in scored
+    )
 
 
 def _for_further_parts(

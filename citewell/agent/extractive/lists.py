@@ -1,18 +1,23 @@
-"""List questions: all items of the list that answers, in order, across pages."""
+"""Lists: all items of the one that a question asks for, in order, across pages, and those that a statement announces."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache, partial
 
-from citewell.agent.statements import Statement
+from citewell.agent.extractive.frame import is_frame
+from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
-from citewell.types import Hit
+from citewell.types import ChunkType, Hit
 
 _STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2})\b\s*[:.–—-]?\s*", re.I)
 _ITEM = re.compile(r"^\s*(?:[-*•‣▪◦]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
+_ENDS = re.compile(r"[.!?;。]\W*$")
+_NO_ITEMS = re.compile(r"[:：]\W*$")
+MAX_ITEMS = 20  # items of a list in an answer; the answer says how many there are
 
 
 def find_steps(question: Question, hits: Sequence[Hit], best: Sequence[Statement]) -> list[Statement]:
@@ -32,6 +37,100 @@ def find_item_groups(hits: Sequence[Hit]) -> list[list[Statement]]:
         key = (hit.chunk.resource_id, tuple(hit.chunk.locator.headings))
         groups.setdefault(key, []).extend(_lines(hit))
     return [items for items in groups.values() if len(items) >= 2]
+
+
+def find_named_list(question: Question, hits: Sequence[Hit]) -> list[Statement]:
+    """The items of the best list or table whose heading, or a column, is what the question asks for; [] where there is none.
+
+    Nothing else of the question is left over: "what are the decisions in the project plan" asks for what is under "Decisions" in a
+    file or under a heading of that name. Items may have bullets or none; of a table they are its rows.
+    """
+    language = question.language or "en"
+    asked = {
+        term
+        for word in question.text.split()
+        if not is_frame(word, language)
+        for term in analyze(word, language, query=True)
+    }
+    if not asked or any(term.isdigit() for term in asked):  # a year or a page asks for part of a table
+        return []
+    groups: dict[tuple[str, tuple[str, ...], bool], list[Statement]] = {}
+    for hit in sorted(hits, key=lambda h: h.chunk.ordinal):
+        chunk = hit.chunk
+        place = chunk.locator
+        if chunk.type not in (ChunkType.TEXT, ChunkType.TABLE) or not place.headings or place.sheet or place.row:
+            continue
+        named = set(analyze(chunk.locator.headings[-1], language))
+        if chunk.type is ChunkType.TABLE:
+            named |= set(analyze(chunk.text.split("\n", 1)[0], language))
+        around = " ".join((*chunk.locator.headings, chunk.context, hit.filename))
+        if asked & named and asked <= named | set(analyze(around, language)):
+            key = (chunk.resource_id, tuple(chunk.locator.headings), chunk.type is ChunkType.TABLE)
+            groups.setdefault(key, []).extend(_items_of(hit))
+    rank = {hit.chunk.id: place for place, hit in reversed(list(enumerate(hits)))}
+    lists = [items for items in groups.values() if len(items) >= 2]
+    return min(lists, key=lambda items: min(rank[item.hit.chunk.id] for item in items), default=[])
+
+
+def announced_items(statement: Statement, hits: Sequence[Hit]) -> list[Statement] | None:
+    """What follows a statement that ends in a colon: the list after it, or the table next to its passage; [] where nothing does.
+
+    None for a statement that announces nothing.
+    """
+    if statement.row or not _NO_ITEMS.search(statement.shown):
+        return None
+    after = [one for one in cut_statements([statement.hit]) if one.start >= statement.end]
+    while after and not after[0].row and _NO_ITEMS.search(after[0].shown):
+        after.pop(0)  # two lines that announce one list
+    kind = _kind_of(after[0]) if after else ""
+    items: list[Statement] = []
+    for one in after:
+        if not kind or _kind_of(one) != kind:
+            break
+        items.append(one)
+    if not items:
+        beside = next((hit for hit in hits if _is_table_after(hit, statement.hit)), None)
+        items = [one for one in cut_statements([beside]) if one.row] if beside else []
+    return [replace(one, item=True) for one in items]
+
+
+def _kind_of(statement: Statement) -> str:
+    if statement.row:
+        return "row"
+    return "item" if _ITEM.match(statement.shown) else ""
+
+
+def _is_table_after(hit: Hit, before: Hit) -> bool:
+    chunk, other = hit.chunk, before.chunk
+    return (
+        chunk.type is ChunkType.TABLE
+        and chunk.resource_id == other.resource_id
+        and chunk.ordinal == other.ordinal + 1
+        and chunk.locator.headings == other.locator.headings
+    )
+
+
+def _items_of(hit: Hit) -> list[Statement]:
+    """The rows of a table; of a text its items with bullets, or its lines where all of them are items."""
+    if hit.chunk.type is ChunkType.TABLE:
+        return [one for one in cut_statements([hit]) if one.row]
+    return _lines(hit) or _closed_lines(hit)
+
+
+def _closed_lines(hit: Hit) -> list[Statement]:
+    """The lines of a passage whose lines all end where a sentence does, or none of which does."""
+    lines = [(start, line) for start, line in _each_line(hit) if line.strip()]
+    if len(lines) < 2 or "\n\n" in hit.chunk.text.strip():
+        return []
+    ends = {bool(_ENDS.search(line)) for _, line in lines}
+    if ends == {False} and len(cut_statements([hit])) < len(lines):
+        return []
+    heading = hit.chunk.locator.headings[-1]
+    return (
+        [Statement(hit, 0, start, start + len(line), " ".join(line.split()), heading) for start, line in lines]
+        if len(ends) == 1
+        else []
+    )
 
 
 def _steps(question: Question, hits: Sequence[Hit]) -> list[Statement]:

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
-from citewell.agent.extractive.confidence import TELLING
+from citewell.agent.extractive.frame import is_frame
+from citewell.agent.understand.titles import titles_in
 from citewell.text.analysis import analyze
-from citewell.text.language import detect_language
-from citewell.types import Hit, NoAnswer, NoAnswerReason
+from citewell.text.language import Script, detect_language, script_of
+from citewell.text.stopwords import STOP_WORDS
+from citewell.types import ChunkType, Hit, NoAnswer, NoAnswerReason
 
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
+_TABLE_LINE = re.compile(r"^[ \t]*\|[^\n]*", re.M)
 MAX_NAMED = 2  # words of the question that a reason names
-_READ = 4_000  # characters of the question that are looked for, and of the passages by which their language is told
+_READ = 4_000  # characters of the question that are looked for, and of each passage by which its language is told
+_LOOKED_FOR = 60  # words of the question
+_TOLD_BY = 2  # different function words by which the language of a question is told
+_PROSE_WORDS = 15  # words of a passage from which its language is told; a name or a heading has none of its own
+_PROSE_TOLD_BY = 4  # different function words among them
+_PART_LETTERS = 5  # of a word that is found at either end of a compound
+_COMPOUNDING = frozenset({"de", "nl", "sv", "da", "no", "fi", "et", "hu"})
+_ASKS_FOR = re.compile(
+    r"\bhow (?:many|much|long|often|far|old|large|big|high|tall|fast|deep|heavy|wide)\b|\b(?:who|when|where|why)\b",
+    re.I,
+)
 _LANGUAGES = {
     "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian", "ja": "Japanese", "ko": "Korean",
     "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
@@ -20,7 +35,12 @@ _LANGUAGES = {
 
 
 def explain(question: str, hits: Sequence[Hit], not_computed: str = "") -> NoAnswer:
-    """The first reason that holds. `hits`: all passages found; `not_computed`: why a table query could not be made, if that was tried."""
+    """The first reason that holds.
+
+    question:     as it was written: the user knows nothing of words that a thread added to it
+    hits:         all passages found
+    not_computed: why a table query could not be made, if that was tried
+    """
     if not hits:
         return NoAnswer(
             NoAnswerReason.NOTHING_IN_SCOPE,
@@ -34,37 +54,71 @@ def explain(question: str, hits: Sequence[Hit], not_computed: str = "") -> NoAns
             "Name the columns and rows as the sheet does.",
         )
     question = question[:_READ]
-    asked, held = detect_language(question), detect_language("\n".join(hit.chunk.text for hit in hits)[:_READ])
-    if asked in _LANGUAGES and held in _LANGUAGES and asked != held:
+    asked = _language(question, 0, _TOLD_BY)
+    held = _languages_of(hits)
+    if asked in _LANGUAGES and held and asked not in held and held[0] in _LANGUAGES:
         return NoAnswer(
             NoAnswerReason.OTHER_LANGUAGE,
-            f"The question is in {_LANGUAGES[asked]} and the passages found are in {_LANGUAGES[held]}; the built-in model hardly "
+            f"The question is in {_LANGUAGES[asked]} and the passages found are in {_LANGUAGES[held[0]]}; the built-in model hardly "
             "reads one by the other.",
-            f"Ask in {_LANGUAGES[held]}, or connect a chat model.",
+            f"Ask in {_LANGUAGES[held[0]]}, or connect a chat model.",
         )
-    if missing := _unmentioned(question, asked, hits):
-        words = " or ".join(f"“{word}”" for word in missing)
+    language = asked or (held[0] if held else "en")
+    missing = _unmentioned(question, language, hits)
+    if named := [word for word in missing if not is_frame(word, language)][:MAX_NAMED]:
+        words = " or ".join(f"“{word}”" for word in named)
         return NoAnswer(
             NoAnswerReason.NOT_MENTIONED,
             f"No passage found mentions {words}.",
             "Upload a file that does, or use the words of your files.",
         )
+    asks_for = _ASKS_FOR.search(question) if missing else None
     return NoAnswer(
         NoAnswerReason.NOT_STATED,
-        "The passages found are about it, but none states this.",
+        f"The passages found do not clearly say {asks_for[0].lower()}."
+        if asks_for
+        else "The passages found are about it, but none states this.",
         "Upload a file that states it, or ask for something more specific.",
     )
 
 
-def _unmentioned(question: str, language: str | None, hits: Sequence[Hit]) -> list[str]:
-    """The words of a question that no passage, heading or file name has, in order."""
-    texts = ((*hit.chunk.locator.headings, hit.chunk.context, hit.filename, hit.chunk.text) for hit in hits)
-    held = {term for parts in texts for term in analyze(" ".join(parts), language)}
-    missing: list[str] = []
-    for word in _WORD.findall(question):
-        terms = set(analyze(word, language, query=True))
-        if terms and not terms & (held | TELLING) and word not in missing:
-            missing.append(word)
-            if len(missing) == MAX_NAMED:
-                break
-    return missing
+def _language(text: str, fewest_words: int, told_by: int) -> str | None:
+    """The language of a text that has so many words, and so many different function words of it; by its script where that tells enough."""
+    words = set(_WORD.findall(text.lower()))
+    if len(words) < fewest_words:
+        return None
+    language = detect_language(text)
+    if language is None or script_of(text) is not Script.LATIN:
+        return language
+    return language if len(words & STOP_WORDS.get(language, frozenset())) >= told_by else None
+
+
+def _languages_of(hits: Sequence[Hit]) -> list[str]:
+    """The languages of the passages that are prose, that of most of them first. Rows, tables and Citewell's own summaries tell none."""
+    counts: Counter[str] = Counter()
+    for hit in hits:
+        if hit.chunk.type in (ChunkType.TEXT, ChunkType.IMAGE):
+            prose = _TABLE_LINE.sub("", hit.chunk.text[:_READ])
+            if language := _language(prose, _PROSE_WORDS, _PROSE_TOLD_BY):
+                counts[language] += 1
+    return [language for language, _ in counts.most_common()]
+
+
+def _unmentioned(question: str, language: str, hits: Sequence[Hit]) -> list[str]:
+    """The words of a question that no passage, heading or file name has: names first, in order."""
+    texts = [" ".join((*hit.chunk.locator.headings, hit.chunk.context, hit.filename, hit.chunk.text)) for hit in hits]
+    held = {term for text in texts for term in analyze(text, language)}
+    titles = {title for text in texts for title in titles_in(text)}
+    ends = "\n".join(("", *sorted(held), "")) if language in _COMPOUNDING else ""
+    names: list[str] = []
+    others: list[str] = []
+    for word in islice(_WORD.finditer(question), _LOOKED_FOR):
+        terms = set(analyze(word[0], language, query=True))
+        if not terms or terms & held or word[0] in names or word[0] in others:
+            continue
+        if any(len(t) >= _PART_LETTERS and (f"\n{t}" in ends or f"{t}\n" in ends) for t in terms):
+            continue
+        if set(titles_in(word[0])) & titles:
+            continue
+        (names if word.start() and word[0][0].isupper() else others).append(word[0])
+    return [*names, *others]

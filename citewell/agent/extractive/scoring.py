@@ -212,10 +212,14 @@ def _held_around(question: Question, statement: Statement, before: Statement | N
 
 
 def _repeats(question: Question, statement: Statement) -> bool:
-    """Whether a statement says nothing that the question does not, or quotes the question: a heading of an FAQ, code that asks it."""
+    """Whether a statement says nothing that the question does not, or quotes the question: a heading of an FAQ, code that asks it.
+
+    What a line of a list says, it says under its heading.
+    """
     if statement.row:
         return False
-    said = set(analyze(statement.shown, question.language))
+    text = statement.judged if statement.item else statement.shown
+    said = set(analyze(text, question.language))
     return said <= set(question.terms) or (
         len(question.terms) >= _QUOTED_TERMS and _plain(question.text) in _plain(statement.shown)
     )

@@ -27,7 +27,8 @@ class ExtractiveThresholds:
     coverage_weight:     of the share that it holds itself, or that is written above it
     expected_weight:     of holding the kind of thing asked for (a number, a date, a person …)
     part_weight:         what its score for one part of a question of several parts counts beside the one for the whole
-    asking:              factor for a statement that is a question, or repeats the one asked and says nothing else
+    asking:              factor for a statement that is a question, repeats the one asked and says nothing else, or announces what is not there
+    announcing_words:    words of a statement that ends in a colon from which it says something besides
     fragment:            factor for one of fewer than `fragment_words` words, with a web address, or that is a headline
     fragment_words:      words
     outside_range:       factor for ranges none of which holds the question's number ("1 to 30 days" for day 45)
@@ -74,6 +75,7 @@ class ExtractiveThresholds:
     expected_weight: float = 0.05
     part_weight: float = 0.5
     asking: float = 0.7
+    announcing_words: int = 12
     fragment: float = 0.7
     fragment_words: int = 3
     outside_range: float = 0.8

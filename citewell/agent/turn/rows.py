@@ -22,15 +22,16 @@ _LEAVES_OUT = re.compile(
 def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
     """The hits without the rows that leave a word of the question unexplained; passages of other kinds stay.
 
-    A small sheet is one passage, whose rows are treated alike. Tables on pages stay, among the text that explains them.
+    A small sheet is one passage, whose rows are treated alike. Tables among text, which explains them, stay.
     """
     computes = asks_to_compute(question.text) or _LEAVES_OUT.search(question.text) is not None
     return [hit for hit in hits if not _of_sheet(hit) or (not computes and _explains(question, hit))]
 
 
 def _of_sheet(hit: Hit) -> bool:
-    chunk = hit.chunk
-    return chunk.type is ChunkType.ROW or (chunk.type is ChunkType.TABLE and chunk.locator.page is None)
+    chunk, place = hit.chunk, hit.chunk.locator
+    rows = place.sheet is not None or place.row is not None
+    return chunk.type is ChunkType.ROW or (chunk.type is ChunkType.TABLE and rows)
 
 
 def _explains(question: Question, hit: Hit) -> bool:

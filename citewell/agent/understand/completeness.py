@@ -40,18 +40,33 @@ _ASKS = re.compile(
     r"|translate|define|write|need|want|know|heard|think|number|total|average|most|least|\w{2,}est)\b|[^\x00-\u024f]",
     re.I,
 )
+# What every subject has, and what asks for it: "how many days?" says no more than that it asks for days.
+_MEASURES = frozenset(
+    analyze(
+        "much many long far often old big large high tall fast deep heavy wide soon late number amount total sum"
+        " days weeks months years hours minutes times people persons money percent percentage date time day year month",
+        "en",
+        query=True,
+    )
+)
+_MEASURES_ONE = re.compile(
+    r"how (?:much|many|long|far|often|old|big|large|high|tall|fast|deep|heavy|wide) (?:was|were) (?:the|that|this|these|those) [\w'-]+\W*$",
+    re.I,
+)
 
 
 def is_complete(message: str) -> bool:
     """Whether nothing need be brought in from the thread.
 
     Incomplete is what goes on from the message before ("and for …", "what about …"), refers to something outside itself
-    ("does it …", "those steps", "the other one"), or asks nothing of its own ("in Accra", "why?").
+    ("does it …", "those steps", "the other one"), or asks nothing of its own ("in Accra", "why?", "how many days?").
     """
     text = _DISCOURSE.sub("", " ".join(message[: THRESHOLDS.follow_up_characters].split()))
     if not text or _CONTINUES.search(text) or _refers_back(text):
         return False
-    if not analyze(text, query=True):
+    if not analyze(text, query=True) or not set(analyze(text, "en", query=True)) - _MEASURES:
+        return False
+    if _MEASURES_ONE.match(text):
         return False
     return _ASKS.search(text) is not None or _says(text) > THRESHOLDS.phrase_terms
 

@@ -20,6 +20,8 @@ CONVERSATION_WORDS = frozenset(  # they say nothing of a subject, though they ar
     things lot many much something anything sorry question answer information specific general provide available example include
     including different well help would could may might one two new first""".split()  # noqa: SIM905
 )
+_LABEL = re.compile(r"(?:(?<=; )|(?<=^- )|^)[^\s:;][^:;\n]{0,40}: ", re.M)
+"""The name of a column before a cell, as rows are shown: it says what kind of thing is told, and not of what."""
 _LOOKED_BACK = 32  # characters before a word in which the end of the sentence before is looked for
 
 
@@ -65,6 +67,7 @@ def _terms(past: PastMessage, language: str) -> Iterator[tuple[str, str, bool]]:
     else:
         # Markers are taken out of twice as much as is looked at, as they may fill half of it.
         text = strip_markers(past.content[: 2 * THRESHOLDS.assistant_characters])[: THRESHOLDS.assistant_characters]
+        text = _LABEL.sub("", text) if "; " in text else text
     stop = _stop_words(language)
     for match in _WORD.finditer(text):
         word = match[0]
