@@ -38,6 +38,7 @@ from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
 from citewell.agent.tables.lookup.find import known_rows, named_rows
+from citewell.agent.tables.lookup.fiscal import read_calendar
 from citewell.agent.tables.lookup.glossary import LINES
 from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
@@ -277,6 +278,7 @@ READERS: dict[str, Reader] = {
     "agent.tables.picture.dimension.find_dimensions": lambda t: dimension.find_dimensions(t, _TABLE),
     "agent.tables.picture.dimension.find_dimensions:longest": lambda t: dimension.find_dimensions(t[:900], _TABLE),
     "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
+    "agent.tables.lookup.fiscal.read_calendar": lambda t: read_calendar(1, [], [t]),
     "agent.tables.picture.request.read_request:longest": lambda t: request.read_request(t[:900]),
     "agent.tables.query.compile.compile_query": _expecting(
         lambda t: compile_query(
@@ -342,7 +344,7 @@ NO_READERS = {
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.in_places_of", "retrieve.fusion.judged_by_words", "retrieve.fusion.led_by", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
-    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows", "agent.tables.language.found_rows.whole_rows", "agent.tables.language.dates.time_span",
+    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows", "agent.tables.language.found_rows.whole_rows", "agent.tables.language.dates.time_span", "agent.tables.lookup.answer.compose_part", "agent.tables.lookup.answer.compose_rows",
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",

@@ -76,8 +76,8 @@ class TableThresholds:
     held_rows: int = 1_000
     weighed_characters: int = 300
     weighed_tables: int = 8
-    confidence: float = 0.75
-    rows_confidence: float = 0.70
+    confidence: float = 0.74
+    rows_confidence: float = 0.67
     whole_rows: int = 3
     whole_columns: int = 12
     alike: float = 0.8
