@@ -123,6 +123,7 @@ def test_the_heading_that_alone_has_the_words_of_the_question_is_shown_with_the_
         under("Which insurance is needed?", "It covers five million.", "Insurance")
         == "Insurance: It covers five million."
     )
+    assert under("Which insurance is needed?", "2. It covers five.", "Insurance") == "Insurance: It covers five."
     assert (
         under("Which insurance is needed?", "It covers five million.", "Insurance", first=False)
         == "It covers five million."

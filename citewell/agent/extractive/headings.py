@@ -14,6 +14,7 @@ _ITEM_WORDS = 8  # of a statement without an end; a longer one is a sentence
 _ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _LABEL = re.compile(r"\w: ")
 _NUMBER = re.compile(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+")
+_MARKER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+")
 _HEADING_CHARACTERS = 80  # of a heading that is shown; a longer one is a sentence
 
 
@@ -25,7 +26,7 @@ def under_its_heading(question: Question, statement: Statement, *, first: bool) 
     if not heading or statement.row or len(heading) > _HEADING_CHARACTERS or heading.lower() in statement.shown.lower():
         return statement
     if _is_phrase(statement.shown) or (first and _leads_to_it(question, heading, statement)):
-        return replace(statement, shown=f"{heading}: {statement.shown}")
+        return replace(statement, shown=f"{heading}: {_MARKER.sub('', statement.shown)}")
     return statement
 
 
