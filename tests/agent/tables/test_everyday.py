@@ -108,6 +108,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
          "- Deutsche Bahn: EUR 212.40 [5]"),
         ("which vendor did we pay the most?", "Total Amount was highest for Lenz: EUR 5620 [1]."),
         ("highest amount apart from salaries", "The highest Amount (EUR) where Category is not Salaries is EUR 1920 [1]."),
+        ("biggest expense category apart from salaries", "Total Amount was highest for Rent where Category is not Salaries: EUR 5620 [1]."),
         ("how many times did we pay Lenz?", "There are 3 rows in “expenses.csv” where Vendor is Lenz [1]."),
         ("list all categories",
          "There are 4 different values of Category:\n- Rent (3 rows) [1]\n- Salaries (1 row) [2]\n- Software (1 row) [3]\n- Travel (2 rows) [4]"),

@@ -32,8 +32,8 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
     mention = _only(reading.operations)
     descending = mention.operation is Operation.MAX
     table = reading.words.table
-    if reading.entity is None and len(named := metrics(reading)) == 1 and named[0].kind == "text":
-        reading = replace(reading, entity=named[0])  # `the cheapest product`
+    if reading.entity is None and (entity := _after(reading, mention)) is not None:
+        reading = replace(reading, entity=entity)
     if reading.entity is not None and not metrics(reading, apart=reading.entity) and _counts_rows(reading, mention):
         return _most_rows(reading, mention, descending)
     if (ranked := _most_of_column(reading, mention, label, descending)) is not None:
@@ -71,6 +71,16 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         best=mention.count or 1,
         unique=unique,
     )
+
+
+def _after(reading: Reading, mention: OperationMention) -> TableColumn | None:
+    """The column of names that is asked for in `the cheapest product`, `biggest expense category apart from salaries`."""
+    named = metrics(reading)
+    if len(named) == 1 and named[0].kind == "text":
+        return named[0]
+    given = {c.ref.column for c in reading.conditions if c.comparison is Comparator.EQ}
+    near = (m.column for m in reading.columns if 0 <= m.first - mention.last <= 1 and m.column.kind == "text")
+    return next((column for column in near if column.name not in given), None)
 
 
 def _counts_rows(reading: Reading, mention: OperationMention) -> bool:
