@@ -35,6 +35,7 @@ from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
 from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.exchange import exchanged
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
 from citewell.agent.tables.lookup.find import known_rows, named_rows
@@ -278,6 +279,8 @@ READERS: dict[str, Reader] = {
     "agent.tables.picture.dimension.find_dimensions": lambda t: dimension.find_dimensions(t, _TABLE),
     "agent.tables.picture.dimension.find_dimensions:longest": lambda t: dimension.find_dimensions(t[:900], _TABLE),
     "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
+    "agent.tables.language.exchange.exchanged": lambda t: exchanged(t, t, _WORDS),
+    "agent.tables.language.exchange.exchanged:longest": lambda t: exchanged(t[:900], t[:900], _WORDS),
     "agent.tables.lookup.fiscal.read_calendar": lambda t: read_calendar(1, [], [t]),
     "agent.tables.picture.request.read_request:longest": lambda t: request.read_request(t[:900]),
     "agent.tables.query.compile.compile_query": _expecting(

@@ -142,6 +142,25 @@ def model() -> Iterator[tuple[OpenAIServer, dict[str, str]]]:
         )
 
 
+def test_a_follow_up_about_a_sheet_names_another_value_or_month(tmp_path: Path) -> None:
+    sheet = tmp_path / "spending.csv"
+    rows = ["Date,Category,Amount (EUR)", "2025-01-03,Rent,1850", "2025-01-14,Travel,212", "2025-02-03,Rent,1900"]
+    sheet.write_text("\n".join([*rows, "2025-02-19,Travel,388", "2025-02-20,Travel,12", ""]), encoding="utf-8")
+    with Citewell(tmp_path / "data") as cw:
+        cw.add(sheet)
+        answer = cw.ask("How much did we spend on travel?")
+        assert "EUR 612, over 3 rows" in answer.text
+        for follow_up, told in (
+            ("and on rent?", "EUR 3750"),
+            ("How much did we spend on rent in January?", "EUR 1850"),
+        ):
+            answer = cw.ask(follow_up, thread_id=answer.thread_id)
+            assert told in answer.text, follow_up
+        answer = cw.ask("and in February?", thread_id=answer.thread_id)
+        assert "EUR 1900" in answer.text
+        assert all(citation.verdict == "supported" for citation in answer.citations)
+
+
 def test_a_follow_up_is_asked_in_the_thread_of_the_answer(tmp_path: Path) -> None:
     with Citewell(tmp_path / "data") as cw:
         cw.add_texts(

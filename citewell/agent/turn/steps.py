@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -14,7 +15,7 @@ from citewell.agent.turn.tools import Toolbox, search_call
 from citewell.agent.understand.question import read_question, wants_pictures
 from citewell.agent.understand.understanding import Understood
 from citewell.ports import ToolCall
-from citewell.types import ChunkType, JsonValue
+from citewell.types import ChunkType, JsonValue, TableInfo
 
 PLANNED_CALL = "table"  # the id of the call that the rules make, which no model's has
 Step: TypeAlias = tuple[ToolCall, ...] | Draft
@@ -58,13 +59,27 @@ async def first_calls(
                 return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
             scope = turn.request.scope.resource_ids
             only = scope is not None and set(scope) <= {table.resource_id for table in tables}
-            turn.table_plan = drawn or await planners.tables.consider(owner_id, turn.question, tables, only=only)
+            turn.table_plan = drawn or await _plan_of_table(turn, planners.tables, tables, only=only)
         if isinstance(turn.table_plan, Planned):
             turn.stage = NextStep.READ_ROWS
             return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
     return await search_calls(turn, beside)
+
+
+async def _plan_of_table(
+    turn: TurnState, planner: TablePlanner, tables: Sequence[TableInfo], *, only: bool
+) -> Planned | Refused | None:
+    """What the question means of the tables; of `and in Kumasi?`, the question before with the other value, where that is planned."""
+    owner_id, base = turn.request.owner_id, turn.rephrased.base if turn.rephrased is not None else ""
+    if base:
+        exchanged = await planner.exchanged(owner_id, base, turn.request.message, tables)
+        found = await planner.consider(owner_id, exchanged, tables, only=only) if exchanged else None
+        if isinstance(found, Planned):
+            turn.note("table_question", exchanged)
+            return found
+    return await planner.consider(owner_id, turn.question, tables, only=only)
 
 
 async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...]:

@@ -49,11 +49,14 @@ class Rephrased:
 
     beside: a query that finds nothing of its own and only moves up, among what the others find, what it finds too: of a complete message
             with the thread's topic, whose subject it may leave unsaid; of any other after the question before it. Empty without a thread
+    base:   the question before, in which a short message such as `and in Kumasi?` takes the place of something that a table may tell;
+            else empty
     """
 
     question: str
     queries: tuple[str, ...]
     beside: str = ""
+    base: str = ""
 
 
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
@@ -65,6 +68,7 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
         return Rephrased(text, (text,))
     if is_complete(text):
         return Rephrased(text, (text,), _with_topic(text, past))
+    base = ""
     if (
         len(text) <= THRESHOLDS.follow_up_characters
         and len(earlier[-1]) <= THRESHOLDS.follow_up_characters
@@ -76,9 +80,9 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
     with_topic = _with_topic(text, past)
-    return (
-        Rephrased(with_topic, (text, with_topic), f"{earlier[-1]} {text}") if with_topic else Rephrased(text, (text,))
-    )
+    if not with_topic:
+        return Rephrased(text, (text,), base=base)
+    return Rephrased(with_topic, (text, with_topic), f"{earlier[-1]} {text}", base)
 
 
 def _with_topic(text: str, past: Sequence[PastMessage]) -> str:

@@ -84,7 +84,8 @@ def _plan(reading: Reading, label: TableColumn | None) -> Plan:
 
 def _asks_for_label(reading: Reading, operations: set[Operation]) -> bool:
     """`How many active borrowers`, where a row is called so."""
-    return operations == {Operation.COUNT} and not reading.columns and not reading.asks_rows and _is_label(reading)
+    rows = reading.asks_rows or reading.names_table
+    return operations == {Operation.COUNT} and not reading.columns and not rows and _is_label(reading)
 
 
 def _concerns(reading: Reading) -> bool:

@@ -13,6 +13,7 @@ from citewell.agent.tables.language.cells import Grid, grid_of
 from citewell.agent.tables.language.cells import known as known_value
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.exchange import exchanged
 from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.interpretation import Interpretation
@@ -129,6 +130,17 @@ class TablePlanner:
         if isinstance(found, Planned) and found.plan.shape in LISTING and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
+
+    async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
+        """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
+        found: set[str] = set()
+        for table in _likely(base, tables, self._thresholds):
+            try:
+                known = await self._learn(owner_id, table)
+            except (UnreadableCopy, DamagedFile):
+                continue
+            found.update(filter(None, [exchanged(base, own, known.words)]))
+        return found.pop() if len(found) == 1 else None
 
     async def _read_or_weigh(
         self, owner_id: str, question: str, tables: Sequence[TableInfo], *, only: bool
