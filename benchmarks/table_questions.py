@@ -287,11 +287,13 @@ MAKERS: list[Callable[..., Question | None]] = [
 
 
 def holds(text: str, expected: list[Any]) -> bool:
-    """Whether every expected figure (to 10 digits) and name stands in the text."""
+    """Whether every expected figure and name stands in the text: to 10 digits, or as averages are rounded where it has more decimals."""
     have = [value for figure in find_figures(text) for value in figure.values]
     for value in expected:
         if isinstance(value, int | float):
-            if not any(abs(abs(float(h)) - abs(value)) <= 1e-9 * max(1.0, abs(value)) for h in have):
+            rounded = round(value, 2) if abs(value) >= 1 else float(f"{value:.4g}")
+            known = (abs(value), abs(rounded))
+            if not any(abs(abs(float(h)) - k) <= 1e-9 * max(1.0, k) for h in have for k in known):
                 return False
         elif shown(value) not in text:
             return False

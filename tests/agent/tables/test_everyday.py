@@ -93,7 +93,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
     [
         ("how much did we spend on travel?", "The total of Amount is EUR 600.60, over 2 rows where Category is Travel [1]."),
         ("How much do we pay Lenz?", "The total of Amount is EUR 5620, over 3 rows where Vendor is Lenz [1]."),
-        ("average rent", "The average of Amount is EUR 1873.33333333, over 3 rows where Category is Rent [1]."),
+        ("average rent", "The average of Amount is EUR 1873.33, over 3 rows where Category is Rent [1]."),
         ("total paid by credit card", "The total of Amount is EUR 1104.60, over 3 rows where Paid by is Credit card [1]."),
         ("what did we buy from GitHub?",
          "Date: 2025-03-10; Category: Software; Vendor: GitHub; Amount (EUR): 504; Paid by: Credit card [1]"),

@@ -61,7 +61,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
         ("Which branch has the highest total amount?", "Total Amount was highest for Kumasi [1] and Tamale [2]: GHS 12,000."),
         ("Top 2 borrowers by term", "The 2 highest by Term:\n- Kofi Boateng: 24 months [1]\n- Yaw Darko: 24 months [2]"),
         ("Compare the average amount of Accra and Kumasi",
-         "Average Amount was higher for Kumasi, GHS 12,000 [2], than for Accra, GHS 2766.91666667 [1]: a difference of GHS 9233.08333333."),
+         "Average Amount was higher for Kumasi, GHS 12,000 [2], than for Accra, GHS 2766.92 [1]: a difference of GHS 9233.08."),
         ("Compare the amount of Kofi Boateng and Yaw Darko",
          "Amount was the same for Kofi Boateng [1] and Yaw Darko [2]: GHS 12,000."),
         ("Amount of Kofi Boateng", "Amount for Kofi Boateng: GHS 12,000 [1]."),

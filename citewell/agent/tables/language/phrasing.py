@@ -133,7 +133,7 @@ def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     name = _FUNCTIONS[plan.function]
     if plan.function is Function.COUNT_DISTINCT:
         return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
-    return f"The {name} of {title(plan.metric.name)} is {figure(row.values[0], plan.metric.name)}, over {rows}{where} [{numbers[0]}]."
+    return f"The {name} of {title(plan.metric.name)} is {figure(_rounded(plan, row.values[0]), plan.metric.name)}, over {rows}{where} [{numbers[0]}]."
 
 
 def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -204,7 +204,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
 def _valued(plan: Plan, value: Any) -> str:
     """A figure with the unit of the column that it is measured in."""
     counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
-    return shown(value) if counts or plan.metric is None else figure(value, plan.metric.name)
+    return shown(value) if counts or plan.metric is None else figure(_rounded(plan, value), plan.metric.name)
 
 
 def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
@@ -289,7 +289,7 @@ def _apart(plan: Plan, value: Any) -> str:
     """A difference in the unit of its column, or in the plan's."""
     if plan.unit:
         return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
-    return figure(value, plan.metric.name) if plan.metric is not None else shown(value)
+    return figure(_rounded(plan, value), plan.metric.name) if plan.metric is not None else shown(value)
 
 
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -347,7 +347,7 @@ def _with_rest(result: TableResult, lines: list[str]) -> list[str]:
 def _named_figure(plan: Plan, row: ResultRow) -> str:
     value = row.values[-1]
     counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
-    text = shown(value) if counts or plan.metric is None else figure(value, plan.metric.name)
+    text = shown(value) if counts or plan.metric is None else figure(_rounded(plan, value), plan.metric.name)
     return text if len(row.values) == 1 else f"{shown(row.values[0]) or '(empty)'}: {text}"
 
 
@@ -368,6 +368,17 @@ def _measured(plan: Plan) -> str:
 def _is_missing(value: Any) -> bool:
     """An empty cell, or the NaN of a Parquet file, which is neither high nor low."""
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _rounded(plan: Plan, value: Any) -> Any:
+    """An average as people write it: two decimals, of one below 1 four digits. What is cited has them all."""
+    if (
+        plan.function not in (Function.AVG, Function.MEDIAN)
+        or not isinstance(value, float | Decimal)
+        or not math.isfinite(value)
+    ):
+        return value
+    return round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
 
 
 def _exact(value: Any) -> Any:
