@@ -209,3 +209,81 @@ async def test_what_is_no_question_of_amounts_is_refused(sheets: Sheets) -> None
     for question in ("how much rain fell in Kumasi?", "who sank the Titanic?"):
         found = await TablePlanner(TableEngine(sheets)).consider(OWNER, question, list(sheets.tables.values()))
         assert found is None or isinstance(found, Refused), question
+
+
+APARTMENTS: dict[str, ColumnKind] = {
+    "Ref": "text",
+    "City": "text",
+    "Size m²": "integer",
+    "Rent": "integer",
+    "Pets allowed": "text",
+    "Furnished": "text",
+}
+APARTMENT_ROWS = (
+    ("APT-201", "Lyon", 43, 827, "Yes", "No"),
+    ("APT-202", "Vienna", 84, 1596, "No", "Yes"),
+    ("APT-203", "Ghent", 115, 1500, "Yes", "Yes"),
+    ("APT-204", "Ghent", 60, 900, "No", "Yes"),
+)
+HARVEST: dict[str, ColumnKind] = {
+    "Parcel": "text",
+    "Grape": "text",
+    "Picking date": "date",
+    "Weight (kg)": "integer",
+    "Hours": "number",
+}
+HARVEST_ROWS = (
+    ("Nord", "Pinot Noir", "2023-09-07", 3270, 5.0),
+    ("Sud", "Pinot Noir", "2023-09-12", 1200, 2.5),
+    ("Nord", "Chardonnay", "2024-09-02", 900, 2.0),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Show the two largest apartments", "The 2 highest by Size m²:\n- APT-203: 115 [1]\n- APT-202: 84 [2]"),
+        ("Which apartments in Ghent allow pets?",
+         "Ref: APT-203; City: Ghent; Size m²: 115; Rent: 1500; Pets allowed: Yes; Furnished: Yes [1]"),
+        ("How many furnished apartments are there?", "There are 3 rows in “apartments.csv” where Furnished is Yes [1]."),
+        ("How many apartments are not furnished?", "There is 1 row in “apartments.csv” where Furnished is No [1]."),
+        ("What's the cheapest apartment?", "Rent was lowest for APT-201: 827 [1]."),
+    ],
+)  # fmt: skip
+async def test_of_apartments(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(APARTMENTS, APARTMENT_ROWS, filename="apartments.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+@pytest.mark.parametrize("question", ["What's the deposit for APT-203?", "Which colour is APT-203?"])
+async def test_what_no_column_says_is_not_answered_by_the_row(sheets: Sheets, question: str) -> None:
+    table = sheets.add(APARTMENTS, APARTMENT_ROWS, filename="apartments.csv", sheet=None)
+    found = await TablePlanner(TableEngine(sheets)).consider(OWNER, question, [table], only=True)
+    assert not isinstance(found, Planned)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("How many kilos of Pinot Noir did we pick in 2023?",
+         "The total of Weight is 4470 kg, over 2 rows where Grape is Pinot Noir and Picking date is at least 2023-01-01 and Picking date is under 2024-01-01 [1]."),
+        ("Hours worked per parcel", "Total of Hours by Parcel:\n- Nord: 7 [1]\n- Sud: 2.5 [2]"),
+        ("How many hours in Nord?", "The total of Hours is 7, over 2 rows where Parcel is Nord [1]."),
+    ],
+)  # fmt: skip
+async def test_of_a_harvest(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(HARVEST, HARVEST_ROWS, filename="harvest.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+async def test_what_was_earned_is_a_sum_and_a_fee_is_not(sheets: Sheets) -> None:
+    columns: dict[str, ColumnKind] = {"Appointment ID": "text", "Type": "text", "Status": "text", "Fee": "number"}
+    rows = [
+        ("A1", "Blood test", "completed", 85.0),
+        ("A2", "Check", "cancelled", 60.0),
+        ("A3", "Check", "completed", 60.0),
+    ]
+    sheets.add(columns, rows, filename="appointments.csv", sheet=None)
+    told = await _answer(sheets, "What did we earn from completed appointments?")
+    assert told == "The total of Fee is 145, over 2 rows where Status is completed [1]."
+    assert await _answer(sheets, "What does a blood test cost?") == "Fee for A1: 85 [1]."

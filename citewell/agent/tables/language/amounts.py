@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.agent.tables.language.links import core_name, unit_of
+from citewell.agent.tables.language.links import core_name, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm, norms
 from citewell.types import TableColumn, TableInfo
 
@@ -22,8 +22,14 @@ _MONEY = _stems(
 )
 _ADDITIVE = _stems(
     "amount amounts paid payment payments revenue sales turnover income expense expenses expenditure spend spent spending donation donations "
-    "debit credit proceeds sum total"
+    "debit credit proceeds sum total hours quantity units weight goals visits visitors volume pieces bottles"
 )
+_PRICED = _stems("price prices rate rates tariff per")
+_SIZES = _stems("size area surface population capacity volume acres hectares m² sqm")
+_UNITS = {
+    "kilo": "kg", "kilogram": "kg", "kilogramm": "kg", "hour": "h", "minut": "min", "litr": "l", "liter": "l", "kilomet": "km", "metr": "m",
+    "meter": "m", "tonn": "t", "ton": "t", "gram": "g", "mile": "mi", "euro": "eur", "dollar": "usd", "pound": "gbp",
+}  # fmt: skip
 _CODES = _stems(
     "id no nr number code year month day week rank position phone zip index line row lat lon latitude longitude"
 )
@@ -35,6 +41,11 @@ DEALINGS = _stems(
 
 COSTING = _stems("cost costs costing charge charged pay pays paid")
 """Those of them that ask for a price."""
+
+SUMMED = DEALINGS - _stems("cost costs costing charge charged")
+"""Those of them that ask for what was dealt with in all."""
+EARNED = _stems("earn earned spend spent pay paid owe owed")
+"""Those whose object is asked for with `what`: `what did we earn`."""
 
 
 def amount_column(table: TableInfo) -> TableColumn | None:
@@ -61,6 +72,24 @@ def is_money(column: TableColumn) -> bool:
 def adds_up(column: TableColumn) -> bool:
     """Whether the sum of several of its amounts answers `how much`: payments do, prices and rates do not."""
     return bool(_ADDITIVE & {*norms(core_name(column.name))})
+
+
+def is_price(column: TableColumn) -> bool:
+    """Whether a column says what one of something costs, so that a sum of its amounts means nothing."""
+    return bool(_PRICED & {*norms(core_name(column.name))})
+
+
+def size_column(table: TableInfo) -> TableColumn | None:
+    """The only column of numbers that says how large things are; None where there is none, or several."""
+    sizes = [c for c in table.columns if c.kind in _NUMERIC and _SIZES & {*norms(core_name(c.name))}]
+    return sizes[0] if len(sizes) == 1 else None
+
+
+def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
+    """The only column of numbers that is in the unit with this stem: `Weight (kg)` for `kilo`."""
+    units = {word, _UNITS.get(word, word)}
+    held = [c for c in table.columns if c.kind in _NUMERIC and units & (unit_words(c.name) | {c.unit.casefold()})]
+    return held[0] if len(held) == 1 else None
 
 
 def _is_code(column: TableColumn) -> bool:

@@ -51,6 +51,24 @@ def question_kind(evidence: QuestionEvidence) -> tuple[str, int, int]:
     return words, first, first - length
 
 
+def asks_for_unknown(evidence: QuestionEvidence, *, named: bool) -> bool:
+    """Whether it asks for something that no column is called and no cell says: `what is the deposit for`; where a row is `named`,
+    `which brand is` too.
+    """
+    texts = evidence.texts
+    known = {i for link in (*evidence.columns, *evidence.values) for i in link.words}
+    for index, text in enumerate(texts[:-1]):
+        if text in _OF and index > 1 and texts[0] == "what" and texts[1] in _IS | {"the"}:
+            return index - 1 not in known and evidence.norms[index - 1] not in FILLERS
+        if named and text in ("which", "what") and index + 2 < len(texts) and texts[index + 2] in _IS:
+            return index + 1 not in known and evidence.norms[index + 1] not in FILLERS
+    return False
+
+
+_OF = frozenset(("of", "for"))
+_IS = frozenset(("is", "are"))
+
+
 def asked_columns(evidence: QuestionEvidence) -> tuple[AskedColumn, ...]:
     """Every column of a narrow table; of a wide one those that are named, the labels, times, and the first ones."""
     kind, first, last = question_kind(evidence)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from citewell.agent.tables.language.amounts import adds_up
+from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
+from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
-from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, number_of
+from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, norms, number_of
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -23,6 +24,7 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
+_NUMERIC = frozenset({"integer", "number"})
 _OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest", "top", "bottom"})
 """Superlatives that do not say by themselves that amounts are ranked."""
 
@@ -40,7 +42,8 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         return ranked
     unnamed = mention.text not in _OF_THEIR_OWN or mention.count is not None
     unnamed |= reading.deals and mention.text in ("most", "least")
-    metric = one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
+    size = _size(reading, mention)
+    metric = size if size is not None else one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
     if reading.groups:
         return grouped(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
     if (
@@ -71,6 +74,17 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         best=mention.count or 1,
         unique=unique,
     )
+
+
+def _size(reading: Reading, mention: OperationMention) -> TableColumn | None:
+    """The column of sizes for `the largest apartment`, unless it names a column of numbers or the amounts are of what it names (`the largest loan`)."""
+    if mention.text not in ("largest", "biggest", "smallest") or any(
+        m.column.kind in _NUMERIC for m in reading.columns
+    ):
+        return None
+    amount = amount_column(reading.words.table)
+    named = {word.norm for word in reading.question}
+    return None if amount is not None and named & {*norms(core_name(amount.name))} else size_column(reading.words.table)
 
 
 def _after(reading: Reading, mention: OperationMention) -> TableColumn | None:

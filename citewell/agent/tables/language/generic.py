@@ -21,7 +21,9 @@ def asks_of_a_kind(question: str) -> bool:
     `what does overdue mean`, `what counts as overdue`. Words in the past tense or with `the` are about certain things.
     """
     texts = [word.text.casefold() for word in words(question)]
-    if len(texts) < 3 or texts[0] not in _ASKING:
+    if (
+        len(texts) < 3 or texts[0] not in _ASKING or texts[-1] == "cost"
+    ):  # a price is a price: `what does a blood test cost`
         return False
     if texts[:2] in (["what", "does"], ["what", "do"]) and texts[-1] == "mean":
         return True

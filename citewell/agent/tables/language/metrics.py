@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.tables.language.amounts import amount_column
-from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.links import ColumnMention, core_name, names_of_table
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn
@@ -42,7 +42,8 @@ def one_metric(
     kinds = _DATED if dated else _NUMERIC
     named = metrics(reading, apart)
     mentioned = any(m.column.kind in kinds for m in reading.columns)
-    if unnamed and not mentioned and not [c for c in named if c != reading.entity]:
+    beside = {m.column for m in reading.columns if m.whole or not _is_row_noun(reading, m)}
+    if unnamed and not mentioned and not [c for c in named if c != reading.entity and c in beside]:
         implied = _only_dated(reading) if dated else amount_column(reading.words.table)
         if implied is not None and (not named or named[0].kind not in kinds):
             return implied
@@ -56,6 +57,12 @@ def one_metric(
     if named[0].kind not in kinds:
         raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
     return named[0]
+
+
+def _is_row_noun(reading: Reading, mention: ColumnMention) -> bool:
+    """Whether these words name the rows, as the table is called so: the `appointments` of a column `Appointment ID`."""
+    names = names_of_table(reading.words.table)
+    return all(word.norm in names for word in reading.question[mention.first : mention.last])
 
 
 def _only_dated(reading: Reading) -> TableColumn | None:

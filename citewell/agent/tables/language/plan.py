@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from citewell.agent.tables.language.amounts import adds_up, amount_column
+from citewell.agent.tables.language.amounts import adds_up, amount_column, is_money, is_price
 from citewell.agent.tables.language.extremes import extreme, extreme_of_groups
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
@@ -134,6 +134,8 @@ def _count(reading: Reading) -> Plan:
     table = reading.words.table
     if reading.groups:
         return grouped(reading, Aggregate(Function.COUNT), None)
+    if counted is not None and counted.kind in _NUMERIC and adds_up(counted):
+        return _figure(reading, Operation.SUM)  # `how many hours`
     if counted is not None and counted.kind in _NUMERIC and _is_whole_name(reading, counted):
         # "How many crowns" asks for the figure, "how many loans" beside a column "Loan Number" for how many there are.
         raise CannotPlan(f"it is not clear whether to count or to read “{counted.name}”")
@@ -198,7 +200,8 @@ def _by(reading: Reading, label: TableColumn | None) -> Plan:
 def _how_much(reading: Reading, label: TableColumn | None) -> Plan:
     """`How much did we spend on travel`: the sum of the rows that are named, where their amounts add up; else each of these."""
     metric = one_metric(reading)
-    if adds_up(metric) and (reading.conditions or reading.deals):
+    in_all = adds_up(metric) or (reading.sums and is_money(metric) and not is_price(metric))
+    if in_all and (reading.conditions or reading.deals):
         return _figure(reading, Operation.SUM)
     if not reading.conditions:
         raise CannotPlan("it names no rows")

@@ -26,7 +26,7 @@ class Reading:
     """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan.
 
     how_much: it asks for an amount in these words; deals: it has a verb whose object is money (`spent`, `cost`); costs: one that asks for
-    a price (`cost`, `pay`); group_part: dates are grouped by this part of them (`per month`).
+    a price (`cost`, `pay`); sums: one that asks for all of it (`spend`, `pay`); group_part: dates are grouped by this part of them (`per month`).
     """
 
     words: TableWords
@@ -43,6 +43,7 @@ class Reading:
     how_much: bool = False
     deals: bool = False
     costs: bool = False
+    sums: bool = False
     group_part: DatePart | None = None
     used: set[int] = field(default_factory=set[int])
 

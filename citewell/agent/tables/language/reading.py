@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.amounts import COSTING, DEALINGS, amount_column
+from citewell.agent.tables.language.amounts import COSTING, DEALINGS, EARNED, SUMMED, amount_column, column_of_unit
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.links import (
@@ -36,7 +37,9 @@ _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
 )
 _ALTOGETHER = frozenset({"in total", "altogether", "combined"})
+_YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
+_BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
 _BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
 _OVER_ROWS = frozenset(
     {Operation.COUNT, Operation.COUNT_DISTINCT, Operation.SUM, Operation.AVG, Operation.MEDIAN, Operation.COMPARE}
@@ -54,10 +57,12 @@ def read(text: str, words: TableWords) -> Reading:
     _read_dates(reading)
     _read_operations(reading)
     _read_events(reading)
+    _read_units(reading)
     _read_groups(reading)
     _read_amounts(reading)
     _read_rows_and_names(reading)
     _read_verb(reading)
+    _read_flags(reading)
     _check_alternatives(reading)
     return reading
 
@@ -260,6 +265,50 @@ def _read_groups(reading: Reading) -> None:
         reading.entity = mention.column
 
 
+def _read_units(reading: Reading) -> None:
+    """`How many kilos of Pinot Noir`: the sum of the column in that unit; `hours worked`: the participle says nothing besides."""
+    for place, mention in enumerate(reading.operations):
+        if mention.operation is not Operation.COUNT or mention.last >= len(reading.question):
+            continue
+        column = column_of_unit(reading.words.table, reading.question[mention.last].norm)
+        if column is not None and reading.is_free(mention.last, mention.last + 1):
+            reading.operations[place] = replace(mention, operation=Operation.SUM)
+            reading.columns.append(ColumnMention(column, mention.last, mention.last + 1, whole=True))
+            reading.use(mention.last, mention.last + 1)
+    for column in reading.columns:
+        after = column.last
+        follows = column.column.kind in _NUMERIC and after < len(reading.question) and reading.is_free(after, after + 1)
+        if follows and reading.question[after].text.casefold().endswith("ed"):
+            reading.use(after, after + 1)
+
+
+def _read_flags(reading: Reading) -> None:
+    """`Which apartments in Ghent allow pets`, `how many furnished apartments`: the rows whose cell of that column is yes."""
+    first = reading.question[0].text.casefold() if reading.question else ""
+    counts = {o.operation for o in reading.operations} == {Operation.COUNT}
+    if not counts and (reading.operations or first not in ("which", "who", "list", "show")):
+        return
+    values, rows = reading.words.values, reading.words.table.rows
+    if any(len(values.get(v.column.name, ())) == rows for v in reading.values):
+        return
+    for mention in list(reading.columns):
+        words = {text.casefold(): text for text in values.get(mention.column.name, ())}
+        if (
+            not words
+            or not words.keys() <= _YES | _NO
+            or mention.column.name in {v.column.name for v in reading.values}
+        ):
+            continue
+        wanted = _NO if _is_negated(reading, mention.first) else _YES
+        meant = next((text for word, text in words.items() if word in wanted), None)
+        reading.columns = [m for m in reading.columns if m.column != mention.column]
+        if meant is not None and mention.column.name not in {c.ref.column for c in reading.conditions}:
+            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, meant))
+            reading.asks_rows = True
+        if reading.entity == mention.column:
+            reading.entity = None
+
+
 def _read_periods(reading: Reading) -> None:
     """`per month`, `by quarter`, `each year`: by a part of the only column of dates, where no column is called so."""
     dated = [column for column in reading.words.table.columns if column.kind in _DATED]
@@ -284,6 +333,7 @@ def _read_amounts(reading: Reading) -> None:
     if counting or amount_column(reading.words.table) is None:
         return
     names = names_of_table(reading.words.table)
+    asks_what = bool(reading.question) and reading.question[0].text.casefold() == "what"
     for index, word in enumerate(reading.question):
         if word.norm in names:
             continue
@@ -291,6 +341,8 @@ def _read_amounts(reading: Reading) -> None:
         if word.norm in DEALINGS and before not in _BEFORE_NOUNS and reading.is_free(index, index + 1):
             reading.deals = True
             reading.costs = reading.costs or word.norm in COSTING
+            reading.sums = reading.sums or word.norm in SUMMED
+            reading.how_much = reading.how_much or (asks_what and word.norm in EARNED)
             reading.use(index, index + 1)
 
 
@@ -303,6 +355,8 @@ def _read_verb(reading: Reading) -> None:
         {o.operation for o in reading.operations} == {Operation.COUNT} and reading.names_table and bool(reading.values)
     )
     when = texts[:1] == ["when"] and bool(reading.operations) and reading.names_table
+    if left and left[0] > 0 and texts[left[0] - 1] in _BEFORE_OBJECTS:
+        return  # `in French` is no verb
     ends = left == [len(texts) - 1] or (left == [len(texts) - 2] and texts[-1] in ("out", "up", "off"))
     if ends and (column or rows or when) and not {"does", "did", "do", "was", "were"}.isdisjoint(texts):
         reading.use(left[0], len(texts))

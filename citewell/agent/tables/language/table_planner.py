@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.asked import asks_for_unknown
 from citewell.agent.tables.language.cells import Grid, grid_of
 from citewell.agent.tables.language.cells import known as known_value
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
-from citewell.agent.tables.language.evidence import evidence_of
+from citewell.agent.tables.language.evidence import QuestionEvidence, evidence_of
 from citewell.agent.tables.language.exchange import exchanged
 from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
@@ -194,7 +195,7 @@ class TablePlanner:
                 continue
             evidence = evidence_of(question, known.grid)
             chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
-            if chosen is None or (found := self._likely_enough(chosen)) is None:
+            if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
                 continue
             reading, plan, confidence = found
             named = any(link.words <= reading.used for link in (*evidence.columns, *evidence.values))
@@ -205,12 +206,14 @@ class TablePlanner:
                 likely.append(Planned(plan, _left_out(plan), round(confidence, 4), answer))
         return likely[0] if len(likely) == 1 else None
 
-    def _likely_enough(self, chosen: Chosen) -> tuple[Interpretation, Plan, float] | None:
+    def _likely_enough(self, chosen: Chosen, evidence: QuestionEvidence) -> tuple[Interpretation, Plan, float] | None:
         """The answer, else the rows it is in with all their cells, else nothing."""
         if chosen.confidence >= self._thresholds.confidence:
             return chosen.reading, chosen.reading.plan, chosen.confidence
-        if chosen.of_rows is not None and chosen.rows_confidence >= self._thresholds.rows_confidence:
-            return chosen.of_rows, chosen.of_rows.whole, chosen.rows_confidence
+        enough = chosen.rows_confidence >= self._thresholds.rows_confidence
+        rows = chosen.of_rows
+        if rows is not None and enough and not asks_for_unknown(evidence, named=bool(rows.selection.links)):
+            return rows, rows.whole, chosen.rows_confidence
         return None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
