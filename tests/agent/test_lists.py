@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
-from citewell.agent.extractive.headings import under_its_heading
+from citewell.agent.extractive.headings import after_its_lead, under_its_heading
 from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_named_list
 from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.understand.question import read_question
@@ -104,6 +104,22 @@ def test_the_table_next_to_a_passage_is_what_its_last_line_announces() -> None:
 def test_a_line_that_announces_what_is_nowhere_has_no_items_and_a_sentence_none_to_have() -> None:
     assert announced("For this year, the port plans to:\n\nIt opened in May.") == []
     assert announced("It opened in May.") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "item", "shown"),
+    [
+        ("The Licensee must not:\n\n1. rent the Software;\n2. copy it.", "copy it.", "The Licensee must not: copy it."),
+        ("It is ours. The Licensee must not:\n- rent the Software;\n- copy it.", "rent the Software;", "The Licensee must not: rent the Software"),
+        ("We will:\n- Copy it.", "Copy it.", "Copy it."),
+        ("The port is ours.\n- rent it;", "rent it;", "rent it;"),
+        ("rent it;", "rent it;", "rent it;"),
+    ],
+)  # fmt: skip
+def test_an_item_that_goes_on_from_a_line_is_shown_after_it(text: str, item: str, shown: str) -> None:
+    start = text.index(item)
+    statement = Statement(hit(text), 0, start, start + len(item), item, "")
+    assert after_its_lead(statement).shown == shown
 
 
 def under(question: str, shown: str, heading: str, *, first: bool = True) -> str:

@@ -12,7 +12,7 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
-from citewell.agent.extractive.headings import under_its_heading
+from citewell.agent.extractive.headings import after_its_lead, under_its_heading
 from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_item_groups, find_named_list, find_steps
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
@@ -132,7 +132,9 @@ class ExtractiveAnswerer:
             chosen.sort(key=lambda s: s.statement.start)
         shown: list[Statement] = []
         for one in (s.statement for s in chosen):
-            shown.append(under_its_heading(question, self._shortened(question, one), first=not shown))
+            short = self._shortened(question, one)
+            led = after_its_lead(short)
+            shown.append(led if led is not short else under_its_heading(question, short, first=not shown))
             shown += announced_items(one, hits) or ()
         return shown
 

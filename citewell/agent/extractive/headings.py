@@ -15,6 +15,9 @@ _ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _LABEL = re.compile(r"\w: ")
 _NUMBER = re.compile(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+")
 _MARKER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+")
+_ITEM = re.compile(r"^\s*(?:(?:[-*•–]|\(?[\da-z]{1,3}[.)])\s|[a-zà-ÿ])")
+_GOES_ON = re.compile(r"[;,](?: (?:and|or))?\s*$")
+_LEAD_CHARACTERS = 160
 _HEADING_CHARACTERS = 80  # of a heading that is shown; a longer one is a sentence
 
 
@@ -28,6 +31,26 @@ def under_its_heading(question: Question, statement: Statement, *, first: bool) 
     if _is_phrase(statement.shown) or (first and _leads_to_it(question, heading, statement)):
         return replace(statement, shown=f"{heading}: {_MARKER.sub('', statement.shown)}")
     return statement
+
+
+def after_its_lead(statement: Statement) -> Statement:
+    """The statement after the line that it goes on from: `The Licensee must not: rent the Software`, which means something else alone.
+
+    That is an item of a list that begins in lower case, under a line that ends in a colon; any other is shown as it is.
+    """
+    item = _MARKER.sub("", statement.shown)
+    if statement.row or not item[:1].islower():
+        return statement
+    lines = statement.hit.chunk.text[: statement.start].rstrip(" \t").splitlines()
+    if lines and _MARKER.fullmatch(f"{lines[-1]} "):  # the marker of the item itself
+        lines.pop()
+    before = [line for line in lines if line.strip()]
+    while before and _ITEM.match(before[-1]):
+        before.pop()
+    lead = _MARKER.sub("", before[-1]).strip().rsplit(". ", 1)[-1] if before else ""
+    if not lead.endswith(":") or len(lead) > _LEAD_CHARACTERS:
+        return statement
+    return replace(statement, shown=f"{lead} {_GOES_ON.sub('', item)}")
 
 
 def _is_phrase(text: str) -> bool:
