@@ -39,6 +39,16 @@ class TableColumn:
     written: str = ""
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether it holds numbers."""
+        return self.kind in ("integer", "number")
+
+    @property
+    def is_dated(self) -> bool:
+        """Whether it holds days or moments."""
+        return self.kind in ("date", "datetime")
+
+    @property
     def with_unit(self) -> str:
         """The name with the unit in parentheses after it, unless it has it already: `Price (£)`."""
         return f"{self.name} ({self.unit})" if self.unit and self.unit not in self.name else self.name
@@ -57,3 +67,9 @@ class TableInfo:
     columns: tuple[TableColumn, ...]
     rows: int
     provenance: Provenance = Provenance()
+
+    @property
+    def only_dated(self) -> TableColumn | None:
+        """The column of dates, where there is just one."""
+        dated = [column for column in self.columns if column.is_dated]
+        return dated[0] if len(dated) == 1 else None

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from citewell.agent.tables.language.links import core_name, unit_of, unit_words
-from citewell.agent.tables.language.wording import norm, norms
+from citewell.agent.tables.language.links import name_norms, unit_of, unit_words
+from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn, TableInfo
 
-_NUMERIC = frozenset({"integer", "number"})
 _CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
 
 
@@ -51,10 +50,10 @@ EARNED = _stems("earn earned spend spent pay paid owe owed")
 def amount_column(table: TableInfo) -> TableColumn | None:
     """The column of amounts: the only one with a currency, else the only one that is called a price, a cost or the like, else the only one
     of numbers that are no codes. None where there is none, or several."""
-    numeric = [column for column in table.columns if column.kind in _NUMERIC and not _is_code(column)]
+    numeric = [column for column in table.columns if column.is_numeric and not _is_called(column, _CODES)]
     for chosen in (
-        [c for c in numeric if _CURRENCY.fullmatch(c.unit or unit_of(c.name))],
-        [c for c in numeric if _MONEY & {*norms(core_name(c.name))}],
+        [c for c in numeric if _has_currency(c)],
+        [c for c in numeric if _is_called(c, _MONEY)],
         numeric,
     ):
         if chosen:
@@ -64,33 +63,35 @@ def amount_column(table: TableInfo) -> TableColumn | None:
 
 def is_money(column: TableColumn) -> bool:
     """Whether its unit or its name says that a column holds amounts of money."""
-    return _CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None or bool(
-        _MONEY & {*norms(core_name(column.name))}
-    )
+    return _has_currency(column) or _is_called(column, _MONEY)
 
 
 def adds_up(column: TableColumn) -> bool:
     """Whether the sum of several of its amounts answers `how much`: payments do, prices and rates do not."""
-    return bool(_ADDITIVE & {*norms(core_name(column.name))})
+    return _is_called(column, _ADDITIVE)
 
 
 def is_price(column: TableColumn) -> bool:
     """Whether a column says what one of something costs, so that a sum of its amounts means nothing."""
-    return bool(_PRICED & {*norms(core_name(column.name))})
+    return _is_called(column, _PRICED)
 
 
 def size_column(table: TableInfo) -> TableColumn | None:
     """The only column of numbers that says how large things are; None where there is none, or several."""
-    sizes = [c for c in table.columns if c.kind in _NUMERIC and _SIZES & {*norms(core_name(c.name))}]
+    sizes = [c for c in table.columns if c.is_numeric and _is_called(c, _SIZES)]
     return sizes[0] if len(sizes) == 1 else None
 
 
 def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
     """The only column of numbers that is in the unit with this stem: `Weight (kg)` for `kilo`."""
     units = {word, _UNITS.get(word, word)}
-    held = [c for c in table.columns if c.kind in _NUMERIC and units & (unit_words(c.name) | {c.unit.casefold()})]
+    held = [c for c in table.columns if c.is_numeric and units & (unit_words(c.name) | {c.unit.casefold()})]
     return held[0] if len(held) == 1 else None
 
 
-def _is_code(column: TableColumn) -> bool:
-    return bool(_CODES & {*norms(core_name(column.name))})
+def _has_currency(column: TableColumn) -> bool:
+    return _CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
+
+
+def _is_called(column: TableColumn, stems: frozenset[str]) -> bool:
+    return not stems.isdisjoint(name_norms(column))

@@ -28,6 +28,8 @@ _ASKING = (
 )
 _YES_OR_NO = frozenset(("is", "was", "are", "were", "did", "does", "do", "has", "had", "have", "can", "could", "will"))
 _NOUN_WORDS = 3
+_OF = frozenset(("of", "for"))
+_IS = frozenset(("is", "are"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +65,6 @@ def asks_for_unknown(evidence: QuestionEvidence, *, named: bool) -> bool:
         if named and text in ("which", "what") and index + 2 < len(texts) and texts[index + 2] in _IS:
             return index + 1 not in known and evidence.norms[index + 1] not in FILLERS
     return False
-
-
-_OF = frozenset(("of", "for"))
-_IS = frozenset(("is", "are"))
 
 
 def asked_columns(evidence: QuestionEvidence) -> tuple[AskedColumn, ...]:

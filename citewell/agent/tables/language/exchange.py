@@ -8,7 +8,6 @@ from citewell.agent.tables.language.wording import QuestionWord
 from citewell.agent.tables.language.wording import words as words_of
 from citewell.agent.tables.thresholds import THRESHOLDS
 
-_DATED = frozenset({"date", "datetime"})
 Span = tuple[int, int]
 
 
@@ -40,7 +39,7 @@ def _span(mentions: list[ValueMention], name: str) -> Span:
 
 def _times(before: list[QuestionWord], after: list[QuestionWord], known: TableWords) -> list[tuple[Span, Span]]:
     """Where both name a time and the table has dates."""
-    dated = [column for column in known.table.columns if column.kind in _DATED]
+    dated = [column for column in known.table.columns if column.is_dated]
     years = known.years.get(dated[0].name) if dated else None
     spans = [_time(words, years) for words in (before, after)] if dated else []
     return [(spans[0], spans[1])] if len(spans) == 2 and spans[0] is not None and spans[1] is not None else []

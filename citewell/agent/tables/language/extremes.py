@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
-from citewell.agent.tables.language.links import core_name
+from citewell.agent.tables.language.links import name_norms
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
-from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, norms, number_of
+from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, number_of
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -24,7 +24,6 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
 _OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest", "top", "bottom"})
 """Superlatives that do not say by themselves that amounts are ranked."""
 
@@ -78,13 +77,11 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
 
 def _size(reading: Reading, mention: OperationMention) -> TableColumn | None:
     """The column of sizes for `the largest apartment`, unless it names a column of numbers or the amounts are of what it names (`the largest loan`)."""
-    if mention.text not in ("largest", "biggest", "smallest") or any(
-        m.column.kind in _NUMERIC for m in reading.columns
-    ):
+    if mention.text not in ("largest", "biggest", "smallest") or any(m.column.is_numeric for m in reading.columns):
         return None
     amount = amount_column(reading.words.table)
     named = {word.norm for word in reading.question}
-    return None if amount is not None and named & {*norms(core_name(amount.name))} else size_column(reading.words.table)
+    return None if amount is not None and not named.isdisjoint(name_norms(amount)) else size_column(reading.words.table)
 
 
 def _after(reading: Reading, mention: OperationMention) -> TableColumn | None:

@@ -44,7 +44,7 @@ def whole_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
     elif plan.beside:
         lead = f"The {noun} {plan.lead}:"
     else:
-        lead = f"The {plan.lead.removeprefix('of the ').removesuffix(' row')} {noun}".replace("  ", " ") + f"{where}:"
+        lead = f"The {plan.lead.removeprefix('of the ') or noun}{where}:"
     lines = [lead]
     for row, number in zip(result.rows, numbers, strict=True):
         cells = [(name, figure(cell, name)) for name, cell in zip(result.columns, row.values, strict=True)]

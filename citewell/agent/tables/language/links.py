@@ -63,6 +63,11 @@ def core_name(name: str) -> str:
     return _parted(name)[0] or name
 
 
+def name_norms(column: TableColumn) -> tuple[str, ...]:
+    """What the words of a column's name are compared by, its unit aside."""
+    return norms(core_name(column.name))
+
+
 def unit_words(name: str) -> frozenset[str]:
     """The words of the unit in parentheses."""
     unit = _parted(name)[1]
@@ -116,7 +121,7 @@ def _named_once(texts: Sequence[str], table: TableInfo) -> list[tuple[tuple[str,
     """Column names, longest first; of columns that differ in their unit only, the one whose unit the question names."""
     by_key: dict[tuple[str, ...], list[TableColumn]] = {}
     for column in table.columns:
-        by_key.setdefault(norms(core_name(column.name)), []).append(column)
+        by_key.setdefault(name_norms(column), []).append(column)
     out: list[tuple[tuple[str, ...], TableColumn]] = []
     for key, columns in by_key.items():
         named = columns if len(columns) == 1 else [c for c in columns if unit_words(c.name) & set(texts)]
@@ -129,7 +134,7 @@ def _partial(texts: Sequence[str], table: TableInfo, found: Sequence[ColumnMenti
     """Words that occur in the name of one column only."""
     owners: dict[str, list[TableColumn]] = {}
     for column in table.columns:
-        for part in set(norms(core_name(column.name))):
+        for part in set(name_norms(column)):
             owners.setdefault(part, []).append(column)
     out: list[ColumnMention] = []
     for index, text in enumerate(texts):

@@ -44,7 +44,7 @@ def one_metric(
     mentioned = any(m.column.kind in kinds for m in reading.columns)
     beside = {m.column for m in reading.columns if m.whole or not _is_row_noun(reading, m)}
     if unnamed and not mentioned and not [c for c in named if c != reading.entity and c in beside]:
-        implied = _only_dated(reading) if dated else amount_column(reading.words.table)
+        implied = reading.words.table.only_dated if dated else amount_column(reading.words.table)
         if implied is not None and (not named or named[0].kind not in kinds):
             return implied
     if not named:
@@ -63,11 +63,6 @@ def _is_row_noun(reading: Reading, mention: ColumnMention) -> bool:
     """Whether these words name the rows, as the table is called so: the `appointments` of a column `Appointment ID`."""
     names = names_of_table(reading.words.table)
     return all(word.norm in names for word in reading.question[mention.first : mention.last])
-
-
-def _only_dated(reading: Reading) -> TableColumn | None:
-    dated = [column for column in reading.words.table.columns if column.kind in _DATED]
-    return dated[0] if len(dated) == 1 else None
 
 
 def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:

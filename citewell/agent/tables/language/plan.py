@@ -100,8 +100,7 @@ def _concerns(reading: Reading) -> bool:
         return bool(metrics(reading)) or amount_column(reading.words.table) is not None
     if _asks_for_values(reading) or (reading.groups and metrics(reading)):
         return True
-    when = bool(reading.question) and reading.question[0].text.casefold() == "when"
-    told = bool(reading.columns) or reading.deals or when or _compares(reading)
+    told = bool(reading.columns) or reading.deals or reading.opening == "when" or _compares(reading)
     known = named or reading.entity is not None
     return bool((reading.values and told) or (reading.conditions and known)) or _is_label(reading)
 
@@ -311,14 +310,15 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
     if not reading.conditions or reading.groups:
         raise CannotPlan("it names no rows")
     table = reading.words.table
-    wanted = [c.name for c in _wanted(reading)]
+    asked = _wanted(reading)
+    wanted = [c.name for c in asked]
     keyed = {c.ref.column for c in reading.conditions}
     columns = (*([label.name] if label is not None and label.name not in wanted else []), *wanted)
     if wanted:
         query = TableQuery(
             source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
         )
-        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=_wanted(reading)[0])
+        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=asked[0])
     if reading.asks_rows or reading.names_table or (reading.values and _compares(reading)):
         query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
         return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
@@ -331,9 +331,8 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
 def _wanted(reading: Reading) -> list[TableColumn]:
     """The columns that are asked for; unnamed, that of dates for `when`, and that of amounts for `what does … cost`."""
     named, table = metrics(reading), reading.words.table
-    if reading.question[0].text.casefold() == "when" and not any(m.whole for m in reading.columns if m.column in named):
-        dated = [column for column in table.columns if column.kind in _DATED]
-        return dated if len(dated) == 1 else named
+    if reading.opening == "when" and not any(m.whole for m in reading.columns if m.column in named):
+        return [table.only_dated] if table.only_dated is not None else named
     if named:
         return named
     amount = amount_column(table) if reading.costs else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from citewell.agent.tables.language.amounts import COSTING, SUMMED
 from citewell.agent.tables.language.links import ColumnMention, TableWords, ValueMention
 from citewell.agent.tables.language.wording import FILLERS, Operation, QuestionWord
 from citewell.agent.tables.query.typed import DatePart, RowCondition
@@ -25,8 +26,7 @@ class OperationMention:
 class Reading:
     """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan.
 
-    how_much: it asks for an amount in these words; deals: it has a verb whose object is money (`spent`, `cost`); costs: one that asks for
-    a price (`cost`, `pay`); sums: one that asks for all of it (`spend`, `pay`); group_part: dates are grouped by this part of them (`per month`).
+    how_much: it asks for an amount in these words; dealings: the stems of its verbs whose object is money (`spent`, `cost`); group_part: dates are grouped by this part of them (`per month`).
     """
 
     words: TableWords
@@ -41,9 +41,7 @@ class Reading:
     names_table: bool = False
     problem: str | None = None
     how_much: bool = False
-    deals: bool = False
-    costs: bool = False
-    sums: bool = False
+    dealings: set[str] = field(default_factory=set[str])
     group_part: DatePart | None = None
     used: set[int] = field(default_factory=set[int])
 
@@ -51,6 +49,26 @@ class Reading:
     def left_over(self) -> list[str]:
         """Words without a part to play."""
         return [w.text for i, w in enumerate(self.question) if i not in self.used and w.norm not in FILLERS]
+
+    @property
+    def opening(self) -> str:
+        """Its first word in lower case; empty without any."""
+        return self.question[0].text.casefold() if self.question else ""
+
+    @property
+    def deals(self) -> bool:
+        """Whether it has a verb whose object is money."""
+        return bool(self.dealings)
+
+    @property
+    def costs(self) -> bool:
+        """Whether one of them asks for a price (`cost`, `pay`)."""
+        return not self.dealings.isdisjoint(COSTING)
+
+    @property
+    def sums(self) -> bool:
+        """Whether one of them asks for all of it (`spend`, `pay`)."""
+        return not self.dealings.isdisjoint(SUMMED)
 
     def use(self, first: int, last: int) -> None:
         """Mark words as explained."""

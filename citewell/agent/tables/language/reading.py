@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.amounts import COSTING, DEALINGS, EARNED, SUMMED, amount_column, column_of_unit
+from citewell.agent.tables.language.amounts import DEALINGS, EARNED, amount_column, column_of_unit
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.links import (
@@ -189,9 +189,8 @@ def _is_negated(reading: Reading, first: int) -> bool:
 
 def _read_dates(reading: Reading) -> None:
     """`in 2024`, `in March`, `before 2024-06-01`, `in the first quarter`, on the only date column or the one named."""
-    columns = [c for c in reading.words.table.columns if c.kind in _DATED]
-    named = [m.column for m in reading.columns if m.column.kind in _DATED]
-    chosen = named[0] if len({c.name for c in named}) == 1 else columns[0] if len(columns) == 1 else None
+    named = [m.column for m in reading.columns if m.column.is_dated]
+    chosen = named[0] if len({c.name for c in named}) == 1 else reading.words.table.only_dated
     if chosen is None:
         return
     texts = [word.text.casefold() for word in reading.question]
@@ -226,7 +225,7 @@ def _read_operations(reading: Reading) -> None:
                 reading.use(first, last)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
         for first in find_phrase(question, word):
-            if question[0].text.casefold() == "when" and reading.is_free(first, first + 1):
+            if reading.opening == "when" and reading.is_free(first, first + 1):
                 reading.operations.append(OperationMention(operation, first, first + 1, None, meant))
                 reading.use(first, first + 1)
     reading.operations.sort(key=lambda o: o.first)
@@ -284,9 +283,8 @@ def _read_units(reading: Reading) -> None:
 
 def _read_flags(reading: Reading) -> None:
     """`Which apartments in Ghent allow pets`, `how many furnished apartments`: the rows whose cell of that column is yes."""
-    first = reading.question[0].text.casefold() if reading.question else ""
     counts = {o.operation for o in reading.operations} == {Operation.COUNT}
-    if not counts and (reading.operations or first not in ("which", "who", "list", "show")):
+    if not counts and (reading.operations or reading.opening not in ("which", "who", "list", "show")):
         return
     values, rows = reading.words.values, reading.words.table.rows
     if any(len(values.get(v.column.name, ())) == rows for v in reading.values):
@@ -311,13 +309,13 @@ def _read_flags(reading: Reading) -> None:
 
 def _read_periods(reading: Reading) -> None:
     """`per month`, `by quarter`, `each year`: by a part of the only column of dates, where no column is called so."""
-    dated = [column for column in reading.words.table.columns if column.kind in _DATED]
-    if len(dated) != 1 or reading.groups:
+    dated = reading.words.table.only_dated
+    if dated is None or reading.groups:
         return
     for index, word in enumerate(reading.question[:-1]):
         part = _PARTS.get(reading.question[index + 1].text.casefold())
         if word.text.casefold() in ("per", "by", "each", "every") and part and reading.is_free(index, index + 2):
-            reading.groups.append(dated[0])
+            reading.groups.append(dated)
             reading.group_part = part
             reading.use(index, index + 2)
             return
@@ -333,16 +331,13 @@ def _read_amounts(reading: Reading) -> None:
     if counting or amount_column(reading.words.table) is None:
         return
     names = names_of_table(reading.words.table)
-    asks_what = bool(reading.question) and reading.question[0].text.casefold() == "what"
     for index, word in enumerate(reading.question):
         if word.norm in names:
             continue
         before = reading.question[index - 1].text.casefold() if index else ""
         if word.norm in DEALINGS and before not in _BEFORE_NOUNS and reading.is_free(index, index + 1):
-            reading.deals = True
-            reading.costs = reading.costs or word.norm in COSTING
-            reading.sums = reading.sums or word.norm in SUMMED
-            reading.how_much = reading.how_much or (asks_what and word.norm in EARNED)
+            reading.dealings.add(word.norm)
+            reading.how_much |= reading.opening == "what" and word.norm in EARNED
             reading.use(index, index + 1)
 
 
@@ -354,7 +349,7 @@ def _read_verb(reading: Reading) -> None:
     rows = (
         {o.operation for o in reading.operations} == {Operation.COUNT} and reading.names_table and bool(reading.values)
     )
-    when = texts[:1] == ["when"] and bool(reading.operations) and reading.names_table
+    when = reading.opening == "when" and bool(reading.operations) and reading.names_table
     if left and left[0] > 0 and texts[left[0] - 1] in _BEFORE_OBJECTS:
         return  # `in French` is no verb
     ends = left == [len(texts) - 1] or (left == [len(texts) - 2] and texts[-1] in ("out", "up", "off"))

@@ -22,6 +22,7 @@ from citewell.agent.tables.language.links import (
     TableWords,
     column_mentions,
     core_name,
+    name_norms,
     names_of_table,
     table_words,
 )
@@ -49,7 +50,7 @@ from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
-_DATED = 8
+_DATED_COLUMNS = 8
 """Columns of dates whose years are known."""
 _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
 
@@ -270,7 +271,7 @@ class TablePlanner:
 
     async def _years(self, owner_id: str, table: TableInfo) -> dict[str, tuple[int, int]]:
         """The first and the last year of each column of dates."""
-        dated = [column.name for column in table.columns if column.kind in ("date", "datetime")][:_DATED]
+        dated = [column.name for column in table.columns if column.is_dated][:_DATED_COLUMNS]
         if not dated or not table.rows:
             return {}
         ends = tuple(Aggregate(f, name, DatePart.YEAR) for name in dated for f in (Function.MIN, Function.MAX))
@@ -327,7 +328,7 @@ def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds)
 def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
     """The plans whose table is the only one named by sheet or file; a column that all have says nothing (`Borrower ID` of a sheet `Borrowers`)."""
     norms = {word.norm for word in wording.words(question)}
-    columns = [{frozenset(wording.norms(core_name(c.name))) for c in p.table.columns} for p, _ in plans]
+    columns = [{frozenset(name_norms(c)) for c in p.table.columns} for p, _ in plans]
     asked = frozenset(norm for name in set.intersection(*columns) if name <= norms for norm in name)
     shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans)) | asked
     named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
@@ -337,7 +338,7 @@ def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tup
 def _of_most_columns(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
     """The plan of the one table whose columns' names have more of the question's words than any other's."""
     norms = {word.norm for word in wording.words(question)} - wording.FILLERS
-    named = [len(norms & {n for c in p.table.columns for n in wording.norms(core_name(c.name))}) for p, _ in plans]
+    named = [len(norms & {n for c in p.table.columns for n in name_norms(c)}) for p, _ in plans]
     best = [pair for pair, count in zip(plans, named, strict=True) if count == max(named)]
     return best if len(best) == 1 else []
 

@@ -73,7 +73,9 @@ def format_number(value: float | Decimal) -> str:
 
 def row_hits(owner_id: str, result: TableResult) -> tuple[Hit, ...]:
     """A passage per result row: the row of the table, or the figure with the range of rows behind it."""
-    return tuple(_hit(owner_id, result, row, index) for index, row in enumerate(result.rows[: THRESHOLDS.cited_rows]))
+    cited = replace(result, rows=result.rows[: THRESHOLDS.cited_rows])
+    told = cited if result.grouped else as_written(cited)
+    return tuple(_hit(owner_id, told, row, index) for index, row in enumerate(told.rows))
 
 
 def result_text(result: TableResult, numbers: Sequence[int]) -> str:
@@ -106,8 +108,6 @@ def row_words(facts: RowFacts) -> str:
 def statement(result: TableResult, row: ResultRow) -> str:
     """The passage that a citation of this result row quotes."""
     bins = {ref.name: ref for ref in result.query.groups if ref.bin is not None}
-    if not result.grouped:
-        result, row = _row_as_written(result, row)
     pairs = " | ".join(
         f"{bins[name].column}: {bin_words(value, bins[name].bin or 0)}" if name in bins else f"{name}: {shown(value)}"
         for name, value in zip(result.columns, row.values, strict=True)
@@ -117,11 +117,6 @@ def statement(result: TableResult, row: ResultRow) -> str:
     return (
         f"{pairs} ({row_words(row.rows)}{'; where ' + conditions if conditions else ''})" if result.grouped else pairs
     )
-
-
-def _row_as_written(result: TableResult, row: ResultRow) -> tuple[TableResult, ResultRow]:
-    written = as_written(replace(result, rows=(row,)))
-    return written, written.rows[0]
 
 
 def bin_words(start: float, width: float) -> str:
