@@ -2,7 +2,7 @@
 
 Input `input_ids` (texts, tokens), int64: texts of one length, so there is no padding, no mask, and no arithmetic on nothing.
 Outputs, float32: `sentence` (texts, 384), the mean of the token states, and `token_vectors` (texts, tokens, 384), the states
-themselves, both of unit length. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
+themselves, both of unit length; with a head, `answer_logits` (texts, tokens, outputs of the head) in their place. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
 
 Inside, states have shape (1, rows, width), one row per token of any text; attention alone sees (texts, tokens, width).
 """
@@ -25,11 +25,17 @@ _EPSILON = 1e-12
 
 
 class EncoderGraph:
-    """Builds the graph node by node; `quantised` holds the int8 form of dense layers by name (none: float32)."""
+    """Builds the graph node by node; `quantised` holds the int8 form of dense layers by name (none: float32).
 
-    def __init__(self, weights: Weights, quantised: Mapping[str, QuantisedDense] | None = None) -> None:
+    `head` computes something of each token's state, always in float32.
+    """
+
+    def __init__(
+        self, weights: Weights, quantised: Mapping[str, QuantisedDense] | None = None, head: Dense | None = None
+    ) -> None:
         self.weights = weights
         self.quantised = quantised or {}
+        self.head = head
         self.dense_inputs: dict[str, str] = {}
         self._nodes: list[onnx.NodeProto] = []
         self._constants: dict[str, onnx.TensorProto] = {}
@@ -41,15 +47,20 @@ class EncoderGraph:
         for number, block in enumerate(self.weights.blocks):
             states = self._block(block, number, states)
         states = self._op("Reshape", [states, "by_text"])
-        mean = self._op("ReduceMean", [states], axes=[1], keepdims=0)
-        self._op("LpNormalization", [mean], output="sentence", axis=-1, p=2)
-        self._op("LpNormalization", [states], output="token_vectors", axis=-1, p=2)
         value = helper.make_tensor_value_info
         inputs = [value("input_ids", TensorProto.INT64, ["texts", "tokens"])]
-        outputs = [
-            value("sentence", TensorProto.FLOAT, ["texts", WIDTH]),
-            value("token_vectors", TensorProto.FLOAT, ["texts", "tokens", WIDTH]),
-        ]
+        if self.head is None:
+            mean = self._op("ReduceMean", [states], axes=[1], keepdims=0)
+            self._op("LpNormalization", [mean], output="sentence", axis=-1, p=2)
+            self._op("LpNormalization", [states], output="token_vectors", axis=-1, p=2)
+            outputs = [
+                value("sentence", TensorProto.FLOAT, ["texts", WIDTH]),
+                value("token_vectors", TensorProto.FLOAT, ["texts", "tokens", WIDTH]),
+            ]
+        else:
+            weight, bias = (self._constant(f"head.{name}", getattr(self.head, name)) for name in ("weight", "bias"))
+            self._op("Add", [self._op("MatMul", [states, weight]), bias], output="answer_logits")
+            outputs = [value("answer_logits", TensorProto.FLOAT, ["texts", "tokens", len(self.head.bias)])]
         graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", inputs, outputs, list(self._constants.values()))
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MS, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="citewell")

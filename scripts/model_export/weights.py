@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
@@ -75,7 +76,11 @@ def published(folder: Path, name: str) -> bytes:
 
 def read(folder: Path) -> Weights:
     """The encoder's weights from `model.safetensors` in `folder`."""
-    tensors = load(published(folder, "model.safetensors"))
+    return arranged(load(published(folder, "model.safetensors")))
+
+
+def arranged(tensors: Mapping[str, Array]) -> Weights:
+    """Weights under the published names, as the graph wants them."""
 
     def norm(name: str) -> Norm:
         return Norm(name, tensors[f"{name}.weight"], tensors[f"{name}.bias"])

@@ -1,0 +1,1 @@
+"""What trains the built-in reader: the questions, the network, and the steps."""
