@@ -31,6 +31,7 @@ import sets
 
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.citations import support
 from citewell.agent.citations.check import CitationChecker
 from citewell.agent.extractive import thresholds
@@ -46,7 +47,7 @@ Measure = Callable[[dict[str, float]], Awaitable[Figures]]
 async def answered(
     embedder: Any, changes: dict[str, float], asked: Sequence[tuple[str, str, Sequence[Hit]]]
 ) -> list[Extract]:
-    answerer = ExtractiveAnswerer(embedder, dataclasses.replace(thresholds.THRESHOLDS, **changes))
+    answerer = ExtractiveAnswerer(embedder, dataclasses.replace(thresholds.THRESHOLDS, **changes), BuiltinReader.load())
     return [await answerer.answer(question, hits, message=message) for message, question, hits in asked]
 
 

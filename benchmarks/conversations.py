@@ -25,6 +25,7 @@ import sets
 
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import PastMessage, TurnRequest
 from citewell.agent.rules import merge_hits
@@ -186,7 +187,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
     `searched`: everybody gets what a search finds. `given`: turns that can be answered get the passages that the set names.
     """
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder)
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
     corpus = {record["id"]: record["text"] for record in sets.load(folder).records()}
     counts: dict[str, Counter[tuple[bool, bool]]] = {}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:

@@ -20,6 +20,7 @@ import sets
 
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 
 
@@ -38,7 +39,7 @@ async def measure(folder: Path, questions: int, seed: int) -> dict[str, Any]:
     random.Random(seed).shuffle(keys)
     keys = keys[:questions]
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder)
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
     answered = found = first = sentences = characters = 0
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())

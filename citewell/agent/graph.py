@@ -14,6 +14,7 @@ from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.interface import (
     AgentEvent,
+    AnswerReader,
     Done,
     ElementLookup,
     Failed,
@@ -49,7 +50,7 @@ from citewell.agent.whole.written import WholeBudget
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import Capability, ChatModel, Embedder
-from citewell.types import Answer, Citation, FirstSearch, JsonObject, Usage
+from citewell.types import Answer, Citation, FirstSearch, JsonObject, StatementRead, Usage
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
@@ -89,6 +90,7 @@ class Assistant:
         budget: Budget | None = None,
         first_search: FirstSearch = FirstSearch.MODEL,
         thresholds: ExtractiveThresholds = THRESHOLDS,
+        answer_reader: AnswerReader | None = None,
     ) -> None:
         self._library = library
         self._toolbox = Toolbox(searcher, library, tables, files, pictures)
@@ -105,7 +107,7 @@ class Assistant:
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
             self._assistant = RuleAssistant(
-                ExtractiveAnswerer(embedder, thresholds),
+                ExtractiveAnswerer(embedder, thresholds, answer_reader),
                 self._toolbox,
                 planners,
                 TableLookup(page_tables) if page_tables is not None else None,
@@ -126,6 +128,7 @@ class Assistant:
             )
         if files is not None and library is not None:
             self._assistant = WholeDocuments(self._assistant, library, files, chat_model, whole_budget)
+        self._answer_reader = answer_reader if chat_model is None else None
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = asyncio.Lock()
@@ -142,6 +145,8 @@ class Assistant:
         """
         await self._ready_graph()
         await self._reader.prepare()
+        if self._answer_reader is not None:
+            await self._answer_reader.read("ready", [StatementRead("It is ready.")])
         if self._engine is not None:
             await self._engine.prepare()
 

@@ -1,6 +1,6 @@
 """The agent's interface: what a turn is asked, the events that come out, and what the agent needs of the rest of the system.
 
-Storage and retrieval implement the protocols at the end. Their methods take the owner first: it comes from the token by way of
+Storage, retrieval and an adapter implement the protocols at the end. Their methods take the owner first: it comes from the token by way of
 `TurnRequest`, and no tool has a parameter for it.
 """
 
@@ -13,6 +13,7 @@ from typing import Literal, Protocol, TypeAlias
 
 from citewell.types import (
     Answer,
+    AnswerSpan,
     ChunkPlace,
     ChunkType,
     Element,
@@ -26,6 +27,7 @@ from citewell.types import (
     Scope,
     SearchRequest,
     SearchResult,
+    StatementRead,
     StoredChunk,
     TableInfo,
     Usage,
@@ -305,4 +307,12 @@ class Tables(Protocol):
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:
         """A local Parquet file with the table's rows; `NotFound` when it is not the owner's."""
+        ...
+
+
+class AnswerReader(Protocol):
+    """Marks the words that answer a question."""
+
+    async def read(self, question: str, statements: Sequence[StatementRead]) -> list[AnswerSpan]:
+        """The most probable answer in each statement, in the order given."""
         ...

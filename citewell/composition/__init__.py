@@ -27,6 +27,7 @@ from citewell.composition.accounts import (
     shared_answer_service,
 )
 from citewell.composition.configured import (
+    answer_reader,
     build_chat_model,
     build_reranker,
     capture,
@@ -460,6 +461,7 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
+    reader = answer_reader()
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
@@ -468,6 +470,7 @@ def _assistants(
             parts.settings,
             parts.stores,
             embedder=embedder,
+            reader=reader,
             search=search,
             tables=tables,
             pictures=resources,

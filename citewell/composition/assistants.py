@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.graph import Assistant
+from citewell.agent.interface import AnswerReader
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
@@ -21,12 +22,13 @@ def build_assistant(
     stores: Stores,
     *,
     embedder: Embedder,
+    reader: AnswerReader,
     search: SearchService,
     tables: SqlTables,
     pictures: ResourceService,
     model: ChatModel | None,
 ) -> Assistant:
-    """The assistant that answers with a chat model, or with none. embedder: for what it compares."""
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
     budget, whole_budget = answer_budgets(settings)
     return Assistant(
@@ -43,6 +45,7 @@ def build_assistant(
         chat_model=model,
         budget=budget,
         first_search=FirstSearch(settings.answers.first_search),
+        answer_reader=reader,
     )
 
 

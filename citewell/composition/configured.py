@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
@@ -99,6 +100,11 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
         return found
     built_in = registry.build_embedder(BuiltinEmbedding())
     return CachingEmbedder(MeteredEmbedder(built_in), EmbeddingCacheRepository(database))
+
+
+def answer_reader() -> BuiltinReader:
+    """The built-in reader, for answers without a chat model. It loads its model with the first question."""
+    return BuiltinReader.load()
 
 
 def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:

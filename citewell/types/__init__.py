@@ -1,6 +1,15 @@
 """Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
 
-from citewell.types.answers import Answer, AnswerPiece, Citation, NoAnswer, NoAnswerReason, Verdict
+from citewell.types.answers import (
+    Answer,
+    AnswerPiece,
+    AnswerSpan,
+    Citation,
+    NoAnswer,
+    NoAnswerReason,
+    StatementRead,
+    Verdict,
+)
 from citewell.types.chunks import (
     QUOTES,
     SUMMARY_OF,
@@ -115,6 +124,7 @@ __all__ = [
     "AllOf",
     "Answer",
     "AnswerPiece",
+    "AnswerSpan",
     "AnyOf",
     "AskedOptions",
     "BlobLink",
@@ -187,6 +197,7 @@ __all__ = [
     "SelfQuery",
     "SparseVector",
     "Stage",
+    "StatementRead",
     "Status",
     "StoredBlob",
     "StoredChunk",

@@ -134,3 +134,20 @@ class Answer:
     confidence: float | None = None
     no_answer: NoAnswer | None = None
     inferred_filters: tuple[InferredFilter, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StatementRead:
+    """A statement, and the one before it in its passage, or "": what it may speak of as "it" or "there"."""
+
+    text: str
+    before: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSpan:
+    """The most probable answer in a statement: `text[start:end]`. sure: log-odds that it is one, against the statement holding none."""
+
+    sure: float
+    start: int
+    end: int

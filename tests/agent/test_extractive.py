@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
 from citewell.agent.extractive.scoring import StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
@@ -69,7 +70,7 @@ ALL = (FEES, DELAYS, GATE, NEVER, BRING, TABLE_SUMMARY, LINKS)
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder)
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
     await embedder.aclose()
 
 

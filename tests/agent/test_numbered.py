@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from tests.agent.fakes import hit
 
@@ -25,7 +26,7 @@ TERMS = hit("Goods can be returned within 14 days. The top 10 customers are serv
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder)
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
     await embedder.aclose()
 
 

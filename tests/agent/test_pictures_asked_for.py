@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
+from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.understand.question import wants_pictures
 from citewell.types import ChunkType, Hit, Locator
@@ -28,7 +29,7 @@ MANUAL = hit("A red car has to be washed once a week.", resource="manual", filen
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder)
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
     await embedder.aclose()
 
 

@@ -48,7 +48,7 @@ class BuiltinEmbedder:
     def __init__(self, model: BuiltinModel, threads: int | None = None) -> None:
         """`threads`: how many texts are computed at once; default one per processor that this process may use."""
         self._model = model
-        self._threads = threads or _usable_processors()
+        self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
         self._asked = _Asked(model, self._queries, self._threads)
@@ -257,7 +257,8 @@ def _run_slice(waiting: deque[Batch], run: Run) -> None:
         run(batch)
 
 
-def _usable_processors() -> int:
+def usable_processors() -> int:
+    """The processors that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

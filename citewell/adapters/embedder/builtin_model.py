@@ -93,6 +93,10 @@ class BuiltinModel:
         """Unit vectors of the tokens in their context, shape (texts, tokens, dimensions), of texts with equally many tokens."""
         return self._run("token_vectors", token_ids)
 
+    def answer_logits(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        """Of the reader's model: logits of an answer that begins, and that ends, at each token: shape (texts, tokens, 2)."""
+        return self._run("answer_logits", token_ids)
+
     def _run(self, output: str, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
         (result,) = self.session.run([output], {"input_ids": np.array(token_ids, np.int64)})
         return np.asarray(result, np.float32)

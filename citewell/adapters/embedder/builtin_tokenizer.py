@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tokenizers import Encoding
 from tokenizers import Tokenizer as RustTokenizer
@@ -11,6 +12,14 @@ CHARACTERS_PER_TOKEN = 64
 """No text is read beyond this many characters for each token that the model reads; prose has about four."""
 
 _TEXTS_AT_ONCE = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The token ids of a text, and the character span of each, without special tokens."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
 
 
 class WordPieceTokenizer:
@@ -34,6 +43,11 @@ class WordPieceTokenizer:
     def offsets(self, text: str) -> list[tuple[int, int]]:
         """Character span of each token of `text`, special tokens not included."""
         return self._whole.encode(_valid(text), add_special_tokens=False).offsets
+
+    def pieces(self, text: str) -> Pieces:
+        """Token ids and character spans of `text`, as far as the model may read."""
+        encoding = self._whole.encode(_valid(text[: self._max_characters]), add_special_tokens=False)
+        return Pieces(encoding.ids, encoding.offsets)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Token ids as the model wants them: with special tokens, cut to what it reads, not padded."""

@@ -20,7 +20,7 @@ from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
-from citewell.agent.interface import NO_ANSWER, Source
+from citewell.agent.interface import NO_ANSWER, AnswerReader, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
 from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
@@ -56,10 +56,16 @@ class Extract:
 class ExtractiveAnswerer:
     """Picks the statements of given passages that answer a question, or says that they hold no answer."""
 
-    def __init__(self, embedder: Embedder, thresholds: ExtractiveThresholds = THRESHOLDS) -> None:
+    def __init__(
+        self,
+        embedder: Embedder,
+        thresholds: ExtractiveThresholds = THRESHOLDS,
+        reader: AnswerReader | None = None,
+    ) -> None:
+        """reader: tells better than similarity and words which statement answers, and with which words."""
         self._embedder = embedder
         self._thresholds = thresholds
-        self._scorer = StatementScorer(embedder, thresholds)
+        self._scorer = StatementScorer(embedder, thresholds, reader)
 
     async def answer(
         self,
@@ -83,7 +89,8 @@ class ExtractiveAnswerer:
         asked = without_request(question_text)
         own = own[len(question_text) - len(asked) :] or asked
         question = await offload(len(asked), read_question, asked)
-        scored = self._scorer.keep_counts(question, await self._scorer.score(question, hits, len(own)))
+        scored = await self._scorer.score(question, hits, len(own), read=not pictures)
+        scored = self._scorer.keep_counts(question, scored)
         scored = holding_the_office(question, about_the_number(question, scored), hits)
         confidence = 0.0
         if scored:
@@ -100,7 +107,7 @@ class ExtractiveAnswerer:
         if answerable and pictures:
             judged = list(scored)
             for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
-                judged += await self._scorer.score(question, part, len(own))
+                judged += await self._scorer.score(question, part, len(own), read=False)
             found = find_pictures(judged, around, self._thresholds)
             if len(found) >= 2:
                 extract = self._compose(found, confidence, len(judged), as_list=True)
@@ -131,8 +138,9 @@ class ExtractiveAnswerer:
         if _are_rows_of_one_table(chosen):
             chosen.sort(key=lambda s: s.statement.start)
         shown: list[Statement] = []
-        for one in (s.statement for s in chosen):
-            short = self._shortened(question, one)
+        for scored_one in chosen:
+            one = scored_one.statement
+            short = one if one.row else replace(one, shown=trim(question, one.shown, scored_one.read, self._thresholds))
             led = after_its_lead(short)
             shown.append(led if led is not short else under_its_heading(question, short, first=not shown))
             shown += announced_items(one, hits) or ()
@@ -167,11 +175,6 @@ class ExtractiveAnswerer:
         ]
         top = max(range(len(groups)), key=lambda i: scores[i])
         return (groups[top] if scores[top] >= limits.list_share * scored[0].score else []), float(near[top])
-
-    def _shortened(self, question: Question, statement: Statement) -> Statement:
-        if statement.row:
-            return statement
-        return replace(statement, shown=trim(question, statement.shown, self._thresholds))
 
     def _compose(self, chosen: Sequence[Statement], best: float, embedded: int, *, as_list: bool) -> Extract:
         numbers: dict[str, int] = {}

@@ -31,7 +31,7 @@ _READ = 1_000  # characters of the message that its kind is told by
 class AnswerEvidence:
     """What speaks for an answer; all but the last two in 0..1.
 
-    score:   of the best statement (`citewell.agent.extractive.scoring`)
+    score:   of the best statement (`citewell.agent.extractive.scoring`), without what the reader says
     passage: the greatest similarity of a passage to the question
     own:     the greatest mean, over the tokens of the message without what a thread added, of the cosine with a statement's nearest token
     held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
@@ -62,10 +62,10 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
 
 
 def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> AnswerEvidence:
-    """The evidence for statements, at least one, best first, of these passages; `message` as it was written."""
-    best = scored[0]
+    """The evidence for statements, at least one, of these passages; `message` as it was written."""
+    best = max(scored, key=lambda one: one.unread)
     return AnswerEvidence(
-        score=best.score,
+        score=best.unread,
         passage=max(one.passage for one in scored),
         own=max(one.own for one in scored),
         held=_held(question, message, best.statement.hit, hits),

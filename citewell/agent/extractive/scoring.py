@@ -10,12 +10,13 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.extractive.interaction import Nearness, NearnessMeter
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
+from citewell.agent.interface import AnswerReader
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.understand.question import Question, QuestionPart
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
-from citewell.types import ChunkType, Hit
+from citewell.types import ChunkType, Hit, StatementRead
 
 _RANGE = re.compile(r"\b(\d{1,9})\s*(?:-|–|—|to|bis|à)\s*(\d{1,9})\b")
 _NUMBER = re.compile(r"\b\d{1,9}\b")
@@ -29,6 +30,16 @@ _UNSPECIFIC = frozenset({"peopl", "person", "time", "way", "thing"})
 
 
 @dataclass(frozen=True, slots=True)
+class Read:
+    """What the reader says of a statement: `answer`, which is `shown[start:end]`, answers, with this probability."""
+
+    probability: float
+    answer: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class ScoredStatement:
     """A statement with the parts of its score, each in 0..1 (similarities may be below 0).
 
@@ -38,6 +49,8 @@ class ScoredStatement:
     passage:     cosine of its passage and the question
     own:         the interaction with what was asked alone, without words that a thread added
     by_part:     of a question of several parts, the score for each of them
+    read:        probability that it holds an answer, and which words are it, as the reader says; None where it did not read it
+    unread:      the score without it
     """
 
     statement: Statement
@@ -51,28 +64,38 @@ class ScoredStatement:
     vector: FloatMatrix
     by_part: tuple[float, ...] = ()
     own: float = 0.0
+    read: Read | None = None
+    unread: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Candidate:
     statement: Statement
+    before: str
     coverage: float
     around: float
 
 
 class StatementScorer:
     """Scores statements by how near they and their passages are to the question, by the share of the question's terms in them and in
-    the statement before, and by whether they hold the kind of thing asked for."""
+    the statement before, by whether they hold the kind of thing asked for, and by what a reader says, if there is one."""
 
-    def __init__(self, embedder: Embedder, thresholds: ExtractiveThresholds) -> None:
+    def __init__(
+        self, embedder: Embedder, thresholds: ExtractiveThresholds, reader: AnswerReader | None = None
+    ) -> None:
+        """reader: reads English only, and no rows of tables."""
         self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
+        self._reader = reader
 
-    async def score(self, question: Question, hits: Sequence[Hit], asked: int | None = None) -> list[ScoredStatement]:
+    async def score(
+        self, question: Question, hits: Sequence[Hit], asked: int | None = None, *, read: bool = True
+    ) -> list[ScoredStatement]:
         """The statements worth embedding, best first. What a table is made of answers only a question about tables.
 
         asked: the characters of the question before words that a thread added; None for all.
+        read:  whether the reader is asked; not where everything that fits is wanted, such as pictures.
         """
         limits = self._thresholds
         allowed = [h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables]
@@ -95,7 +118,36 @@ class StatementScorer:
             )
             for candidate, nearness in zip(pool, near, strict=True)
         ]
+        if read and self._reader is not None and question.language in (None, "en"):
+            scored = await self._read(self._reader, question, pool, scored)
         return sorted(scored, key=lambda s: s.score, reverse=True)
+
+    async def _read(
+        self,
+        reader: AnswerReader,
+        question: Question,
+        pool: Sequence[_Candidate],
+        scored: Sequence[ScoredStatement],
+    ) -> list[ScoredStatement]:
+        """The statements with what the reader says of them. One that it cannot read counts as probable as the most probable of the others."""
+        prose = [index for index, candidate in enumerate(pool) if not candidate.statement.row]
+        if not prose:
+            return list(scored)
+        texts = [StatementRead(pool[index].statement.shown, pool[index].before) for index in prose]
+        found: dict[int, Read] = {}
+        for index, span in zip(prose, await reader.read(question.text, texts), strict=True):
+            answer = pool[index].statement.shown[span.start : span.end]
+            probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
+            found[index] = Read(probability, answer, span.start, span.end)
+        most, share = max(read.probability for read in found.values()), self._thresholds.read_weight
+        return [
+            replace(
+                one,
+                score=(1 - share) * one.score + share * (found[index].probability if index in found else most),
+                read=found.get(index),
+            )
+            for index, one in enumerate(scored)
+        ]
 
     def keep_counts(self, question: Question, scored: Sequence[ScoredStatement]) -> list[ScoredStatement]:
         """For "how many …": the statements that say how many; none where the best of them is far below the best of all.
@@ -118,6 +170,7 @@ class StatementScorer:
         context = limits.around_weight * candidate.around + limits.passage_weight * max(passage, 0.0)
         own = limits.interaction_weight * max(nearness.interaction, 0.0) + limits.coverage_weight * candidate.coverage
         factor = self._factor(question, statement)
+        score = (own + context + limits.expected_weight * expected) * factor
         return ScoredStatement(
             statement,
             nearness.similarity,
@@ -126,9 +179,10 @@ class StatementScorer:
             candidate.around,
             passage,
             expected,
-            (own + context + limits.expected_weight * expected) * factor,
+            score,
             nearness.vector,
             tuple(self._for_part(part, statement, nearness) * factor for part in question.parts),
+            unread=score,
         )
 
     def _for_part(self, part: QuestionPart, statement: Statement, nearness: Nearness) -> float:
@@ -197,6 +251,7 @@ def _pool(question: Question, hits: Sequence[Hit], heading_share: float) -> list
     return [
         _Candidate(
             statement,
+            before.shown if before is not None else statement.heading,
             _coverage(question, statement, idf, heading_share),
             _held_around(question, statement, before, idf),
         )

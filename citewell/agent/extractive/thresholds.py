@@ -26,6 +26,8 @@ class ExtractiveThresholds:
     around_weight:       of the share of the question's terms that it holds together with the statement before it, rare ones counting more
     coverage_weight:     of the share that it holds itself, or that is written above it
     expected_weight:     of holding the kind of thing asked for (a number, a date, a person …)
+    read_weight:         of the probability that the reader gives it, where there is one; the score counts the rest
+    read_scale:          what the reader's log-odds are multiplied by to be that probability
     part_weight:         what its score for one part of a question of several parts counts beside the one for the whole
     asking:              factor for a statement that is a question, repeats the one asked and says nothing else, or announces what is not there
     announcing_words:    words of a statement that ends in a colon from which it says something besides
@@ -49,6 +51,8 @@ class ExtractiveThresholds:
 
     How a sentence is shortened (`citewell.agent.extractive.trimming`); in words:
     kept_words, cut_words: that are left of it, and that are left out, at least
+    joined_words:        of what follows "and" after a comma, up to which it is a further item of a list
+    read_certain:        probability of the reader's answer from which what follows its clause is left out
 
     Lists:
     list_characters:     characters of a list (heading and first items) that are compared with the question
@@ -73,6 +77,8 @@ class ExtractiveThresholds:
     around_weight: float = 0.14
     coverage_weight: float = 0.12
     expected_weight: float = 0.05
+    read_weight: float = 0.30
+    read_scale: float = 0.5
     part_weight: float = 0.5
     asking: float = 0.7
     announcing_words: int = 12
@@ -95,6 +101,8 @@ class ExtractiveThresholds:
 
     kept_words: int = 6
     cut_words: int = 3
+    joined_words: int = 6
+    read_certain: float = 0.5
 
     list_characters: int = 600
     list_similarity: float = 0.65

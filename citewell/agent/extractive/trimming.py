@@ -1,12 +1,14 @@
-"""Shortens a sentence that states a fact: what only follows it is left out, from the clause on that begins with a connecting word.
+"""Shortens a sentence: what only follows the answer in it is left out.
 
-The words that stay are a beginning of the sentence, as it stands in the source, so a citation of them is one of the source's own words.
+Where a reader has marked the answer with enough certainty, that is what comes after the clause that ends with it. Without a reader, it is
+told for facts only, from the clause on that begins with a connecting word. The words that stay are a beginning of the sentence, as it stands in the source, so a citation of them is one of the source's own words.
 """
 
 from __future__ import annotations
 
 import re
 
+from citewell.agent.extractive.scoring import Read
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.statements import MAX_CHARACTERS
 from citewell.agent.understand.question import FACTS, Question
@@ -26,16 +28,59 @@ _LIMITS = re.compile(
     r"\b(?:but|though|although|however|yet|not|no|never|none|neither|nor|without|cannot|unless|except|if|until|only|provided|excluding|other|rather|instead)\b|n['’]t\b",
     re.I,
 )
+# What a question that does not ask for a fact may ask for, and the words of one that asks for a fact and for this.
+_CAUSE = re.compile(
+    r"\b(?:because|since|due to|owing to|thanks to|driven by|caused by|as a result|reflecting|in order to|so that)\b",
+    re.I,
+)
+_ASKS_FOR_CAUSE = re.compile(r"\b(?:why|because|cause[ds]?|reasons?|drove|driv\w+|led|explain\w*|due)\b", re.I)
+_CLAUSE = re.compile(r"(?<![\s,;:–—-])(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=\())")
+_JOINS = re.compile(r"(?:and|or)\b", re.I)
 _OPENED = re.compile(r"[(\[“«„]")
 _CLOSED = re.compile(r"[)\]”»]")
 
 
-def trim(question: Question, sentence: str, limits: ExtractiveThresholds = THRESHOLDS) -> str:
+def trim(question: Question, sentence: str, read: Read | None = None, limits: ExtractiveThresholds = THRESHOLDS) -> str:
     """The sentence up to where only additions follow, with an ellipsis; the whole sentence where it cannot be told.
 
-    The question asks for a fact, such as a number or a name; what stays holds one and every word of the question that the sentence has, and
-    what is left out holds neither, nor a word that limits what is said.
+    read: what the reader says of this sentence. What stays holds the answer and every word of the question that the sentence has; what is
+    left out holds neither, nor a word that limits what is said, nor, unless a fact is asked for, a reason.
     """
+    marked = read is not None and sentence[read.start : read.end] == read.answer
+    if read is None or not marked or read.probability < limits.read_certain or len(sentence) > MAX_CHARACTERS:
+        return _up_to_the_fact(question, sentence, limits)
+    held = set(question.terms) & set(analyze(sentence, question.language))
+    may_be_cause = question.expectation not in FACTS or _ASKS_FOR_CAUSE.search(question.text) is not None
+    for found in _CLAUSE.finditer(sentence, read.end):
+        kept, rest = sentence[: found.start()], sentence[found.end() :]
+        if _goes_on_listing(rest, limits):
+            return sentence
+        if (
+            len(kept.split()) >= limits.kept_words
+            and len(rest.split()) >= limits.cut_words
+            and _is_whole(kept)
+            and _LIMITS.search(rest) is None
+            and not (may_be_cause and _CAUSE.search(rest))
+            and held <= set(analyze(kept, question.language))
+        ):
+            return f"{kept}…"
+    return sentence
+
+
+def _goes_on_listing(rest: str, limits: ExtractiveThresholds) -> bool:
+    """Whether what follows a comma is a further item: a few words, up to the next break or after "and"."""
+    end = _CLAUSE.search(rest)
+    words = len((rest[: end.start()] if end else rest).split())
+    return words <= (limits.joined_words if _JOINS.match(rest) else limits.cut_words if end else 0)
+
+
+def _is_whole(text: str) -> bool:
+    """Whether no bracket or quotation is left open."""
+    return text.count('"') % 2 == 0 and len(_OPENED.findall(text)) == len(_CLOSED.findall(text))
+
+
+def _up_to_the_fact(question: Question, sentence: str, limits: ExtractiveThresholds) -> str:
+    """As `trim`, where only a fact tells what answers: the question asks for one, and what stays holds one."""
     if question.expectation not in FACTS or len(sentence) > MAX_CHARACTERS or '"' in sentence:
         return sentence
     asked = set(question.terms)
@@ -44,10 +89,9 @@ def trim(question: Question, sentence: str, limits: ExtractiveThresholds = THRES
         kept, rest = sentence[: found.start()], sentence[found.end() :]
         if len(kept.split()) < limits.kept_words or len(rest.split()) < limits.cut_words or not _ADDS.match(rest):
             continue
-        whole = len(_OPENED.findall(kept)) == len(_CLOSED.findall(kept))
         if (
             held
-            and whole
+            and _is_whole(kept)
             and held <= set(analyze(kept, question.language))
             and _LIMITS.search(rest) is None
             and question.meets_expectation(kept)

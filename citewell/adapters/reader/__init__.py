@@ -1,0 +1,1 @@
+"""Models that mark the words of a statement that answer a question."""

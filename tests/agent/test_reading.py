@@ -1,0 +1,127 @@
+"""What a reader says of a statement decides which one answers, and how much of it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.extractive.scoring import Read, StatementScorer
+from citewell.agent.extractive.thresholds import THRESHOLDS
+from citewell.agent.extractive.trimming import trim
+from citewell.agent.understand.question import read_question
+from citewell.types import AnswerSpan, StatementRead
+from tests.agent.fakes import WordEmbedder, hit
+
+FERRY = hit("The ferry sails to the island every morning. Passengers buy bread on it. It departs at nine sharp.")
+QUESTION = "When does the boat leave for the island?"
+
+
+class Marks:
+    """A reader that is sure of one word, and that no statement without it answers."""
+
+    def __init__(self, word: str) -> None:
+        self.word = word
+        self.seen: list[tuple[str, StatementRead]] = []
+
+    async def read(self, question: str, statements: Sequence[StatementRead]) -> list[AnswerSpan]:
+        self.seen += [(question, one) for one in statements]
+        places = [one.text.find(self.word) for one in statements]
+        return [
+            AnswerSpan(8.0 if place >= 0 else -8.0, max(place, 0), max(place, 0) + len(self.word)) for place in places
+        ]
+
+
+def _read(text: str, answer: str, probability: float = 0.9) -> Read:
+    start = text.index(answer)
+    return Read(probability, answer, start, start + len(answer))
+
+
+async def test_a_statement_that_shares_no_word_is_first_where_the_reader_finds_the_answer_in_it() -> None:
+    question, reader = read_question(QUESTION), Marks("nine")
+    without = await StatementScorer(WordEmbedder(), THRESHOLDS).score(question, [FERRY])
+    scored = await StatementScorer(WordEmbedder(), THRESHOLDS, reader).score(question, [FERRY])
+    assert without[0].statement.shown.startswith("The ferry sails")
+    assert scored[0].statement.shown == "It departs at nine sharp."
+    assert scored[0].read is not None
+    assert scored[0].read.answer == "nine"
+    assert {one.statement.shown: one.unread for one in scored} == {one.statement.shown: one.score for one in without}
+
+
+async def test_the_reader_sees_the_statement_before_or_the_heading() -> None:
+    reader = Marks("nine")
+    passage = hit("It sails at nine. It is red.", headings=("Ferry",))
+    await StatementScorer(WordEmbedder(), THRESHOLDS, reader).score(read_question(QUESTION), [passage])
+    assert {one for _, one in reader.seen} == {
+        StatementRead("It sails at nine.", "Ferry"),
+        StatementRead("It is red.", "It sails at nine."),
+    }
+
+
+async def test_rows_of_tables_and_questions_in_another_language_are_not_read() -> None:
+    reader = Marks("nine")
+    scorer = StatementScorer(WordEmbedder(), THRESHOLDS, reader)
+    table = hit("| Ferry | Sails |\n| --- | --- |\n| island | nine |")
+    scored = await scorer.score(read_question(QUESTION), [table])
+    assert [one.read for one in scored] == [None]
+    assert scored[0].score == scored[0].unread
+    await scorer.score(read_question("Wann fährt die Fähre zur Insel morgens ab und wie lange dauert das?"), [FERRY])
+    assert reader.seen == []
+
+
+@pytest.mark.parametrize("word", ["bread", "noon"])
+async def test_a_row_comes_before_the_most_probable_sentence_where_it_would_without_a_reader(word: str) -> None:
+    text = "| Ferry | Sails |\n| --- | --- |\n| island | nine |\n\nThe ferry sails at noon. The island sells bread."
+    scorer = StatementScorer(WordEmbedder(), THRESHOLDS, Marks(word))
+    scored = await scorer.score(read_question("When does the island ferry sail at noon?"), [hit(text)])
+    row = next(one for one in scored if one.statement.row)
+    marked = next(one for one in scored if one.read is not None and one.read.answer == word)
+    assert row.read is None
+    assert (row.score > marked.score) == (row.unread > marked.unread)
+    assert all(marked.score > one.score for one in scored if one not in (row, marked))
+
+
+async def test_an_answer_ends_with_the_clause_that_the_reader_marked() -> None:
+    passage = hit("The pier was built by local smiths from oak, a wood that lasts in salt water for decades.")
+    extract = await ExtractiveAnswerer(WordEmbedder(), replace(THRESHOLDS, answer=0.0), Marks("oak")).answer(
+        "What was the pier built from by the smiths?", [passage]
+    )
+    assert extract.parts[0] == "The pier was built by local smiths from oak… [1]"
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "answer"),
+    [
+        ("What may enter?", "Small fishing boats may enter the harbour, but not those with sails.", "Small fishing boats"),
+        ("What may enter the harbour?", "Into the harbour may come small boats, tugs, ferries and rafts of all kinds.", "small boats"),
+        ("What may enter the harbour?", "Into the harbour may come small boats, and rafts made of wood.", "small boats"),
+        ("What may enter the harbour at noon?", "Small fishing boats may enter the port, from noon on every day.", "Small fishing boats"),
+        ("What may enter?", "Small fishing boats may enter (tugs and rafts, which are wide, do too).", "Small fishing boats"),
+        ("What is said?", 'It is said: "small boats enter, and large ones, which are many, wait."', "small boats"),
+        ("What may enter?", "Small boats enter, as the harbour is not deep.", "Small boats"),
+        ("What may enter?", "Boats do, which is well known here.", "Boats"),
+        ("What made the fees so high?", "The fees rose to a mean of 23.5 euros a boat, primarily due to the dredging.", "to a mean of 23.5 euros"),
+        ("By how much did the fees rise, and what drove it?", "The fees rose to a mean of 23.5 euros a boat, primarily due to the dredging.", "to a mean of 23.5 euros"),
+    ],
+    ids=["limit", "list", "and", "asked of", "bracket", "quotation", "denial", "short", "no fact", "cause"],
+)  # fmt: skip
+def test_what_bears_on_the_answer_stays(question: str, sentence: str, answer: str) -> None:
+    assert trim(read_question(question), sentence, _read(sentence, answer)) == sentence
+
+
+def test_a_reader_in_doubt_or_of_other_words_leaves_the_sentence_whole() -> None:
+    sentence = "The harbour master of the port is Ada Okafor, a friend of the mayor and of his wife."
+    question, read = read_question("Who is the harbour master?"), _read(sentence, "Ada Okafor")
+    assert trim(question, sentence, read) == "The harbour master of the port is Ada Okafor…"
+    assert trim(question, sentence, replace(read, probability=THRESHOLDS.read_certain - 0.01)) == sentence
+    assert trim(question, sentence, replace(read, answer="Kofi Mensah")) == sentence
+
+
+async def test_how_sure_an_answer_is_does_not_hang_on_the_reader() -> None:
+    found, none = [
+        await ExtractiveAnswerer(WordEmbedder(), THRESHOLDS, Marks(word)).answer(QUESTION, [FERRY])
+        for word in ("every morning", "never")
+    ]
+    assert found.confidence == none.confidence
