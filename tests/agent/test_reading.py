@@ -15,7 +15,7 @@ from citewell.agent.understand.question import read_question
 from citewell.types import AnswerSpan, StatementRead
 from tests.agent.fakes import WordEmbedder, hit
 
-FERRY = hit("The ferry sails to the island every morning. Passengers buy bread on it. It departs at nine sharp.")
+FERRY = hit("The ferry sails every morning, green and white. Passengers buy bread on it. It departs at nine sharp.")
 QUESTION = "When does the boat leave for the island?"
 
 
@@ -71,16 +71,17 @@ async def test_rows_of_tables_and_questions_in_another_language_are_not_read() -
     assert reader.seen == []
 
 
-@pytest.mark.parametrize("word", ["bread", "noon"])
-async def test_a_row_comes_before_the_most_probable_sentence_where_it_would_without_a_reader(word: str) -> None:
+async def test_a_row_keeps_its_place_beside_the_sentence_that_is_best_without_a_reader() -> None:
     text = "| Ferry | Sails |\n| --- | --- |\n| island | nine |\n\nThe ferry sails at noon. The island sells bread."
-    scorer = StatementScorer(WordEmbedder(), THRESHOLDS, Marks(word))
+    scorer = StatementScorer(WordEmbedder(), THRESHOLDS, Marks("bread"))
     scored = await scorer.score(read_question("When does the island ferry sail at noon?"), [hit(text)])
     row = next(one for one in scored if one.statement.row)
-    marked = next(one for one in scored if one.read is not None and one.read.answer == word)
+    best, other = sorted((one for one in scored if one.read is not None), key=lambda one: -one.unread)
     assert row.read is None
-    assert (row.score > marked.score) == (row.unread > marked.unread)
-    assert all(marked.score > one.score for one in scored if one not in (row, marked))
+    assert (row.score > best.score) == (row.unread > best.unread)
+    assert best.read is not None
+    assert other.read is not None
+    assert other.read.probability > 0.9 > 0.1 > best.read.probability
 
 
 async def test_an_answer_ends_with_the_clause_that_the_reader_marked() -> None:

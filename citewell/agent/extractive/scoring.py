@@ -129,7 +129,7 @@ class StatementScorer:
         pool: Sequence[_Candidate],
         scored: Sequence[ScoredStatement],
     ) -> list[ScoredStatement]:
-        """The statements with what the reader says of them. One that it cannot read counts as probable as the most probable of the others."""
+        """The statements with what the reader says of them. One that it cannot read counts as probable as the best of the others without it."""
         prose = [index for index, candidate in enumerate(pool) if not candidate.statement.row]
         if not prose:
             return list(scored)
@@ -139,11 +139,11 @@ class StatementScorer:
             answer = pool[index].statement.shown[span.start : span.end]
             probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
             found[index] = Read(probability, answer, span.start, span.end)
-        most, share = max(read.probability for read in found.values()), self._thresholds.read_weight
+        best, share = max(prose, key=lambda index: scored[index].score), self._thresholds.read_weight
         return [
             replace(
                 one,
-                score=(1 - share) * one.score + share * (found[index].probability if index in found else most),
+                score=(1 - share) * one.score + share * found.get(index, found[best]).probability,
                 read=found.get(index),
             )
             for index, one in enumerate(scored)

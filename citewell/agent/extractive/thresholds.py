@@ -77,8 +77,8 @@ class ExtractiveThresholds:
     around_weight: float = 0.14
     coverage_weight: float = 0.12
     expected_weight: float = 0.05
-    read_weight: float = 0.30
-    read_scale: float = 0.5
+    read_weight: float = 0.20
+    read_scale: float = 0.3
     part_weight: float = 0.5
     asking: float = 0.7
     announcing_words: int = 12
@@ -90,7 +90,7 @@ class ExtractiveThresholds:
 
     max_sentences: int = 3
     max_for_fact: int = 2
-    close: float = 0.90
+    close: float = 0.92
     close_reason: float = 0.9
     adds: float = 0.85
     within_reach: float = 0.7
