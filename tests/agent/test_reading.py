@@ -12,7 +12,7 @@ from citewell.agent.extractive.scoring import Read, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.extractive.trimming import trim
 from citewell.agent.understand.question import read_question
-from citewell.types import AnswerSpan, StatementRead
+from citewell.types import AnswerSpan, ChunkType, StatementRead
 from tests.agent.fakes import WordEmbedder, hit
 
 FERRY = hit("The ferry sails every morning, green and white. Passengers buy bread on it. It departs at nine sharp.")
@@ -60,13 +60,15 @@ async def test_the_reader_sees_the_statement_before_or_the_heading() -> None:
     }
 
 
-async def test_rows_of_tables_and_questions_in_another_language_are_not_read() -> None:
+async def test_rows_of_tables_pictures_and_questions_in_another_language_are_not_read() -> None:
     reader = Marks("nine")
     scorer = StatementScorer(WordEmbedder(), THRESHOLDS, reader)
     table = hit("| Ferry | Sails |\n| --- | --- |\n| island | nine |")
     scored = await scorer.score(read_question(QUESTION), [table])
     assert [one.read for one in scored] == [None]
     assert scored[0].score == scored[0].unread
+    picture = hit("A ferry leaves the island at nine.", type=ChunkType.IMAGE)
+    assert [one.read for one in await scorer.score(read_question(QUESTION), [picture])] == [None]
     await scorer.score(read_question("Wann fährt die Fähre zur Insel morgens ab und wie lange dauert das?"), [FERRY])
     assert reader.seen == []
 

@@ -83,7 +83,7 @@ class StatementScorer:
     def __init__(
         self, embedder: Embedder, thresholds: ExtractiveThresholds, reader: AnswerReader | None = None
     ) -> None:
-        """reader: reads English only, and no rows of tables."""
+        """reader: reads English only, and neither rows of tables nor pictures."""
         self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
@@ -130,7 +130,7 @@ class StatementScorer:
         scored: Sequence[ScoredStatement],
     ) -> list[ScoredStatement]:
         """The statements with what the reader says of them. One that it cannot read counts as probable as the best of the others without it."""
-        prose = [index for index, candidate in enumerate(pool) if not candidate.statement.row]
+        prose = [index for index, candidate in enumerate(pool) if _is_prose(candidate.statement)]
         if not prose:
             return list(scored)
         texts = [StatementRead(pool[index].statement.shown, pool[index].before) for index in prose]
@@ -222,6 +222,11 @@ class StatementScorer:
         text = " ".join((statement.shown, *(statement.hit.chunk.locator.headings if statement.row else ())))
         named = set(question.counted) & set(analyze(text, question.language))
         return scored.similarity >= self._thresholds.counted_otherwise or bool(named)
+
+
+def _is_prose(statement: Statement) -> bool:
+    """Whether a reader can read it: no row of a table, and not what a picture shows, whose descriptions say nothing of the file."""
+    return not statement.row and statement.hit.chunk.type is not ChunkType.IMAGE
 
 
 def _label_share(question: Question, statement: Statement) -> float:
