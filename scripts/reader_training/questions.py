@@ -1,6 +1,6 @@
 """The questions that the reader learns from, each with a statement that answers it or does not.
 
-Published sets, none of which shares an article with XQuAD or with anything else that results are measured on. Of each, a folder has the files:
+Published sets, of which nothing is measured with. QAMR has six sentences of a paragraph of XQuAD, on the steam engine. Of each, a folder has the files:
 
 squadshifts/  new_wiki_v1.0.json, reddit_v1.0.json, amazon_reviews_v1.0.json   SQuADShifts (CC BY 4.0)
 policyqa/     dev.json, test.json                                            PolicyQA (MIT)
