@@ -86,6 +86,16 @@ async def test_a_row_keeps_its_place_beside_the_sentence_that_is_best_without_a_
     assert other.read.probability > 0.9 > 0.1 > best.read.probability
 
 
+async def test_of_statements_that_say_the_same_of_different_things_the_search_says_which_is_meant() -> None:
+    first, second = (
+        hit(f"The notice period of the printer's contract is one month before {month}.", resource=month)
+        for month in ("June", "March")
+    )
+    asked = read_question("What is the notice period of the contract?")
+    scored = await StatementScorer(WordEmbedder(), THRESHOLDS, Marks("March")).score(asked, [first, second])
+    assert "June" in scored[0].statement.shown
+
+
 async def test_an_answer_ends_with_the_clause_that_the_reader_marked() -> None:
     passage = hit("The pier was built by local smiths from oak, a wood that lasts in salt water for decades.")
     extract = await ExtractiveAnswerer(WordEmbedder(), replace(THRESHOLDS, answer=0.0), Marks("oak")).answer(

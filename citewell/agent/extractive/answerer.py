@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.asked_above import find_section
@@ -17,7 +15,7 @@ from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_ite
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
 from citewell.agent.extractive.roles import holding_the_office
-from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
+from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
 from citewell.agent.interface import NO_ANSWER, AnswerReader, Source
@@ -224,7 +222,7 @@ def choose(
             break
         if candidate.interaction < limits.adds * first.interaction:
             continue
-        if all(candidate is not other and _says_something_else(candidate, other, limits) for other in chosen):
+        if all(candidate is not other and not say_the_same(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
     return chosen
 
@@ -246,7 +244,7 @@ def _for_further_parts(
         others = [
             s
             for s in scored
-            if holds(s.statement.shown) and all(s is not c and _says_something_else(s, c, limits) for c in chosen)
+            if holds(s.statement.shown) and all(s is not c and not say_the_same(s, c, limits) for c in chosen)
         ]
         best = max(
             others,
@@ -267,10 +265,3 @@ def _holding_the_fact(
         return best
     within = (s for s in scored if s.expected and s.score >= limits.within_reach * best.score)
     return next(within, best)
-
-
-def _says_something_else(one: ScoredStatement, other: ScoredStatement, limits: ExtractiveThresholds) -> bool:
-    if float(np.dot(one.vector, other.vector)) > limits.same_meaning:
-        return False
-    a, b = (set(analyze(s.statement.shown, None)) for s in (one, other))
-    return not a or not b or len(a & b) / min(len(a), len(b)) < limits.same_words

@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from citewell.agent.extractive.interaction import Nearness, NearnessMeter
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
@@ -129,7 +131,11 @@ class StatementScorer:
         pool: Sequence[_Candidate],
         scored: Sequence[ScoredStatement],
     ) -> list[ScoredStatement]:
-        """The statements with what the reader says of them. One that it cannot read counts as probable as the best of the others without it."""
+        """The statements with what the reader says of them.
+
+        One that it cannot read counts as probable as the best of the others without it. Of those that say the same of different things,
+        the search knows better than the reader which is meant: all of them are as probable as the most probable one.
+        """
         prose = [index for index, candidate in enumerate(pool) if _is_prose(candidate.statement)]
         if not prose:
             return list(scored)
@@ -139,15 +145,28 @@ class StatementScorer:
             answer = pool[index].statement.shown[span.start : span.end]
             probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
             found[index] = Read(probability, answer, span.start, span.end)
+        likely = self._likely({index: scored[index] for index in prose}, found)
         best, share = max(prose, key=lambda index: scored[index].score), self._thresholds.read_weight
         return [
             replace(
                 one,
-                score=(1 - share) * one.score + share * found.get(index, found[best]).probability,
+                score=(1 - share) * one.score + share * likely.get(index, likely[best]),
                 read=found.get(index),
             )
             for index, one in enumerate(scored)
         ]
+
+    def _likely(self, scored: Mapping[int, ScoredStatement], found: Mapping[int, Read]) -> dict[int, float]:
+        """For each statement the greatest probability of those that say the same."""
+        terms = {index: set(analyze(one.statement.shown, None)) for index, one in scored.items()}
+        return {
+            index: max(
+                read.probability
+                for other, read in found.items()
+                if other == index or _alike(one, scored[other], terms[index], terms[other], self._thresholds)
+            )
+            for index, one in scored.items()
+        }
 
     def keep_counts(self, question: Question, scored: Sequence[ScoredStatement]) -> list[ScoredStatement]:
         """For "how many …": the statements that say how many; none where the best of them is far below the best of all.
@@ -222,6 +241,20 @@ class StatementScorer:
         text = " ".join((statement.shown, *(statement.hit.chunk.locator.headings if statement.row else ())))
         named = set(question.counted) & set(analyze(text, question.language))
         return scored.similarity >= self._thresholds.counted_otherwise or bool(named)
+
+
+def say_the_same(one: ScoredStatement, other: ScoredStatement, limits: ExtractiveThresholds) -> bool:
+    """Whether two statements mean the same, or have nearly all terms in common."""
+    terms, others = (set(analyze(s.statement.shown, None)) for s in (one, other))
+    return _alike(one, other, terms, others, limits)
+
+
+def _alike(
+    one: ScoredStatement, other: ScoredStatement, terms: set[str], others: set[str], limits: ExtractiveThresholds
+) -> bool:
+    if float(np.dot(one.vector, other.vector)) > limits.same_meaning:
+        return True
+    return bool(terms and others) and len(terms & others) / min(len(terms), len(others)) >= limits.same_words
 
 
 def _is_prose(statement: Statement) -> bool:
