@@ -98,7 +98,7 @@ def test_sentences_of_a_paper_keep_its_numbers_apart_from_ours(server: RunningSe
 
 def test_code_of_a_readme_stays_code(server: RunningServer, files: dict[str, str]) -> None:
     answer = ask(server, "How is the first paddle argument read?", resource_ids=[files["Paddle.md"]])
-    assert "args[ 0 ], as the manual says (1). [1]" in answer["answer"]
+    assert answer["answer"].endswith("is read with args[ 0 ]… [1]")
 
 
 @pytest.mark.parametrize(

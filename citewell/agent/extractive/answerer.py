@@ -206,7 +206,7 @@ def choose(
 ) -> list[ScoredStatement]:
     """The statement that answers, the best for each further part of the question, and after it others nearly as good that say something else.
 
-    Where a fact is asked for, one that holds such a fact is preferred. What owes its score to its passage and neighbours, and is itself
+    Where a fact is asked for, one that holds such a fact is preferred, and others that hold one are compared with it. What owes its score to its passage and neighbours, and is itself
     less near to the question than the first, adds nothing.
     """
     first = _holding_the_fact(question, scored, limits)
@@ -215,9 +215,10 @@ def choose(
     close = limits.close_reason if question.expectation is Expectation.REASON else limits.close
     one_fact = question.expectation in FACTS and len(question.parts) < 2
     most = limits.max_for_fact if one_fact else limits.max_sentences
+    most += first is not scored[0]
     for candidate in scored:
-        if candidate.score < close * scored[0].score:
-            break
+        if candidate.score < close * (first if candidate.expected else scored[0]).score:
+            continue
         if len(chosen) >= most and (one_fact or not _are_rows_of_one_table([*chosen, candidate])):
             break
         if candidate.interaction < limits.adds * first.interaction:
