@@ -223,9 +223,16 @@ def choose(
             break
         if candidate.interaction < limits.adds * first.interaction:
             continue
+        if one_fact and any(_give_the_same(candidate, other) for other in chosen):
+            continue
         if all(candidate is not other and not say_the_same(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
     return chosen
+
+
+def _give_the_same(one: ScoredStatement, other: ScoredStatement) -> bool:
+    """Whether the reader marks the same words in both as the answer."""
+    return one.read is not None and other.read is not None and one.read.answer.lower() == other.read.answer.lower()
 
 
 def _are_rows_of_one_table(scored: Sequence[ScoredStatement]) -> bool:
