@@ -104,6 +104,20 @@ async def test_an_answer_ends_with_the_clause_that_the_reader_marked() -> None:
     assert extract.parts[0] == "The pier was built by local smiths from oak… [1]"
 
 
+async def test_a_further_sentence_with_the_same_answer_is_left_out() -> None:
+    passages = [
+        hit("The island ferry sails at noon.", resource="a"),
+        hit("At noon a boat leaves for the island, and many ferry their bicycles on it.", resource="b"),
+    ]
+    limits = replace(THRESHOLDS, answer=0.0, close=0.0, adds=0.0)
+    both, one = [
+        await ExtractiveAnswerer(WordEmbedder(), limits, reader).answer("When does the island ferry sail?", passages)
+        for reader in (None, Marks("noon"))
+    ]
+    assert len(both.parts) == 2
+    assert len(one.parts) == 1
+
+
 @pytest.mark.parametrize(
     ("question", "sentence", "answer"),
     [
