@@ -29,7 +29,7 @@ import onnxruntime
 import torch
 from model_export import calibration
 from model_export.graph import EncoderGraph
-from model_export.quantise import quantise
+from model_export.quantise import quantised
 from model_export.sentences import SENTENCES
 from model_export.weights import MAX_TOKENS, PUBLISHED, WIDTH, Array, Weights, published, read
 from tokenizers import Tokenizer
@@ -63,13 +63,7 @@ def read_tokenizer(source: Path) -> Tokenizer:
 
 def quantised_model(weights: Weights, token_ids: Sequence[Sequence[int]]) -> onnx.ModelProto:
     """The int8 model; prints what each layer loses."""
-    samples = calibration.collect(weights, token_ids)
-    layers = {}
-    for block in weights.blocks:
-        for dense in block.dense:
-            layers[dense.name], error = quantise(dense, samples[dense.name], by_row=dense is block.down)
-            print(f"{dense.name:32} relative squared error {error:.2e}")
-    return EncoderGraph(weights, layers).build()
+    return EncoderGraph(weights, quantised(weights.blocks, calibration.collect(weights, token_ids))).build()
 
 
 def published_vectors(source: Path, token_ids: Sequence[Sequence[int]]) -> Array:

@@ -23,7 +23,7 @@ import onnxruntime
 import torch
 from model_export import calibration
 from model_export.graph import EncoderGraph
-from model_export.quantise import quantise
+from model_export.quantise import quantised
 from model_export.weights import PUBLISHED, WIDTH, Dense, arranged, published
 from safetensors.numpy import load, load_file, save_file
 from tokenizers import Tokenizer
@@ -70,12 +70,7 @@ def export(tensors: dict[str, np.ndarray], inputs: list[Input]) -> None:
     weights = arranged(tensors)
     head = Dense("head", tensors["head.weight"].T.copy(), tensors["head.bias"])
     chosen = [one.ids.tolist() for one in inputs[:_CALIBRATED_WITH]]
-    samples = calibration.collect(weights, chosen)
-    layers = {}
-    for block in weights.blocks:
-        for dense in block.dense:
-            layers[dense.name], error = quantise(dense, samples[dense.name], by_row=dense is block.down)
-            print(f"{dense.name:32} relative squared error {error:.2e}")
+    layers = quantised(weights.blocks, calibration.collect(weights, chosen))
     model = EncoderGraph(weights, layers, head).build()
     compare(EncoderGraph(weights, head=head).build(), model, inputs[_CALIBRATED_WITH : _CALIBRATED_WITH + _COMPARED])
     TARGET.mkdir(parents=True, exist_ok=True)

@@ -103,7 +103,7 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 
 
 def answer_reader() -> BuiltinReader:
-    """The built-in reader, for answers without a chat model. It loads its model with the first question."""
+    """The built-in reader, for answers without a chat model. It loads its model when it first reads, which a server does while it prepares."""
     return BuiltinReader.load()
 
 

@@ -12,13 +12,13 @@ Weights. One step per output channel. Processors without VNNI instructions multi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
-from model_export.weights import Array, Dense
+from model_export.weights import Array, Block, Dense
 
 Integers = npt.NDArray[np.int8]
 
@@ -97,6 +97,16 @@ def quantise(dense: Dense, samples: Samples, by_row: bool) -> tuple[QuantisedDen
     centred = replace(best, bias=(best.bias + offset).astype(np.float32))
     best = min((best, centred), key=error)
     return best, error(best)
+
+
+def quantised(blocks: Iterable[Block], samples: Mapping[str, Samples]) -> dict[str, QuantisedDense]:
+    """All dense layers of the blocks, by name; prints what each loses."""
+    layers: dict[str, QuantisedDense] = {}
+    for block in blocks:
+        for dense in block.dense:
+            layers[dense.name], error = quantise(dense, samples[dense.name], by_row=dense is block.down)
+            print(f"{dense.name:32} relative squared error {error:.2e}")
+    return layers
 
 
 def _candidates(dense: Dense, samples: Samples, by_row: bool) -> Iterator[QuantisedDense]:

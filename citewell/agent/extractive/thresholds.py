@@ -38,7 +38,7 @@ class ExtractiveThresholds:
 
     Which of them answer:
     max_sentences:       statements in an answer; `max_for_fact` where one fact is asked for, such as a number or a name
-    close:               share of the best score from which further statements are added, which happens in one answer of five;
+    close:               share of the best score from which further statements are added;
                          `close_reason` where a reason is asked for, which takes more than one sentence to say
     adds:                share of the first statement's similarity token by token that a further one has itself; what has less owes its score
                          to its passage and neighbours
