@@ -8,11 +8,11 @@ import json
 import logging
 import sqlite3
 import uuid
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -27,11 +27,14 @@ from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
+from citewell.together import Together
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
+_Reading: TypeAlias = Callable[[sqlite3.Connection], Sequence[Mapping[Any, Any]]]
 MIGRATIONS = Path(__file__).parent / "migrations"
 _READERS = 4
+_READINGS_PER_STEP = 8
 _FEW_IDS = 32
 _NOT_IN_REPERTOIRE = "22021"
 # Behind a pooler each transaction may get another session, in which statements that were prepared before are unknown, and names may be taken.
@@ -85,6 +88,7 @@ class Database:
         self._writes = 0
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
+        self._readings = Together(self._threads, _READERS, _READINGS_PER_STEP, self._read_all)
         self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
         event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
         if self.is_sqlite:
@@ -115,16 +119,14 @@ class Database:
         if self._reader is None or len(ids) > _FEW_IDS:
             return await self.rows(lookup.query, {**parameters, "ids": list(ids)})
         with _values_checked():
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, _look_up, self._reader, lookup, ids, parameters)
+            return await self._readings.ask(lambda connection: lookup.read(connection, ids, parameters))
 
     async def fetch(self, prepared: Prepared, **parameters: Any) -> Sequence[Mapping[Any, Any]]:
         """The rows of a query that is asked again and again, outside a transaction."""
         if self._reader is None:
             return await self.rows(prepared.query, parameters)
         with _values_checked():
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, _read, self._reader, prepared, parameters)
+            return await self._readings.ask(lambda connection: prepared.read(connection, parameters))
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
@@ -213,6 +215,14 @@ class Database:
         if self._files is not None:
             await self._files.close()
 
+    def _read_all(
+        self, readings: Sequence[_Reading]
+    ) -> Iterator[list[tuple[int, Sequence[Mapping[Any, Any]] | BaseException]]]:
+        assert self._reader is not None
+        with contextlib.closing(self._reader.raw_connection()) as connection:
+            driver = cast(sqlite3.Connection, connection.driver_connection)
+            yield [(number, _outcome(reading, driver)) for number, reading in enumerate(readings)]
+
     def _open_reader(self, url: str) -> sa.Engine:
         plain = url.replace("sqlite+aiosqlite:", "sqlite:", 1)
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
@@ -275,16 +285,11 @@ def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
         return work(connection)
 
 
-def _look_up(
-    reader: sa.Engine, lookup: Lookup, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
-) -> Sequence[Mapping[Any, Any]]:
-    with contextlib.closing(reader.raw_connection()) as connection:
-        return lookup.read(cast(sqlite3.Connection, connection.driver_connection), ids, parameters)
-
-
-def _read(reader: sa.Engine, prepared: Prepared, parameters: Mapping[str, Any]) -> Sequence[Mapping[Any, Any]]:
-    with contextlib.closing(reader.raw_connection()) as connection:
-        return prepared.read(cast(sqlite3.Connection, connection.driver_connection), parameters)
+def _outcome(reading: _Reading, connection: sqlite3.Connection) -> Sequence[Mapping[Any, Any]] | BaseException:
+    try:
+        return reading(connection)
+    except Exception as error:  # noqa: BLE001 - raised where the rows are awaited
+        return error
 
 
 def _copy(reader: sa.Engine, path: Path) -> None:

@@ -425,12 +425,15 @@ class FilterConformance(_Opened):
         scope = Filter(owner_id="ann", conditions=(Condition("row", Operator.EQ, 0),))
         admitted = points[::among]
         matrix = np.asarray([point.dense for point in admitted], dtype=np.float32)
-        shared = possible = 0
+        near_enough = possible = 0
         for n in range(5_000, 5_010):
-            best = np.argsort(-matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32))[:10]
-            shared += len({admitted[i].id for i in best} & set(_ids(await index.search(near(n, filter=scope)))))
-            possible += len(best)
-        assert shared >= 0.99 * possible
+            cosines = matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32)
+            least = np.sort(cosines)[-10:][0] - 1e-3  # what a store that keeps half precision cannot tell apart
+            known = {point.id: cosine for point, cosine in zip(admitted, cosines, strict=True)}
+            found = set(_ids(await index.search(near(n, filter=scope))))
+            near_enough += sum(known.get(one, -1.0) >= least for one in found)
+            possible += min(10, len(admitted))
+        assert near_enough >= 0.99 * possible
 
     @pytest.mark.parametrize("value", ['"} or {"', "a' OR 1=1 --", "*", "[page]", "\\", "ﷺ" * 50])
     async def test_hostile_values_are_only_values(self, index: VectorIndex, value: str) -> None:

@@ -7,10 +7,8 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
 
@@ -21,6 +19,7 @@ from citewell.errors import ConfigurationError
 from citewell.metering import tokens_used
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
 from citewell.settings import BuiltinEmbedding
+from citewell.together import Together
 
 TOKENS_PER_RUN = 256
 """Texts of one length go to the session together, up to this many tokens: measured best, see `benchmarks/embedder.py`."""
@@ -51,7 +50,7 @@ class BuiltinEmbedder:
         self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
-        self._asked = _Asked(model, self._queries, self._threads)
+        self._asked = Together(self._queries, self._threads, QUERIES_PER_STEP, self._embed_queries)
         self.fingerprint = Fingerprint("builtin", MODEL_NAME, model.dimensions, model.revision)
 
     @classmethod
@@ -72,7 +71,7 @@ class BuiltinEmbedder:
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """Shape (len(texts), 384), float32, unit rows, in the order given. The same text always gets the same vector."""
         if len(texts) == 1 and kind == "query":
-            return await self._asked.embed(texts[0])
+            return await self._asked.ask(texts[0])
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         pool = self._queries if kind == "query" else self._documents
         token_ids = await self._token_ids(pool, texts)
@@ -105,6 +104,13 @@ class BuiltinEmbedder:
         for pool in (self._documents, self._queries):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
 
+    def _embed_queries(self, texts: Sequence[str]) -> Generator[list[tuple[int, FloatMatrix]]]:
+        """Each one's vector, shape (1, dimensions). Four of a length cost a quarter less than each alone."""
+        token_ids = self._model.tokenizer.ids(texts)
+        for batch in by_length(token_ids):
+            vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
+            yield [(index, vectors[row : row + 1]) for row, index in enumerate(batch)]
+
     async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str]) -> list[TokenIds]:
         loop = asyncio.get_running_loop()
         slices = [texts[start : start + TEXTS_PER_SLICE] for start in range(0, len(texts), TEXTS_PER_SLICE)]
@@ -125,95 +131,6 @@ class BuiltinEmbedder:
             await asyncio.gather(*(drain() for _ in range(min(self._threads, len(batches)))))
         finally:
             waiting.clear()
-
-
-@dataclass(frozen=True, slots=True)
-class _Question:
-    """A text whose vector somebody waits for."""
-
-    text: str
-    vector: asyncio.Future[FloatMatrix]
-
-
-class _Asked:
-    """Single queries, each embedded in one step of one thread. Those that come while all threads are busy go together.
-
-    Four of a length cost a quarter less than each alone, and each switch between threads costs as much as some tokens.
-    """
-
-    def __init__(self, model: BuiltinModel, pool: ThreadPoolExecutor, threads: int) -> None:
-        self._model = model
-        self._pool = pool
-        self._threads = threads
-        self._waiting: deque[_Question] = deque()
-        self._busy = 0
-        self._lock = threading.Lock()
-
-    async def embed(self, text: str) -> FloatMatrix:
-        """The vector of a query, shape (1, dimensions)."""
-        question = _Question(text, asyncio.get_running_loop().create_future())
-        with self._lock:
-            self._waiting.append(question)
-            begins = self._busy < self._threads
-            self._busy += begins
-        if begins:
-            try:
-                self._pool.submit(self._answer_all).add_done_callback(self._give_up_if_cancelled)
-            except RuntimeError:
-                self._give_up()
-                raise
-        return await question.vector
-
-    def _answer_all(self) -> None:
-        while taken := self._next():
-            questions = [question for question in taken if not question.vector.done()]  # nobody waits for the others
-            try:
-                token_ids = self._model.tokenizer.ids([question.text for question in questions])
-                for batch in by_length(token_ids):
-                    vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
-                    _tell([(questions[index], vectors[row : row + 1]) for row, index in enumerate(batch)])
-            except Exception as error:  # noqa: BLE001 - raised where the vectors are awaited
-                _tell([(question, error) for question in questions])
-
-    def _next(self) -> list[_Question]:
-        """This thread's share of those that wait; none when it is done."""
-        with self._lock:
-            share = min(QUERIES_PER_STEP, -(-len(self._waiting) // self._threads))
-            self._busy -= share == 0
-            return [self._waiting.popleft() for _ in range(share)]
-
-    def _give_up_if_cancelled(self, answered: Future[None]) -> None:
-        if answered.cancelled():
-            self._give_up()
-
-    def _give_up(self) -> None:
-        with self._lock:
-            questions = list(self._waiting)
-            self._waiting.clear()
-            self._busy -= 1
-        _tell([(question, asyncio.CancelledError()) for question in questions])
-
-
-def _tell(answers: Sequence[tuple[_Question, FloatMatrix | BaseException]]) -> None:
-    """Give each its vector, or the reason why there is none, in the event loop in which it was asked for: all in one step."""
-    by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Question, FloatMatrix | BaseException]]] = {}
-    for question, answer in answers:
-        by_loop.setdefault(question.vector.get_loop(), []).append((question, answer))
-    for loop, some in by_loop.items():
-        with suppress(RuntimeError):  # nobody waits in a loop that is closed
-            loop.call_soon_threadsafe(_tell_here, some)
-
-
-def _tell_here(answers: Sequence[tuple[_Question, FloatMatrix | BaseException]]) -> None:
-    for question, answer in answers:
-        if question.vector.done():
-            continue
-        if isinstance(answer, asyncio.CancelledError):
-            question.vector.cancel()
-        elif isinstance(answer, BaseException):
-            question.vector.set_exception(answer)
-        else:
-            question.vector.set_result(answer)
 
 
 def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:

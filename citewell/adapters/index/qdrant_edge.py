@@ -19,16 +19,19 @@ from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_conditions import fields_of
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.adapters.index.write_pace import WINDOW, WritePace
 from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.predicates import admits_nothing
 from citewell.settings import EdgeStore
+from citewell.together import Together
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
+_SEARCHES_PER_STEP = 8
 # A compaction starts when a twentieth of the points has no search graph, or when deleted points number a quarter of those left.
 _UNINDEXED_SHARE = 20
 _DELETED_SHARE = 4
@@ -51,7 +54,8 @@ class QdrantEdgeIndex:
     """One index in one folder. Open it with `open`; one process may hold a folder at a time.
 
     Searches run concurrently in their own threads (the engine releases the interpreter lock); writes run one after another. Points that no search graph covers are searched by brute force; when there are too many, a child process
-    builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile.
+    builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile. While points are written so
+    fast that those graphs would be out of date at once, that waits.
     """
 
     def __init__(self, folder: Path, dimensions: int, compact_from: int, search_threads: int) -> None:
@@ -68,10 +72,12 @@ class QdrantEdgeIndex:
         self._unindexed = engine.unindexed_points(self._shard.engine) if noted is None else noted
         # Points without a search graph: written since the last compaction began, and before it as long as it has not ended.
         self._attempted = self._deleted = 0
+        self._pace = WritePace()
         self._touched: set[str] | None = None
         self._compaction: asyncio.Task[None] | None = None
         self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
+        self._asked = Together(self._searches, search_threads, _SEARCHES_PER_STEP, self._search_all)
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._late_start: asyncio.TimerHandle | None = None
         self._closed = False
@@ -104,7 +110,9 @@ class QdrantEdgeIndex:
     async def upsert(self, points: Sequence[Point]) -> None:
         """See `VectorIndex.upsert`; written to the write-ahead log when this returns."""
         for start in range(0, len(points), _UPSERT_BATCH):
-            await self._write(self._upsert, points[start : start + _UPSERT_BATCH])
+            batch = points[start : start + _UPSERT_BATCH]
+            await self._write(self._upsert, batch)
+            self._pace.note(len(batch))
         self._start_compaction()
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
@@ -121,7 +129,14 @@ class QdrantEdgeIndex:
         return found if self._sole_owner == sole else await self._search(query, is_sole_owner=False)
 
     async def _search(self, query: VectorQuery, is_sole_owner: bool) -> list[ScoredId]:
-        return await self._read(lambda shard: engine.search(shard, query, is_sole_owner))
+        with self._failures():
+            return await self._asked.ask((query, is_sole_owner))
+
+    def _search_all(
+        self, asked: Sequence[engine.LegQuery]
+    ) -> Generator[list[tuple[int, list[ScoredId] | BaseException]]]:
+        with self._reading() as shard:
+            yield list(enumerate(_outcomes(shard, asked)))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
@@ -132,6 +147,7 @@ class QdrantEdgeIndex:
         missing: set[str] = set()
         if vectors:
             await self._write(self._add_vectors, (vectors, missing))
+            self._pace.note(len(vectors))
             self._start_compaction()
         return missing
 
@@ -278,11 +294,17 @@ class QdrantEdgeIndex:
         grown = self._unindexed >= max(self._compact_from, points // _UNINDEXED_SHARE)
         return grown or self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
 
+    def _is_overtaken(self) -> bool:
+        return self._pace.overtakes(self._unindexed, self._shard.engine.info().points_count)
+
     async def _compact(self) -> None:
         # Writes during a compaction may amount to as much again, and no other write may trigger the next one for a long time.
         try:
-            while self._compaction_is_due() and await self._compact_once():
-                pass
+            while self._compaction_is_due():
+                if self._is_overtaken():
+                    await asyncio.sleep(WINDOW / 4)
+                elif not await self._compact_once():
+                    break
         except DiskFull as error:
             self._compact_not_before = time.monotonic() + _COMPACTION_PAUSE
             _log.warning("The search graphs are not built for now; searches stay as they are. %s", error.message)
@@ -372,14 +394,28 @@ class QdrantEdgeIndex:
             raise Unavailable("The index is closed.")
 
     async def _run(self, pool: ThreadPoolExecutor, call: Callable[[], T]) -> T:
+        with self._failures():
+            return await asyncio.get_running_loop().run_in_executor(pool, call)
+
+    @contextmanager
+    def _failures(self) -> Generator[None]:
+        """What goes wrong in the engine, as errors of Citewell."""
         self._require_open()
         try:
             with disk_errors():
-                return await asyncio.get_running_loop().run_in_executor(pool, call)
+                yield
         except CitewellError:
             raise
         except Exception as error:  # the engine raises nothing more specific
             raise Unavailable(f"The index operation failed: {error}") from error
+
+
+def _outcomes(shard: qe.EdgeShard, asked: Sequence[engine.LegQuery]) -> Sequence[list[ScoredId] | BaseException]:
+    try:
+        return engine.search_all(shard, asked)
+    except Exception as error:  # noqa: BLE001 - raised where the search is awaited
+        # The engine does not say which of several has failed.
+        return [error] if len(asked) == 1 else [found for one in asked for found in _outcomes(shard, [one])]
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:

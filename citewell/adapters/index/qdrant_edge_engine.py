@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import TypeAlias, cast
 from uuid import UUID
 
 import numpy as np
@@ -27,12 +28,20 @@ QUANTIZE_FROM = 200_000
 _WIDENED = 2
 _MIN_COUNT = 50
 _PAGE = 1_000
+_PIECE = 1 << 20
 _MAX_WRITTEN = 200_000
 _written: dict[int, str] = {}
+# Half of the memory and of the disk that float32 takes, and a third less time for each search without a graph. Cosines differ by up
+# to 0.0003. A shard that has float32 keeps it.
+_STORED = qe.VectorStorageDatatype.Float16
 # Fields with an index from the start. Every other field gets one when a filter first uses it.
 ALWAYS_INDEXED = (OWNER, RESOURCE, TYPE)
 # A filter on fields beyond these reads payloads, which is exact and slower.
 MAX_INDEXED_FIELDS = 512
+LegQuery: TypeAlias = tuple[VectorQuery, bool]
+"""A leg's query, and whether all points are its owner's, which then need not be looked up for each of them. Otherwise document
+frequencies are counted over the owner's points instead of over all. It takes time in proportion to the owner's points, none to
+others': 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10."""
 _SCHEMAS = {
     FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword,
     FieldKind.INTEGER: qe.PayloadSchemaType.Integer,
@@ -43,6 +52,7 @@ _SCHEMAS = {
 
 def open_shard(path: Path) -> qe.EdgeShard:
     """Open an existing shard. `DataFolderBusy` when another process holds it, `Unavailable` when it does not open."""
+    _read_ahead(path)
     try:
         return qe.EdgeShard.load(str(path))
     except Exception as error:  # the engine raises nothing more specific
@@ -51,10 +61,26 @@ def open_shard(path: Path) -> qe.EdgeShard:
         raise Unavailable(f"The index in {path} cannot be opened: {error}") from error
 
 
+def _read_ahead(path: Path) -> None:
+    """Have the files of a large shard in memory before the engine asks for them page by page, which takes five times as long.
+
+    1,000,000 chunks in three segments: opened in 5.3 s without, 1.3 s with. What is scored again with its original finds it in memory
+    as well, as long as there is room.
+    """
+    for codes in path.glob(f"segments/*/vector_storage-{DENSE}/quantized.data"):
+        with codes.open("rb", buffering=0) as file:
+            piece = bytearray(_PIECE)
+            while file.readinto(piece):
+                pass
+        if hasattr(os, "posix_fadvise"):
+            with codes.with_name("matrix.dat").open("rb", buffering=0) as originals:
+                os.posix_fadvise(originals.fileno(), 0, 0, os.POSIX_FADV_WILLNEED)
+
+
 def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
     """Make an empty shard. Each field index takes 0.05 s of writing to disk, so there are only those that every search uses."""
     path.mkdir(parents=True, exist_ok=True)
-    shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False))
+    shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False, datatype=_STORED))
     index_fields(shard, ALWAYS_INDEXED)
     return shard
 
@@ -95,10 +121,16 @@ def optimize_shard(path: Path, dimensions: int) -> None:
     shard = qe.EdgeShard.load(str(path))
     quantized = shard.info().points_count >= QUANTIZE_FROM
     shard.close()
-    shard = qe.EdgeShard.load(str(path), _config(dimensions, quantized))
+    shard = qe.EdgeShard.load(str(path), _config(dimensions, quantized, _datatype(path)))
     shard.optimize()
     shard.flush()
     shard.close()
+
+
+def _datatype(path: Path) -> qe.VectorStorageDatatype | None:
+    """What a shard keeps its vectors as. Not given, the engine would take it for float32, and not open the shard a second time."""
+    stored = json.loads((path / "edge_config.json").read_text(encoding="utf-8"))["vectors"][DENSE].get("datatype")
+    return _STORED if stored == "float16" else None
 
 
 def unindexed_points(shard: qe.EdgeShard) -> int:
@@ -160,14 +192,12 @@ def copy_points(source: qe.EdgeShard, target: qe.EdgeShard, ids: Sequence[str]) 
             delete_points(target, gone)
 
 
-def search(shard: qe.EdgeShard, query: VectorQuery, is_sole_owner: bool) -> list[ScoredId]:
-    """The results of one leg, best first.
-
-    is_sole_owner: all points are the owner's, which then need not be looked up for each of them. Otherwise document frequencies
-    are counted over the owner's points instead of over all. It takes time in proportion to the owner's points, none to others':
-    1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10.
-    """
-    return _scored_ids(shard.query(_request(shard, query, is_sole_owner)))
+def search_all(shard: qe.EdgeShard, asked: Sequence[LegQuery]) -> list[list[ScoredId]]:
+    """The results of each leg, best first, in one pass of the engine."""
+    requests = [_request(shard, query, is_sole_owner) for query, is_sole_owner in asked]
+    if len(requests) == 1:
+        return [_scored_ids(shard.query(requests[0]))]
+    return [_scored_ids(found) for found in shard.query_batch(qe.QueryBatchRequest(requests))]
 
 
 def _request(shard: qe.EdgeShard, query: VectorQuery, is_sole_owner: bool) -> qe.QueryRequest:
@@ -226,17 +256,21 @@ def _search_params(shard: qe.EdgeShard, limit: int) -> qe.SearchParams | None:
     return qe.SearchParams(hnsw_ef=_WIDENED * max(limit, _MIN_COUNT), quantization=scored_again)
 
 
-def _config(dimensions: int, quantized: bool) -> qe.EdgeConfig:
+def _config(dimensions: int, quantized: bool, datatype: qe.VectorStorageDatatype | None = None) -> qe.EdgeConfig:
     bytes_in_memory = qe.ScalarQuantizationConfig(qe.ScalarType.Int8, quantile=0.99, memory=qe.Memory.Pinned)
     dense = qe.EdgeVectorParams(
         size=dimensions,
         distance=qe.Distance.Dot,
+        datatype=datatype,
         memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
         quantization_config=bytes_in_memory if quantized else None,
     )
-    # Mapped from the file, the words of a large library use only spare memory.
+    # Mapped from the file, the words of a large library use only spare memory. With weights of a byte each there are half as many
+    # bytes to read, and BM25 differs by up to 0.04 %.
     lexical = qe.EdgeSparseVectorParams(
-        modifier=qe.Modifier.Idf, memory=qe.Memory.Cached if quantized else qe.Memory.Pinned
+        modifier=qe.Modifier.Idf,
+        datatype=qe.VectorStorageDatatype.Uint8 if quantized else None,
+        memory=qe.Memory.Cached if quantized else qe.Memory.Pinned,
     )
     return qe.EdgeConfig(vectors={DENSE: dense}, sparse_vectors={LEXICAL: lexical})
 

@@ -77,6 +77,18 @@ async def test_what_was_written_during_a_compaction_is_compacted_after_it(tmp_pa
     await index.close()
 
 
+async def test_graphs_are_built_again_and_again(tmp_path: Path) -> None:
+    index, reference = await _open(tmp_path, compact_from=500), MemoryIndex()
+    for start in range(0, 1_500, 500):
+        before = _current(tmp_path)
+        for store in (index, reference):
+            await store.upsert(_points(range(start, start + 500)))
+        await index.settled()
+        assert _current(tmp_path) != before
+    await _same(index, reference)
+    await index.close()
+
+
 async def test_what_has_no_graph_yet_is_known_after_a_restart(tmp_path: Path) -> None:
     index = await _open(tmp_path, compact_from=1_000)
     await index.upsert(_points(range(1_200)))
