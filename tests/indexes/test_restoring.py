@@ -58,10 +58,14 @@ async def _the_shard(settings: Settings) -> None:
     shutil.rmtree(_shard(settings))
 
 
+def _ids(shard: qe.EdgeShard) -> list[str]:
+    request = qe.ScrollRequest(limit=RECORDS, with_payload=False, with_vector=False)
+    return [str(record.id) for record in shard.scroll(request)[0]]
+
+
 async def _a_third_of_the_points(settings: Settings) -> None:
     store = await QdrantEdgeIndex.open(_index(settings), 64)
-    request = qe.ScrollRequest(limit=RECORDS, with_payload=False, with_vector=False)
-    ids = [str(record.id) for record in store._shard.engine.scroll(request)[0]]
+    ids = store._shard.shard.call(_ids)
     await store.delete_ids(ids[::3])
     await store.close()
 

@@ -13,12 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-import qdrant_edge as qe
-
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_conditions import fields_of
-from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.adapters.index.qdrant_edge_shards import OWN_PROCESS_FROM, LocalShard, Shard, copy_points, open_shard
 from citewell.adapters.index.write_pace import WINDOW, WritePace
 from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
@@ -40,12 +38,12 @@ _COMPACTION_PAUSE = 300.0
 T = TypeVar("T")
 
 
-class _Shard:
+class _Open:
     """An open shard that closes when it is retired and its last reader has gone."""
 
-    def __init__(self, path: Path, opened: qe.EdgeShard) -> None:
+    def __init__(self, path: Path, shard: Shard) -> None:
         self.path = path
-        self.engine = opened
+        self.shard = shard
         self.readers = 0
         self.retired = False
 
@@ -58,18 +56,22 @@ class QdrantEdgeIndex:
     fast that those graphs would be out of date at once, that waits.
     """
 
-    def __init__(self, folder: Path, dimensions: int, compact_from: int, search_threads: int) -> None:
+    def __init__(
+        self, folder: Path, dimensions: int, compact_from: int, search_threads: int, own_process_from: int
+    ) -> None:
         self._folder = ShardFolder(folder)
         self._space = DiskReserve(folder, MIN_FREE_BYTES)
         self._dimensions = dimensions
         self._compact_from = compact_from
+        self._own_process_from = own_process_from
         self._shard = self._open_current()
-        self._indexed = engine.index_fields(self._shard.engine, engine.ALWAYS_INDEXED)
+        self._points = self._shard.shard.call(engine.points_count)
+        self._indexed = self._shard.shard.call(engine.index_fields, engine.ALWAYS_INDEXED)
         # With one owner, the engine's own document frequencies are that owner's and need not be counted for each search.
         self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
         noted = self._folder.unindexed()
-        self._unindexed = engine.unindexed_points(self._shard.engine) if noted is None else noted
+        self._unindexed = self._shard.shard.call(engine.unindexed_points) if noted is None else noted
         # Points without a search graph: written since the last compaction began, and before it as long as it has not ended.
         self._attempted = self._deleted = 0
         self._pace = WritePace()
@@ -91,14 +93,16 @@ class QdrantEdgeIndex:
         compact_from: int = 10_000,
         search_threads: int = 4,
         compact_after: float = 20.0,
+        own_process_from: int = OWN_PROCESS_FROM,
     ) -> QdrantEdgeIndex:
         """Open the index in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then.
 
         compact_from: how many points without a search graph (and at least a twentieth of all), or how many deleted ones (and
         at least a quarter of those left), start a compaction.
         compact_after: seconds until what an earlier process left undone is compacted; commands that end sooner never begin.
+        own_process_from: how many points a shard has, when it is opened, for which the engine gets a process of its own.
         """
-        index = await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads)
+        index = await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads, own_process_from)
         index._late_start = asyncio.get_running_loop().call_later(compact_after, index._start_compaction)
         return index
 
@@ -140,7 +144,7 @@ class QdrantEdgeIndex:
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
-        return await self._read(lambda shard: engine.dense_vectors(shard, ids))
+        return await self._read(lambda shard: shard.call(engine.dense_vectors, ids))
 
     async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
         """See `CompletingIndex.add_vectors`; written to the write-ahead log when this returns."""
@@ -174,8 +178,7 @@ class QdrantEdgeIndex:
             return 0
         if filter is not None:
             await self._index_fields_of(filter)
-        request = qe.CountRequest(exact=True, filter=compile_filter(filter) if filter else None)
-        return await self._read(lambda shard: shard.count(request))
+        return await self._read(lambda shard: shard.call(engine.count, filter))
 
     async def close(self) -> None:
         """See `VectorIndex.close`; waits for pending work and abandons a compaction."""
@@ -206,24 +209,23 @@ class QdrantEdgeIndex:
                     "A search reads payloads, as there is no space to index %s. %s", sorted(missing), error.message
                 )
 
-    def _open_current(self) -> _Shard:
+    def _open_current(self) -> _Open:
         current = self._folder.current()
         if current is not None:
-            opened = engine.open_shard(current)
+            opened = open_shard(current, self._dimensions, self._own_process_from)
             self._folder.remove_others()
-            return _Shard(current, opened)
+            return _Open(current, opened)
         fresh = self._folder.next()
         opened = engine.create_shard(fresh, self._dimensions)
         self._folder.note_sole_owner("")
         self._folder.make_current(fresh)
-        return _Shard(fresh, opened)
+        return _Open(fresh, LocalShard(opened))
 
     def _shut(self) -> None:
         self._writes.shutdown(wait=True)
         self._searches.shutdown(wait=True)
         try:
-            self._shard.engine.flush()
-            self._shard.engine.close()
+            self._shard.shard.close()
         except Exception as error:  # the engine raises nothing more specific; its folder may be gone
             raise Unavailable(f"The index could not be closed properly: {error}") from error
 
@@ -231,16 +233,16 @@ class QdrantEdgeIndex:
 
     def _upsert(self, points: Sequence[Point]) -> None:
         self._note_owners(points)
-        engine.upsert_points(self._shard.engine, points)
+        self._points = self._shard.shard.call(engine.upsert_points, points)
         self._unindexed += len(points)
         self._note_unindexed()
         self._touch([point.id for point in points])
 
     def _add_vectors(self, change: tuple[Mapping[str, FloatMatrix], set[str]]) -> None:
         vectors, missing = change
-        known = engine.known_ids(self._shard.engine, list(vectors))
+        known = self._shard.shard.call(engine.known_ids, list(vectors))
         missing |= vectors.keys() - known
-        engine.add_vectors(self._shard.engine, {key: vectors[key] for key in known})
+        self._shard.shard.call(engine.add_vectors, {key: vectors[key] for key in known})
         self._unindexed += len(known)
         self._note_unindexed()
         self._touch(list(known))
@@ -248,23 +250,23 @@ class QdrantEdgeIndex:
     def _set_payload(self, change: tuple[Filter, JsonObject]) -> None:
         scope, payload = change
         if self._touched is not None:
-            self._touch(engine.matching_ids(self._shard.engine, scope))
-        engine.set_payload(self._shard.engine, scope, payload)
+            self._touch(self._shard.shard.call(engine.matching_ids, scope))
+        self._shard.shard.call(engine.set_payload, scope, payload)
 
     def _index_fields(self, fields: Iterable[str]) -> None:
-        self._indexed = engine.index_fields(self._shard.engine, fields)
+        self._indexed = self._shard.shard.call(engine.index_fields, tuple(fields))
 
     def _delete(self, filter: Filter) -> None:
         if self._touched is None:
-            before = self._shard.engine.info().points_count
-            self._shard.engine.update(qe.UpdateOperation.delete_points_by_filter(compile_filter(filter)))
-            self._deleted += before - self._shard.engine.info().points_count
+            deleted = self._shard.shard.call(engine.delete, filter)
+            self._deleted += deleted
+            self._points -= deleted
         else:
-            self._delete_ids(engine.matching_ids(self._shard.engine, filter))
+            self._delete_ids(self._shard.shard.call(engine.matching_ids, filter))
 
     def _delete_ids(self, ids: Sequence[str]) -> None:
         if ids:
-            engine.delete_points(self._shard.engine, ids)
+            self._points = self._shard.shard.call(engine.delete_points, ids)
             self._deleted += len(ids)
             self._touch(ids)
 
@@ -290,12 +292,11 @@ class QdrantEdgeIndex:
             self._compaction = asyncio.create_task(self._compact())
 
     def _compaction_is_due(self) -> bool:
-        points = self._shard.engine.info().points_count
-        grown = self._unindexed >= max(self._compact_from, points // _UNINDEXED_SHARE)
-        return grown or self._deleted >= max(self._compact_from, points // _DELETED_SHARE)
+        grown = self._unindexed >= max(self._compact_from, self._points // _UNINDEXED_SHARE)
+        return grown or self._deleted >= max(self._compact_from, self._points // _DELETED_SHARE)
 
     def _is_overtaken(self) -> bool:
-        return self._pace.overtakes(self._unindexed, self._shard.engine.info().points_count)
+        return self._pace.overtakes(self._unindexed, self._points)
 
     async def _compact(self) -> None:
         # Writes during a compaction may amount to as much again, and no other write may trigger the next one for a long time.
@@ -331,7 +332,7 @@ class QdrantEdgeIndex:
             await asyncio.shield(asyncio.wrap_future(self._writes.submit(self._end_compaction)))
 
     def _copy_to(self, target: Path) -> None:
-        self._shard.engine.flush()
+        self._shard.shard.call(engine.flush)
         # The copy, and what is built of it beside it.
         self._space.require(3 * disk_bytes(self._shard.path))
         copy_sparsely(self._shard.path, target)
@@ -340,11 +341,10 @@ class QdrantEdgeIndex:
         self._unindexed = self._deleted = 0
 
     def _switch_to(self, target: Path) -> None:
-        fresh = _Shard(target, engine.open_shard(target))
-        touched = sorted(self._touched or ())
-        engine.index_fields(fresh.engine, self._indexed)
-        engine.copy_points(self._shard.engine, fresh.engine, touched)
-        fresh.engine.flush()
+        fresh = _Open(target, open_shard(target, self._dimensions, self._own_process_from))
+        fresh.shard.call(engine.index_fields, sorted(self._indexed))
+        copy_points(self._shard.shard, fresh.shard, sorted(self._touched or ()))
+        fresh.shard.call(engine.flush)
         self._folder.make_current(target)
         self._attempted = 0
         self._note_unindexed()
@@ -353,7 +353,7 @@ class QdrantEdgeIndex:
             old.retired = True
             idle = old.readers == 0
         if idle:
-            old.engine.close()
+            old.shard.close()
 
     def _end_compaction(self) -> None:
         self._touched = None
@@ -362,20 +362,20 @@ class QdrantEdgeIndex:
     # Reading and writing.
 
     @contextmanager
-    def _reading(self) -> Generator[qe.EdgeShard]:
+    def _reading(self) -> Generator[Shard]:
         with self._lock:
             shard = self._shard
             shard.readers += 1
         try:
-            yield shard.engine
+            yield shard.shard
         finally:
             with self._lock:
                 shard.readers -= 1
                 last = shard.retired and shard.readers == 0
             if last:
-                shard.engine.close()
+                shard.shard.close()
 
-    async def _read(self, call: Callable[[qe.EdgeShard], T]) -> T:
+    async def _read(self, call: Callable[[Shard], T]) -> T:
         def read() -> T:
             with self._reading() as shard:
                 return call(shard)
@@ -410,9 +410,9 @@ class QdrantEdgeIndex:
             raise Unavailable(f"The index operation failed: {error}") from error
 
 
-def _outcomes(shard: qe.EdgeShard, asked: Sequence[engine.LegQuery]) -> Sequence[list[ScoredId] | BaseException]:
+def _outcomes(shard: Shard, asked: Sequence[engine.LegQuery]) -> Sequence[list[ScoredId] | BaseException]:
     try:
-        return engine.search_all(shard, asked)
+        return [engine.scored_ids(ranked) for ranked in shard.call(engine.search_all, asked)]
     except Exception as error:  # noqa: BLE001 - raised where the search is awaited
         # The engine does not say which of several has failed.
         return [error] if len(asked) == 1 else [found for one in asked for found in _outcomes(shard, [one])]

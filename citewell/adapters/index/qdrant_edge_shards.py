@@ -1,0 +1,193 @@
+"""Where a shard is used: in this process or, when it is large, in one of its own.
+
+The engine holds the interpreter lock while it works: 0.1 to 0.6 ms for each leg of a search of 100,000 chunks, 3 ms of a million, 50 ms
+for a batch of writes, and seconds for the first filter on a field. From a process of its own it keeps nothing else waiting.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import IO, Concatenate, ParamSpec, Protocol, TypeVar, cast
+
+import qdrant_edge as qe
+
+from citewell.adapters.index import qdrant_edge_engine as engine
+from citewell.errors import CitewellError, DataFolderBusy, Unavailable
+
+P = ParamSpec("P")
+T = TypeVar("T")
+# What a process of its own costs, some 60 MB and 0.2 s at the start, is not worth it for less.
+OWN_PROCESS_FROM = 50_000
+# A process that ends with its server may finish a step first: so long it is waited for.
+_MAX_WAIT = 10.0
+_PAUSE = 0.05
+_PAGE = 1_000
+
+
+class Shard(Protocol):
+    """An open shard. Calls may come from any thread, one after another."""
+
+    def call(self, function: Callable[Concatenate[qe.EdgeShard, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """What a function of `qdrant_edge_engine` returns for this shard, or raises."""
+        ...
+
+    def close(self) -> None:
+        """Write everything to disk, and let go of the folder."""
+        ...
+
+
+def open_shard(path: Path, dimensions: int, own_process_from: int = OWN_PROCESS_FROM) -> Shard:
+    """Open an existing shard where it belongs by its size. Raises as `engine.open_shard` does."""
+    if engine.points_on_disk(path, dimensions) >= own_process_from:
+        return RemoteShard(path)
+    return LocalShard(engine.open_shard(path))
+
+
+def copy_points(source: Shard, target: Shard, ids: Sequence[str]) -> None:
+    """Make `target` equal to `source` for these ids: written where they exist, removed where they do not."""
+    for start in range(0, len(ids), _PAGE):
+        some = ids[start : start + _PAGE]
+        points = source.call(engine.read_points, some)
+        target.call(engine.write_points, points)
+        known = {key for key, _, _ in points}
+        if gone := [key for key in some if key not in known]:
+            target.call(engine.delete_points, gone)
+
+
+class LocalShard:
+    """A shard in this process."""
+
+    def __init__(self, opened: qe.EdgeShard) -> None:
+        self._opened = opened
+
+    def call(self, function: Callable[Concatenate[qe.EdgeShard, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """See `Shard.call`."""
+        return function(self._opened, *args, **kwargs)
+
+    def close(self) -> None:
+        """See `Shard.close`."""
+        self._opened.flush()
+        self._opened.close()
+
+
+class RemoteShard:
+    """A shard in a process of its own, which ends with this one. When it dies, the call that waits for it raises `Unavailable`, and the
+    next one starts another: what was written is in the write-ahead log."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+        self._process = self._start()
+
+    def call(self, function: Callable[Concatenate[qe.EdgeShard, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """See `Shard.call`."""
+        request = pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
+        with self._lock:
+            if self._process.poll() is not None:
+                _end(self._process)
+                self._process = self._start()
+            requests = cast(IO[bytes], self._process.stdin)
+            try:
+                requests.write(request)
+                requests.flush()
+            except BrokenPipeError:
+                raise self._ended() from None
+            return cast(T, self._answer(self._process))
+
+    def close(self) -> None:
+        """See `Shard.close`."""
+        with self._lock:
+            _end(self._process)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", __name__, str(self._path)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - this module
+        self._process = process
+        try:
+            self._answer(process)
+        except BaseException:
+            _end(process)
+            raise
+        return process
+
+    def _answer(self, process: subprocess.Popen[bytes]) -> object:
+        try:
+            result, error = pickle.load(cast(IO[bytes], process.stdout))  # noqa: S301 - what this module wrote
+        except (EOFError, pickle.UnpicklingError):
+            raise self._ended() from None
+        if error is not None:
+            raise error
+        return result
+
+    def _ended(self) -> Unavailable:
+        code = self._process.wait()
+        return Unavailable(f"The process of the index ended with code {code}. The next request starts it again.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Have a process close its shard, which it does when nobody can ask it any more, and wait for that."""
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            try:
+                stream.close()
+            except BrokenPipeError:
+                continue
+    process.wait()
+
+
+def main() -> None:
+    """Answer requests for the shard that the command line names until nobody can send any: `python -m … FOLDER`."""
+    for name in (signal.SIGINT, signal.SIGTERM):  # they reach the whole group; the server says when it is time
+        signal.signal(name, signal.SIG_IGN)
+    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anything prints is no reply
+    shard: qe.EdgeShard | None = None
+    try:
+        shard = _opened(Path(sys.argv[1]))
+        _reply(replies, None, None)
+        while True:
+            function, args, kwargs = pickle.load(requests)  # noqa: S301 - what this module wrote
+            try:
+                _reply(replies, function(shard, *args, **kwargs), None)
+            except (EOFError, BrokenPipeError):
+                break
+            except Exception as error:  # noqa: BLE001 - raised where the call is awaited
+                _reply(replies, None, error)
+    except (EOFError, BrokenPipeError):
+        pass
+    except Exception as error:  # noqa: BLE001 - raised where the shard is opened
+        _reply(replies, None, error)
+    finally:
+        if shard is not None:
+            shard.flush()
+            shard.close()
+
+
+def _opened(path: Path) -> qe.EdgeShard:
+    last = time.monotonic() + _MAX_WAIT
+    while True:
+        try:
+            return engine.open_shard(path)
+        except DataFolderBusy:
+            if time.monotonic() >= last:
+                raise
+            time.sleep(_PAUSE)
+
+
+def _reply(replies: IO[bytes], result: object, error: Exception | None) -> None:
+    if error is not None and not isinstance(error, (CitewellError, OSError)):
+        error = RuntimeError(f"{type(error).__name__}: {error}")  # of a type that can be sent
+    replies.write(pickle.dumps((result, error), pickle.HIGHEST_PROTOCOL))
+    replies.flush()
+
+
+if __name__ == "__main__":
+    main()
