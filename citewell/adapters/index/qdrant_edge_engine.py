@@ -213,7 +213,7 @@ def write_points(shard: qe.EdgeShard, points: Sequence[Stored]) -> None:
 
 
 def points_count(shard: qe.EdgeShard) -> int:
-    """How many points there are, whoever's."""
+    """How many points there are, of all owners."""
     return shard.info().points_count
 
 
