@@ -88,7 +88,7 @@ class Database:
         self._writes = 0
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
-        self._readings = Together(self._threads, _READERS, _READINGS_PER_STEP, self._read_all)
+        self._readings = Together(self._threads, _READERS // 2, _READINGS_PER_STEP, self._read_all)
         self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
         event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
         if self.is_sqlite:

@@ -50,7 +50,7 @@ class BuiltinEmbedder:
         self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
-        self._asked = Together(self._queries, self._threads, QUERIES_PER_STEP, self._embed_queries)
+        self._asked = Together(self._queries, max(1, self._threads // 2), QUERIES_PER_STEP, self._embed_queries)
         self.fingerprint = Fingerprint("builtin", MODEL_NAME, model.dimensions, model.revision)
 
     @classmethod

@@ -79,7 +79,8 @@ class QdrantEdgeIndex:
         self._compaction: asyncio.Task[None] | None = None
         self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
-        self._asked = Together(self._searches, search_threads, _SEARCHES_PER_STEP, self._search_all)
+        # One at a time, as the engine does; other reads have the other threads.
+        self._asked = Together(self._searches, 1, _SEARCHES_PER_STEP, self._search_all)
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._late_start: asyncio.TimerHandle | None = None
         self._closed = False
