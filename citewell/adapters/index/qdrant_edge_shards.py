@@ -85,12 +85,15 @@ class RemoteShard:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._lock = threading.Lock()
+        self._closed = False
         self._process = self._start()
 
     def call(self, function: Callable[Concatenate[qe.EdgeShard, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """See `Shard.call`."""
         request = pickle.dumps((function, args, kwargs), pickle.HIGHEST_PROTOCOL)
         with self._lock:
+            if self._closed:
+                raise Unavailable("The index is closed.")
             if self._process.poll() is not None:
                 _end(self._process)
                 self._process = self._start()
@@ -105,6 +108,7 @@ class RemoteShard:
     def close(self) -> None:
         """See `Shard.close`."""
         with self._lock:
+            self._closed = True
             _end(self._process)
 
     def _start(self) -> subprocess.Popen[bytes]:

@@ -93,10 +93,12 @@ async def test_signals_to_the_whole_group_do_not_end_it_before_its_server(index:
 
 async def test_it_ends_when_the_index_is_closed(tmp_path: Path) -> None:
     index = await _open(tmp_path / "index")
-    pid = _pid(index)
+    pid, remote = _pid(index), index._shard.shard
     await index.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
+    with pytest.raises(Unavailable, match="closed"):
+        remote.call(engine.points_count)
 
 
 _SERVER = """
