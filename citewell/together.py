@@ -8,11 +8,20 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import Generic, TypeAlias, TypeVar
+from typing import Generic, ParamSpec, TypeAlias, TypeVar
 
+P = ParamSpec("P")
 Q = TypeVar("Q")
 A = TypeVar("A")
 Answered: TypeAlias = tuple[int, A | BaseException]
+
+
+def outcome(call: Callable[P, A], *args: P.args, **kwargs: P.kwargs) -> A | Exception:
+    """What a call returns, or the error that it raises, to be raised where the answer is awaited."""
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:  # noqa: BLE001 - see above
+        return error
 
 
 class _Waiting(Generic[Q, A]):

@@ -27,7 +27,7 @@ from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
-from citewell.together import Together
+from citewell.together import Together, outcome
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -221,7 +221,7 @@ class Database:
         assert self._reader is not None
         with contextlib.closing(self._reader.raw_connection()) as connection:
             driver = cast(sqlite3.Connection, connection.driver_connection)
-            yield [(number, _outcome(reading, driver)) for number, reading in enumerate(readings)]
+            yield [(number, outcome(reading, driver)) for number, reading in enumerate(readings)]
 
     def _open_reader(self, url: str) -> sa.Engine:
         plain = url.replace("sqlite+aiosqlite:", "sqlite:", 1)
@@ -283,13 +283,6 @@ def _fetch(
 def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
     with reader.connect() as connection:
         return work(connection)
-
-
-def _outcome(reading: _Reading, connection: sqlite3.Connection) -> Sequence[Mapping[Any, Any]] | BaseException:
-    try:
-        return reading(connection)
-    except Exception as error:  # noqa: BLE001 - raised where the rows are awaited
-        return error
 
 
 def _copy(reader: sa.Engine, path: Path) -> None:

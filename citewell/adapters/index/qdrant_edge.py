@@ -24,7 +24,7 @@ from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.predicates import admits_nothing
 from citewell.settings import EdgeStore
-from citewell.together import Together
+from citewell.together import Together, outcome
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ class _Open:
 class QdrantEdgeIndex:
     """One index in one folder. Open it with `open`; one process may hold a folder at a time.
 
-    Searches run concurrently in their own threads (the engine releases the interpreter lock); writes run one after another. Points that no search graph covers are searched by brute force; when there are too many, a child process
-    builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile. While points are written so
+    Searches that wait go to the engine together, and writes one after another, since it does one thing at a time. Points that no search
+    graph covers are searched by brute force; when there are too many, a child process builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile. While points are written so
     fast that those graphs would be out of date at once, that waits.
     """
 
@@ -141,7 +141,12 @@ class QdrantEdgeIndex:
         self, asked: Sequence[engine.LegQuery]
     ) -> Generator[list[tuple[int, list[ScoredId] | BaseException]]]:
         with self._reading() as shard:
-            yield list(enumerate(_outcomes(shard, asked)))
+            found = outcome(_found, shard, asked)
+            if isinstance(found, Exception):  # the engine does not say which of several has failed
+                alone = [outcome(_found, shard, [one]) for one in asked]
+                yield [(n, one if isinstance(one, Exception) else one[0]) for n, one in enumerate(alone)]
+            else:
+                yield list(enumerate(found))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
@@ -259,9 +264,8 @@ class QdrantEdgeIndex:
 
     def _delete(self, filter: Filter) -> None:
         if self._touched is None:
-            deleted = self._shard.shard.call(engine.delete, filter)
-            self._deleted += deleted
-            self._points -= deleted
+            before, self._points = self._points, self._shard.shard.call(engine.delete, filter)
+            self._deleted += before - self._points
         else:
             self._delete_ids(self._shard.shard.call(engine.matching_ids, filter))
 
@@ -296,14 +300,11 @@ class QdrantEdgeIndex:
         grown = self._unindexed >= max(self._compact_from, self._points // _UNINDEXED_SHARE)
         return grown or self._deleted >= max(self._compact_from, self._points // _DELETED_SHARE)
 
-    def _is_overtaken(self) -> bool:
-        return self._pace.overtakes(self._unindexed, self._points)
-
     async def _compact(self) -> None:
         # Writes during a compaction may amount to as much again, and no other write may trigger the next one for a long time.
         try:
             while self._compaction_is_due():
-                if self._is_overtaken():
+                if self._pace.overtakes(self._unindexed, self._points):
                     await asyncio.sleep(WINDOW / 4)
                 elif not await self._compact_once():
                     break
@@ -343,10 +344,14 @@ class QdrantEdgeIndex:
 
     def _switch_to(self, target: Path) -> None:
         fresh = _Open(target, open_shard(target, self._dimensions, self._own_process_from))
-        fresh.shard.call(engine.index_fields, sorted(self._indexed))
-        copy_points(self._shard.shard, fresh.shard, sorted(self._touched or ()))
-        fresh.shard.call(engine.flush)
-        self._folder.make_current(target)
+        try:
+            fresh.shard.call(engine.index_fields, sorted(self._indexed))
+            copy_points(self._shard.shard, fresh.shard, sorted(self._touched or ()))
+            fresh.shard.call(engine.flush)
+            self._folder.make_current(target)
+        except BaseException:
+            fresh.shard.close()
+            raise
         self._attempted = 0
         self._note_unindexed()
         with self._lock:
@@ -411,12 +416,8 @@ class QdrantEdgeIndex:
             raise Unavailable(f"The index operation failed: {error}") from error
 
 
-def _outcomes(shard: Shard, asked: Sequence[engine.LegQuery]) -> Sequence[list[ScoredId] | BaseException]:
-    try:
-        return [engine.scored_ids(ranked) for ranked in shard.call(engine.search_all, asked)]
-    except Exception as error:  # noqa: BLE001 - raised where the search is awaited
-        # The engine does not say which of several has failed.
-        return [error] if len(asked) == 1 else [found for one in asked for found in _outcomes(shard, [one])]
+def _found(shard: Shard, asked: Sequence[engine.LegQuery]) -> list[list[ScoredId]]:
+    return [engine.scored_ids(ranked) for ranked in shard.call(engine.search_all, asked)]
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:

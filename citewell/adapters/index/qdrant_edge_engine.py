@@ -67,7 +67,7 @@ def open_shard(path: Path) -> qe.EdgeShard:
 
 
 def _read_ahead(path: Path) -> None:
-    """Have the files of a large shard in memory before the engine asks for them page by page, which takes five times as long.
+    """Have the files of a large shard in memory before the engine asks for them page by page, which takes four times as long.
 
     1,000,000 chunks in three segments: opened in 5.3 s without, 1.3 s with. What is scored again with its original finds it in memory
     as well, as long as there is room.
@@ -229,10 +229,9 @@ def count(shard: qe.EdgeShard, filter: Filter | None) -> int:
 
 
 def delete(shard: qe.EdgeShard, filter: Filter) -> int:
-    """Remove the points that the filter admits; returns how many."""
-    before = shard.info().points_count
+    """Remove the points that the filter admits. Returns how many are left."""
     shard.update(qe.UpdateOperation.delete_points_by_filter(compile_filter(filter)))
-    return before - shard.info().points_count
+    return points_count(shard)
 
 
 def flush(shard: qe.EdgeShard) -> None:

@@ -9,7 +9,7 @@ from collections import deque
 WINDOW = 2.0
 # Building graphs takes 0.25 to 0.35 ms of CPU for each point there is (200,000 and 1,000,000 points of 384 dimensions).
 _SECONDS_PER_POINT = 0.0003
-# Points without a graph are looked through one by one, some 10 ms for 100,000: more than this do not wait for a pause.
+# Points without a graph are looked through one by one, some 5 ms for 100,000: more than this do not wait for a pause.
 _MAX_WAITING = 1_000_000
 
 
