@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
-from citewell.storage.lookups import Lookup, Prepared
+from citewell.storage.lookups import Lookup, Prepared, at_places, unindexed
 from citewell.storage.outbox import announce_chunks
 from citewell.storage.payload_changes import file_facts, metadata_of
 from citewell.storage.tables import chunks, elements, resource_blobs, resources
@@ -53,8 +53,9 @@ _LOADED = Lookup(
     .where(
         chunks.c.id.in_(sa.bindparam("ids", expanding=True)),
         chunks.c.owner_id == sa.bindparam("owner"),
-        resources.c.owner_id == sa.bindparam("owner"),
-    )
+        unindexed(resources.c.owner_id) == sa.bindparam("owner"),
+    ),
+    at_once=True,
 )
 
 
@@ -264,13 +265,10 @@ class ContentRepository:
 
     async def chunks_at(self, owner_id: str, places: Sequence[tuple[str, int, int]]) -> list[StoredChunk]:
         """The chunks at those (resource, version, ordinal) that the owner has."""
-        at = sa.tuple_(chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
-        query = (
-            sa.select(chunks, *_OF_FILE)
-            .join(resources, resources.c.id == chunks.c.resource_id)
-            .where(at.in_(list(places)), chunks.c.owner_id == owner_id, resources.c.owner_id == owner_id)
-        )
-        return await self._stored_chunks(await self._database.rows(query))
+        mine = chunks.c.owner_id == owner_id, unindexed(resources.c.owner_id) == owner_id
+        query = sa.select(chunks, *_OF_FILE).join(resources, resources.c.id == chunks.c.resource_id).where(*mine)
+        parts = [await self._database.rows(query.where(some)) for some in at_places(chunks, places)]
+        return await self._stored_chunks([row for part in parts for row in part])
 
     async def _stored_chunks(self, rows: Sequence[Mapping[Any, Any]]) -> list[StoredChunk]:
         found = [_stored_chunk(row) for row in rows]
@@ -283,12 +281,12 @@ class ContentRepository:
     async def _pictures(self, found: Sequence[Chunk]) -> dict[str, OriginalPicture]:
         """The pictures inside their files that these chunks describe, by chunk."""
         column = elements.c
-        places = {place for chunk in found for place in _element_places(chunk)}
-        at = sa.tuple_(column.resource_id, column.version, column.ordinal)
-        query = sa.select(column.resource_id, column.version, column.ordinal, column.data).where(at.in_(list(places)))
+        places = [place for chunk in found for place in _element_places(chunk)]
+        query = sa.select(column.resource_id, column.version, column.ordinal, column.data)
         blobs = {
             (row["resource_id"], row["version"], row["ordinal"]): orjson.loads(row["data"]).get("blob")
-            for row in await self._database.rows(query)
+            for some in at_places(elements, places)
+            for row in await self._database.rows(query.where(some))
         }
         named = {chunk.id: next(filter(None, map(blobs.get, _element_places(chunk))), None) for chunk in found}
         return {chunk.id: OriginalPicture(chunk.resource_id, blob) for chunk in found if (blob := named[chunk.id])}

@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from citewell.errors import InvalidFilter
 from citewell.filters import FIELDS, METADATA_PREFIX, PASSAGE_FIELDS, lowered, metadata_key
 from citewell.points import FILE_FIELDS, STATED_DATES, STATED_TAGS, FieldKind, field_kind, keyword, metadata_path
+from citewell.storage.lookups import unindexed
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import (
     FULLY_PROCESSED,
@@ -202,6 +203,11 @@ def _fits(condition: Condition, column: Column) -> sa.ColumnElement[bool]:
 
 def _text(value: str) -> Column:
     return sa.literal(value, sa.Text)
+
+
+def owner_column(filter: ResourceFilter) -> sa.ColumnElement[str]:
+    """The column of owners, for the condition beside `resource_conditions`: where ids are given, these are looked up."""
+    return resources.c.owner_id if filter.ids is None else unindexed(resources.c.owner_id)
 
 
 def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.ColumnElement[bool]]:

@@ -3,30 +3,39 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
 import sqlalchemy as sa
 from sqlalchemy.dialects import sqlite
 
 _DIALECT = sqlite.dialect()
+_VERSIONS = 200
+"""An expression of SQLite has at most a thousand parts within each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
     """A query as SQLite reads it: the parameter at each place, each column with what makes its value of what is stored, and the values that
-    the query itself names."""
+    the query itself names. at_once: see `Lookup`."""
 
     text: str
     places: tuple[str, ...]
     columns: tuple[tuple[str, Callable[[Any], Any] | None], ...]
     own: Mapping[str, Any]
+    at_once: bool = False
 
     def read(self, connection: sqlite3.Connection, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows."""
         values = {**self.own, **parameters}
-        found = connection.execute(self.text, [values[name] for name in self.places]).fetchall()
+        found: Iterable[Sequence[Any]] = connection.execute(
+            self.text, [values[name] for name in self.places]
+        ).fetchall()
+        if self.at_once:
+            ((rows,),) = found
+            found = orjson.loads(rows)
         return [
             {
                 name: value if made is None or value is None else made(value)
@@ -37,10 +46,15 @@ class _Statement:
 
 
 class Lookup:
-    """A query for the rows of some ids, its expanding parameter `ids`."""
+    """A query for the rows of some ids, its expanding parameter `ids`.
 
-    def __init__(self, query: sa.Select[*tuple[Any, ...]]) -> None:
+    at_once: read all rows as one JSON array, for columns of texts and whole numbers as they are stored, in no order. The driver lets
+    go of the interpreter lock for each row that it fetches, and the threads of a busy server wait for it each time.
+    """
+
+    def __init__(self, query: sa.Select[*tuple[Any, ...]], at_once: bool = False) -> None:
         self.query = query
+        self._at_once = at_once
         self._statements: dict[int, _Statement] = {}
 
     def read(
@@ -49,7 +63,8 @@ class Lookup:
         """The rows from SQLite, in a quarter of the time that SQLAlchemy takes to execute the query."""
         statement = self._statements.get(len(ids))
         if statement is None:
-            statement = self._statements[len(ids)] = _written(self.query.params(ids=list(ids), **parameters))
+            query = self.query.params(ids=list(ids), **parameters)
+            statement = self._statements[len(ids)] = _written(query, self._at_once)
         return statement.read(connection, {**parameters, **{f"ids_{number}": one for number, one in enumerate(ids, 1)}})
 
 
@@ -67,14 +82,47 @@ class Prepared:
         return self._statement.read(connection, parameters)
 
 
+def unindexed(column: sa.ColumnElement[str]) -> sa.ColumnElement[str]:
+    """The column as an expression, which SQLite looks up in no index.
+
+    Without statistics it expects ten rows for each owner and each status. Rather than twenty rows by their ids it would read all that
+    an owner has: of 100,000 chunks, 100 ms in place of 0.1.
+    """
+    return column.concat("")
+
+
+def at_places(table: sa.Table, places: Iterable[tuple[str, int, int]]) -> Iterator[sa.ColumnElement[bool]]:
+    """Conditions that together hold for the rows at these (resource, version, ordinal), each for some versions.
+
+    SQLite looks a list of tuples up in no index: at 100,000 chunks that takes 30 ms in place of 0.3.
+    """
+    ordinals: dict[tuple[str, int], set[int]] = {}
+    for resource_id, version, ordinal in places:
+        ordinals.setdefault((resource_id, version), set()).add(ordinal)
+    versions, column = list(ordinals), table.c
+    for start in range(0, len(versions), _VERSIONS):
+        yield sa.or_(
+            *(
+                sa.and_(
+                    column.resource_id == one[0], column.version == one[1], column.ordinal.in_(sorted(ordinals[one]))
+                )
+                for one in versions[start : start + _VERSIONS]
+            )
+        )
+
+
 def _stored(bound: sa.BindParameter[Any]) -> object:
     """The value of a parameter as SQLite takes it: the path into JSON, for example, for a key."""
     made = bound.type.dialect_impl(_DIALECT).bind_processor(_DIALECT)
     return bound.value if made is None else made(bound.value)
 
 
-def _written(query: sa.Select[*tuple[Any, ...]]) -> _Statement:
+def _written(query: sa.Select[*tuple[Any, ...]], at_once: bool = False) -> _Statement:
     compiled = query.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     columns = tuple((column.name, column.type.result_processor(_DIALECT, None)) for column in query.selected_columns)
     own = {name: _stored(bound) for name, bound in compiled.binds.items() if not bound.required}
-    return _Statement(str(compiled), tuple(compiled.positiontup or ()), columns, own)
+    text = str(compiled)
+    if at_once:
+        names = ", ".join(f'"{name}"' for name, _ in columns)
+        text = f"SELECT json_group_array(json_array({names})) FROM ({text})"  # noqa: S608 - our own columns
+    return _Statement(text, tuple(compiled.positiontup or ()), columns, own, at_once)

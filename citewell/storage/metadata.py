@@ -18,8 +18,9 @@ from citewell.filters import metadata_key, validate_keys
 from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database
-from citewell.storage.file_filters import resource_conditions
+from citewell.storage.file_filters import owner_column, resource_conditions
 from citewell.storage.key_counts import KeyCounts
+from citewell.storage.lookups import unindexed
 from citewell.storage.payload_changes import file_facts, metadata_of, note_changes
 from citewell.storage.projects import check_identifier_free
 from citewell.storage.tables import resource_projects, resources
@@ -207,9 +208,11 @@ class MetadataRepository:
         """The metadata keys of the owner's files (of these), with the types of their values and the most frequent texts."""
         if resource_ids is None:
             return list((await self._count(owner_id, await self.revision(owner_id))).keys())
-        query = sa.select(resources.c.id, resources.c.metadata).where(resources.c.owner_id == owner_id)
+        query = sa.select(resources.c.id, resources.c.metadata)
         if len(resource_ids) <= _MAX_PARAMETERS:
-            query = query.where(resources.c.id.in_(resource_ids))
+            query = query.where(unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(resource_ids))
+        else:
+            query = query.where(resources.c.owner_id == owner_id)
         wanted, counts = set(resource_ids), KeyCounts()
         for row in await self._database.rows(query):
             if row["id"] in wanted:
@@ -248,7 +251,9 @@ class MetadataRepository:
 
     async def facts(self, owner_id: str, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
         """What filters may use of those of some hundred resources that the owner has."""
-        mine = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.id.in_(resource_ids))
+        mine = sa.select(resources.c.id).where(
+            unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(resource_ids)
+        )
         return await file_facts(self._database, [row["id"] for row in await self._database.rows(mine)])
 
     async def all_ids(self, owner_id: str, project_ids: Sequence[str] | None = None) -> list[str]:
@@ -262,7 +267,7 @@ class MetadataRepository:
     async def filtered_ids(self, owner_id: str, filter: ResourceFilter) -> tuple[str, ...]:
         """The ids of the owner's files that a filter lets through, newest first."""
         conditions = resource_conditions(filter, self._database.is_sqlite)
-        query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions)
+        query = sa.select(resources.c.id).where(owner_column(filter) == owner_id, *conditions)
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
 
@@ -285,7 +290,8 @@ class MetadataRepository:
         found: set[str] = set()
         for start in range(0, len(ids), _MAX_PARAMETERS):
             part = ids[start : start + _MAX_PARAMETERS]
-            query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.id.in_(part))
+            mine = unindexed(resources.c.owner_id) == owner_id
+            query = sa.select(resources.c.id).where(mine, resources.c.id.in_(part))
             found |= {row["id"] for row in await self._database.rows(query)}
         return found
 

@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
-from citewell.storage.lookups import Lookup
+from citewell.storage.lookups import Lookup, unindexed
 from citewell.storage.tables import payload_changes, projects, resource_projects, resources
 from citewell.types import TERMINAL, FileFacts, Metadata, Status
 
@@ -98,7 +98,7 @@ class PayloadChangeRepository:
                 )
                 .join(resources, resources.c.id == table.c.resource_id)
                 .where(
-                    resources.c.status.in_([*sorted(TERMINAL), Status.EMBEDDING]),
+                    unindexed(resources.c.status).in_([*sorted(TERMINAL), Status.EMBEDDING]),
                     sa.or_(table.c.lease_until.is_(None), table.c.lease_until < now),
                 )
                 .order_by(table.c.created_at, table.c.resource_id)

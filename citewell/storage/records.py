@@ -17,6 +17,7 @@ from citewell.errors import Conflict, NotFound
 from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
+from citewell.storage.lookups import unindexed
 from citewell.storage.outbox import announce_ended
 from citewell.storage.quotas import QuotaRepository
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
@@ -144,7 +145,7 @@ async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: s
         raise NotFound("There is no such project, or it is not yours.")
     for start in range(0, len(known), _MAX_PARAMETERS):
         part = known[start : start + _MAX_PARAMETERS]
-        mine = sa.select(resources.c.id).where(resources.c.id.in_(part), resources.c.owner_id == owner_id)
+        mine = sa.select(resources.c.id).where(resources.c.id.in_(part), unindexed(resources.c.owner_id) == owner_id)
         if set((await connection.execute(mine)).scalars()) != set(part):
             raise NotFound("There is no such resource, or it is not yours.")
 

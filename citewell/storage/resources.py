@@ -16,8 +16,8 @@ from citewell.errors import Conflict, NotFound, VersionTaken
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.events import record_event
-from citewell.storage.file_filters import resource_conditions
-from citewell.storage.lookups import Prepared
+from citewell.storage.file_filters import owner_column, resource_conditions
+from citewell.storage.lookups import Prepared, unindexed
 from citewell.storage.new_resources import (
     FRESH,
     WITH_CONTENT,
@@ -164,7 +164,7 @@ class ResourceRepository:
     ) -> tuple[list[Resource], str | None]:
         """A page of resources, newest first, and the cursor of the next one."""
         query = sa.select(*_PUBLIC).where(
-            resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite)
+            owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
         )
         rows, linked = await self._rows(query, limit, cursor)
         found = [_resource(row, linked) for row in rows[:limit]]
@@ -174,8 +174,7 @@ class ResourceRepository:
         """The newest of those resources of which exact copies of tables are kept, and no more than `limit` of them."""
         copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
         query = sa.select(*_PUBLIC).where(
-            # An expression, so that SQLite begins with the few copies and not with all of the owner's resources by age.
-            resources.c.owner_id.concat("") == owner_id,
+            unindexed(resources.c.owner_id) == owner_id,  # rather than the few copies, all by age would be read
             resources.c.id.in_(copied),
             *resource_conditions(filter, self._database.is_sqlite),
         )
@@ -190,7 +189,7 @@ class ResourceRepository:
         length = sa.func.json_array_length if self._database.is_sqlite else sa.func.jsonb_array_length
         first = resources.c.coverage[("units", 0, "unit")].as_string()
         query = sa.select(*_BRIEF, first.label("unit"), length(units).label("unit_count"))
-        mine = query.where(resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite))
+        mine = query.where(owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite))
         rows, linked = await self._rows(mine, limit, cursor)
         found = [_summary(row, linked) for row in rows[:limit]]
         return found, _next_cursor([s.resource for s in found], len(rows) > limit)
@@ -290,13 +289,13 @@ class ResourceRepository:
         """Characters that extraction found in those of the owner's files; of a record without coverage, its bytes."""
         read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
         query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
-            resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite)
+            owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
         )
         return int((await self._database.rows(query))[0]["characters"])
 
     async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
         """Those of `ids` that exist and are the owner's."""
-        query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, resources.c.id.in_(ids))
+        query = sa.select(resources.c.id).where(unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(ids))
         return {row["id"] for row in await self._database.rows(query)}
 
     async def known_blob_keys(self) -> set[str]:

@@ -62,8 +62,11 @@ class ThreadRepository:
         """Threads, the most recently used first."""
         query = sa.select(threads).where(threads.c.owner_id == owner_id)
         if search:
-            inside = sa.select(messages.c.thread_id).where(messages.c.content.icontains(search, autoescape=True))
-            query = query.where(sa.or_(threads.c.title.icontains(search, autoescape=True), threads.c.id.in_(inside)))
+            # Of each thread, as a list of all threads with such a message would be made of everybody's messages.
+            said = sa.exists().where(
+                messages.c.thread_id == threads.c.id, messages.c.content.icontains(search, autoescape=True)
+            )
+            query = query.where(sa.or_(threads.c.title.icontains(search, autoescape=True), said))
         if cursor:
             updated, last = decode_cursor(cursor, float, str)
             query = query.where(sa.tuple_(threads.c.updated_at, threads.c.id) < sa.tuple_(updated, last))
