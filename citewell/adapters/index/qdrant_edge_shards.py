@@ -31,6 +31,8 @@ OWN_PROCESS_FROM = 50_000
 _MAX_WAIT = 10.0
 _PAUSE = 0.05
 _PAGE = 1_000
+# As much as a pipe holds. Each read of the usual eight thousand bytes would let go of the interpreter lock once more.
+_BUFFER = 1 << 16
 
 
 class Shard(Protocol):
@@ -114,7 +116,9 @@ class RemoteShard:
 
     def _start(self) -> None:
         command = [sys.executable, "-m", __name__, str(self._path)]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # noqa: S603 - this module
+        self._process = subprocess.Popen(  # noqa: S603 - this module
+            command, bufsize=_BUFFER, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+        )
         try:
             self._answer()
         except BaseException:
@@ -150,7 +154,7 @@ def main() -> None:
     """Answer requests for the shard that the command line names until nobody can send any: `python -m … FOLDER`."""
     for name in (signal.SIGINT, signal.SIGTERM):  # they reach the whole group; the server says when it is time
         signal.signal(name, signal.SIG_IGN)
-    requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    requests, replies = os.fdopen(os.dup(0), "rb", _BUFFER), os.fdopen(os.dup(1), "wb", _BUFFER)
     os.dup2(2, 1)  # what anything prints is no reply
     shard = outcome(_opened, Path(sys.argv[1]))
     if isinstance(shard, Exception):
