@@ -35,6 +35,7 @@ _FACTS = Lookup(
         *(resources.c.extraction_metadata[name].label(f"said_{name}") for name in _STATED),
     ).where(resources.c.id.in_(_IDS))
 )
+_ANY = sa.select(sa.literal(1).label("one")).select_from(payload_changes).limit(1)
 _LINKED = Lookup(
     sa.select(resource_projects.c.resource_id, projects.c.id, projects.c.name)
     .join(projects, projects.c.id == resource_projects.c.project_id)
@@ -90,6 +91,10 @@ class PayloadChangeRepository:
         Those of files whose vectors follow are leased too, and have to be leased again after that.
         """
         table = payload_changes
+        if not await self._database.rows(
+            _ANY
+        ):  # as nearly always: a write would lock the others out, and say that something changed
+            return []
         async with self._database.write() as connection:
             now = await self._clock.now(connection)
             waiting = (

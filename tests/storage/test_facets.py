@@ -228,3 +228,32 @@ def _facet(fields: tuple[Facet, ...], name: str) -> Facet:
 
 def _listed(value: JsonValue) -> list[JsonValue]:
     return list(value) if isinstance(value, list) else [] if value is None else [value]
+
+
+async def test_facets_are_counted_again_only_after_a_change(
+    shelf: Shelf, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[object] = []
+    rows = Database.rows
+
+    async def counted(self: Database, query: Any, *args: Any) -> Any:
+        read.append(query)
+        return await rows(self, query, *args)
+
+    monkeypatch.setattr(Database, "rows", counted)
+    first = await shelf.facets.facets(shelf.owner, ResourceFilter(), 10)
+    read.clear()
+    assert await shelf.facets.facets(shelf.owner, ResourceFilter(), 10) == first
+    assert bool(read) is not database.is_sqlite  # another process may have changed what Postgres holds
+    assert (await shelf.facets.facets("bob", ResourceFilter(), 10)).files == 0
+    project = await ProjectRepository(database).resolve(shelf.owner, None)
+    await shelf.resources.create(new_resource(shelf.owner, "one more"), project)
+    assert (await shelf.facets.facets(shelf.owner, ResourceFilter(), 10)).files == first.files + 1
+
+
+async def test_facets_of_what_is_true_are_not_those_of_one(shelf: Shelf) -> None:
+    for value in (True, 1, 1.0, "1"):
+        asked = parse_filters([{"field": "metadata.kept", "operator": "eq", "value": value}])
+        kept = await shelf.facets.facets(shelf.owner, ResourceFilter(conditions=asked), 10)
+        assert kept == await FacetRepository(shelf.database).facets(shelf.owner, ResourceFilter(conditions=asked), 10)
+        assert bool(kept.files) is (value is True)

@@ -10,14 +10,17 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.metadata import MetadataRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
+from citewell.storage.payload_changes import PayloadChangeRepository, note_changes
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.tables import resources
 from citewell.storage.threads import ThreadRepository
-from citewell.types import ResourceFilter
+from citewell.types import ResourceFilter, Status
+from tests.storage.rows import add_resource
 
 _IDS = tuple(str(uuid.UUID(int=n)) for n in range(200))
 
@@ -80,11 +83,11 @@ async def test_passages_around_others_are_looked_up_by_their_places(traced: _Tra
 
 
 async def test_files_are_looked_up_by_their_ids(traced: _Traced) -> None:
-    resources, named = ResourceRepository(traced.database), ResourceFilter(ids=_IDS)
-    await resources.page("ada", named, 200, None)
-    await resources.summaries("ada", named, 200, None)
-    await resources.count_characters("ada", named)
-    await resources.owned("ada", _IDS)
+    files, named = ResourceRepository(traced.database), ResourceFilter(ids=_IDS)
+    await files.page("ada", named, 200, None)
+    await files.summaries("ada", named, 200, None)
+    await files.count_characters("ada", named)
+    await files.owned("ada", _IDS)
     metadata = MetadataRepository(traced.database)
     await metadata.keys("ada", _IDS)
     await metadata.facts("ada", _IDS)
@@ -93,8 +96,19 @@ async def test_files_are_looked_up_by_their_ids(traced: _Traced) -> None:
 
 
 async def test_a_look_for_payloads_that_are_behind_does_not_read_all_files(traced: _Traced) -> None:
-    await PayloadChangeRepository(traced.database).claim("w", 256)
+    _, resource = await add_resource(traced.database, "ada")
+    async with traced.database.write() as connection:
+        await connection.run_sync(note_changes, [resource])
+        await connection.execute(sa.update(resources).values(status=Status.INDEXED))
+    traced.plans()
+    assert await PayloadChangeRepository(traced.database).claim("w", 256)
     _reads_no_more_than_asked(traced.plans())
+
+
+async def test_where_no_payload_is_behind_nothing_is_written(traced: _Traced) -> None:
+    before = traced.database.writes
+    assert await PayloadChangeRepository(traced.database).claim("w", 256) == []
+    assert traced.database.writes == before
 
 
 async def test_words_in_conversations_are_looked_for_in_the_owners_alone(traced: _Traced) -> None:
