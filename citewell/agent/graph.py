@@ -22,6 +22,7 @@ from citewell.agent.interface import (
     Library,
     PageTables,
     PictureFiles,
+    ReadingScorer,
     Searcher,
     Tables,
     TextDelta,
@@ -91,6 +92,7 @@ class Assistant:
         first_search: FirstSearch = FirstSearch.MODEL,
         thresholds: ExtractiveThresholds = THRESHOLDS,
         answer_reader: AnswerReader | None = None,
+        reading_scorer: ReadingScorer | None = None,
     ) -> None:
         self._library = library
         self._toolbox = Toolbox(searcher, library, tables, files, pictures)
@@ -98,7 +100,7 @@ class Assistant:
         planners, self._illustrator = None, None
         self._engine = None if tables is None else TableEngine(tables)
         if self._engine is not None:
-            planner = TablePlanner(self._engine)
+            planner = TablePlanner(self._engine, scorer=reading_scorer)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(embedder, vocabulary)

@@ -25,6 +25,7 @@ from citewell.types import (
     RerankLimits,
     ResourceInfo,
     Scope,
+    ScoreWeights,
     SearchRequest,
     SearchResult,
     StatementRead,
@@ -315,4 +316,17 @@ class AnswerReader(Protocol):
 
     async def read(self, question: str, statements: Sequence[StatementRead]) -> list[AnswerSpan]:
         """The most probable answer in each statement, in the order given."""
+        ...
+
+
+class ReadingScorer(Protocol):
+    """Says how well readings of a question about a table fit the question."""
+
+    @property
+    def weights(self) -> ScoreWeights:
+        """How its scores are joined with how likely the readings were before."""
+        ...
+
+    def score(self, question: str, readings: Sequence[tuple[str, str]]) -> list[float]:
+        """The log-odds of each, up to a constant: of what it asks for, in English, and its answer. Takes 2 ms each; call it in a thread."""
         ...

@@ -35,6 +35,7 @@ from citewell.composition.configured import (
     comparison_embedder,
     metadata_limits,
     parser_limits,
+    reading_scorer,
     retrieval_options,
     suggestion_service,
     turn_runner,
@@ -461,7 +462,7 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    reader = answer_reader()
+    reader, scorer = answer_reader(), reading_scorer()
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
@@ -471,6 +472,7 @@ def _assistants(
             parts.stores,
             embedder=embedder,
             reader=reader,
+            scorer=scorer,
             search=search,
             tables=tables,
             pictures=resources,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import AnswerReader
+from citewell.agent.interface import AnswerReader, ReadingScorer
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
@@ -23,12 +23,13 @@ def build_assistant(
     *,
     embedder: Embedder,
     reader: AnswerReader,
+    scorer: ReadingScorer,
     search: SearchService,
     tables: SqlTables,
     pictures: ResourceService,
     model: ChatModel | None,
 ) -> Assistant:
-    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model."""
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; scorer: for questions about tables."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
     budget, whole_budget = answer_budgets(settings)
     return Assistant(
@@ -46,6 +47,7 @@ def build_assistant(
         budget=budget,
         first_search=FirstSearch(settings.answers.first_search),
         answer_reader=reader,
+        reading_scorer=scorer,
     )
 
 

@@ -11,6 +11,7 @@ from citewell.adapters import registry
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_scorer import BuiltinReadingScorer
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
@@ -105,6 +106,11 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 def answer_reader() -> BuiltinReader:
     """The built-in reader, for answers without a chat model. It loads its model when it first reads, which a server does while it prepares."""
     return BuiltinReader.load()
+
+
+def reading_scorer() -> BuiltinReadingScorer:
+    """The built-in scorer of readings, for questions about tables. It loads its model with the first of them that it is needed for."""
+    return BuiltinReadingScorer.load()
 
 
 def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:

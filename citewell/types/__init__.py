@@ -7,6 +7,7 @@ from citewell.types.answers import (
     Citation,
     NoAnswer,
     NoAnswerReason,
+    ScoreWeights,
     StatementRead,
     Verdict,
 )
@@ -189,6 +190,7 @@ __all__ = [
     "ResourceInfo",
     "ResourceSummary",
     "Scope",
+    "ScoreWeights",
     "ScoredId",
     "Scores",
     "SearchRequest",

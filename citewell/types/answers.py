@@ -144,6 +144,20 @@ class StatementRead:
     before: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoreWeights:
+    """How a model's scores of readings are joined with how likely each was before.
+
+    logit, prior: what its score, and the logarithm of the probability, are multiplied by
+    nothing, another: what is added to the score of no reading at all, and of any that it was not shown
+    """
+
+    logit: float
+    prior: float
+    nothing: float
+    another: float
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
     """The most probable answer in a statement: `text[start:end]`. sure: log-odds that it is one, against the statement holding none."""

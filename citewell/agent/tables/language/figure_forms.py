@@ -83,7 +83,7 @@ class FigureForm(ReadingForm):
                 ]
                 more += ["distinct is whole"] if named else []
                 yield self.figure(
-                    "distinct", partial(self._count_plan, column), float(len(cells)), used | noun | own.words, more
+                    "distinct", partial(self._count_plan, column), float(len(cells)), used | noun | own.words, more, column
                 )  # fmt: skip
 
     def _count_plan(self, column: GridColumn | None) -> Plan:
@@ -121,7 +121,8 @@ class FigureForm(ReadingForm):
                     "" if self.selection.links else f"{function.value} of all",
                 ]
                 yield self.figure(
-                    function.value, partial(self._figure_plan, function, column), round(value, 9), used | self.spare("many"), steps
+                    function.value, partial(self._figure_plan, function, column), round(value, 9), used | self.spare("many"), steps,
+                    column,
                 )  # fmt: skip
 
     def _figure_plan(self, function: Function, column: GridColumn) -> Plan:
@@ -154,7 +155,8 @@ class FigureForm(ReadingForm):
                 | self.spare("highest", "lowest", "first", "last", "many", "years", "most", "least")
                 | (self.spare("between") if said == "difference" else frozenset())
             )
-            yield self.figure("span", partial(self._span_plan, column), max(values) - min(values), used, steps)
+            make = partial(self._span_plan, column)
+            yield self.figure("span", make, max(values) - min(values), used, steps, column)
 
     def _span_plan(self, column: GridColumn) -> Plan:
         ref = column.ref
@@ -189,7 +191,7 @@ class FigureForm(ReadingForm):
             used = asked.words | noun | frozenset(range(*place)) | (link.words if link else frozenset[int]())
             answer = {column.known[i] for i in self.selection.rows if column.texts[i] in names}
             make = partial(self._most_plan, column, descending=descending)
-            yield self.meaning("most rows", make, answer, used, steps, asked)
+            yield self.meaning("most rows", make, answer, used, steps, asked, column=column, least=not descending)
 
     def runs(self) -> Iterator[Interpretation]:
         """How many of the rows follow each other without a gap, at most."""

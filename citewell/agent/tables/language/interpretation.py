@@ -90,7 +90,9 @@ class Interpretation:
     """A reading: `answer` are the values that it gives, `steps` what it takes for granted, `used` the words that it accounts for.
 
     rows: indices of the rows whose cells answer; empty where the answer is a figure;
-    make: builds its plan, which only the reading that is chosen needs; make_whole: the same for the rows with all their cells.
+    make: builds its plan, which only the reading that is chosen needs; make_whole: the same for the rows with all their cells;
+    found: what makes its rows the ones that answer; column: what a figure is of, or rows are told apart by; least: of these the lowest;
+    compared: the condition on other rows that are counted.
     """
 
     form: str
@@ -102,6 +104,10 @@ class Interpretation:
     asked: AskedColumn | None = None
     rows: frozenset[int] = frozenset()
     make_whole: Callable[[], Plan] | None = None
+    found: FoundRows | None = None
+    column: GridColumn | None = None
+    least: bool = False
+    compared: RowCondition | None = None
 
     @property
     def plan(self) -> Plan:
@@ -182,16 +188,27 @@ class ReadingForm:
         used: frozenset[int],
         steps: Iterable[str],
         asked: AskedColumn | None = None,
+        *,
+        column: GridColumn | None = None,
+        least: bool = False,
     ) -> Interpretation:
         """A reading, with what the selection accounts for."""
-        words = used | self.selection.used | self.confirming
-        return Interpretation(form, frozenset(answer), words, tuple(s for s in steps if s), self.selection, make, asked)
+        words, taken = used | self.selection.used | self.confirming, tuple(s for s in steps if s)
+        return Interpretation(
+            form, frozenset(answer), words, taken, self.selection, make, asked, column=column, least=least
+        )
 
     def figure(
-        self, form: str, make: Callable[[], Plan], value: float, used: frozenset[int], steps: Iterable[str]
+        self,
+        form: str,
+        make: Callable[[], Plan],
+        value: float,
+        used: frozenset[int],
+        steps: Iterable[str],
+        column: GridColumn | None = None,
     ) -> Interpretation:
         """A reading whose answer is one number."""
-        return self.meaning(form, make, (known(format_number(value)),), used, steps)
+        return self.meaning(form, make, (known(format_number(value)),), used, steps, column=column)
 
     def found(
         self, form: str, found: FoundRows, used: frozenset[int], steps: Sequence[str]
@@ -222,7 +239,7 @@ class ReadingForm:
             reading = self.meaning(
                 form, partial(self._found_plan, found, column), answer, used | counted | (asked.words - self.selection.used), more, asked
             )  # fmt: skip
-            yield replace(reading, rows=found.rows, make_whole=partial(self._whole_plan, found))
+            yield replace(reading, rows=found.rows, make_whole=partial(self._whole_plan, found), found=found)
 
     def _answers(self, column: GridColumn, rows: Sequence[int], answer: set[str]) -> Iterator[str]:
         """How many values there are, as told or not, and whether they are words of the question: one of those beside its `or`."""

@@ -80,7 +80,7 @@ class PairForm(ReadingForm):
                 said = " ".join(texts[slice(*apart)])
                 steps = [*measure.steps, f"apart: {said}", f"apart by {measure.column.sort}", f"apart, {joined}"]
                 make = partial(self._plan, measure.column, first, second, descending=True)
-                yield self.figure("difference", make, abs(x - y), used, steps)
+                yield self.figure("difference", make, abs(x - y), used, steps, measure.column)
 
     def _ahead(
         self, measure: Measure, links: tuple[ValueLink, ValueLink], index: int, joined: str
@@ -109,7 +109,8 @@ class PairForm(ReadingForm):
         ]
         make = partial(self._plan, column, *links, descending=not least)
         used = measure.words | {index} | self.spare("or", "than", "had", "either")
-        return self.meaning("ahead", make, (links[0].column.known[row],), used, steps)
+        answer = (links[0].column.known[row],)
+        return self.meaning("ahead", make, answer, used, steps, column=column, least=least)
 
     def _plan(self, column: GridColumn, first: ValueLink, second: ValueLink, *, descending: bool) -> Plan:
         subject = first.column
@@ -139,9 +140,9 @@ class PairForm(ReadingForm):
         name = column.known[min(more.rows)]
         make = partial(self._sizes_plan, column, (first, second))
         steps = [f"more rows: {said}", "tie" if a == b else ""]
-        yield self.meaning("more rows", make, (name,), used, steps)
+        yield self.meaning("more rows", make, (name,), used, steps, column=column)
         yield self.figure(
-            "difference of rows", make, float(abs(a - b)), used | self.spare("how", "many", "much"), steps
+            "difference of rows", make, float(abs(a - b)), used | self.spare("how", "many", "much"), steps, column
         )
 
     def _sizes_plan(self, column: GridColumn, links: tuple[ValueLink, ValueLink]) -> Plan:

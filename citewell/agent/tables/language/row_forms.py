@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from citewell.agent.tables.language.cells import GridColumn
@@ -165,7 +166,8 @@ class RowForm(ReadingForm):
             if count is not None:
                 noun, _ = self.noun_after(count[1])
                 told = used | noun | frozenset(range(*count))
-                yield self.figure("same count", partial(self._counted, conditions), float(len(same)), told, steps)
+                counted = self.figure("same count", partial(self._counted, conditions), float(len(same)), told, steps)
+                yield replace(counted, compared=conditions[0])
             if len(same) <= THRESHOLDS.cited_rows:
                 found = FoundRows(
                     rows=same, conditions=conditions, metric=column,
@@ -209,7 +211,8 @@ class RowForm(ReadingForm):
         if count is not None:
             noun, _ = self.noun_after(count[1])
             told = used | noun | frozenset(range(*count))
-            yield self.figure("beyond count", partial(self._counted, (condition,)), float(len(rows)), told, steps)
+            counted = self.figure("beyond count", partial(self._counted, (condition,)), float(len(rows)), told, steps)
+            yield replace(counted, compared=condition)
         if rows and len(rows) <= THRESHOLDS.cited_rows:
             found = FoundRows(
                 rows=rows, conditions=(condition, *self.without_all_totals()), metric=column,

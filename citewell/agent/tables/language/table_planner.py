@@ -8,6 +8,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from citewell.agent.interface import ReadingScorer
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
 from citewell.agent.tables.language.cells import Grid, grid_of
@@ -46,6 +47,7 @@ from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
+from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
@@ -112,11 +114,14 @@ class _Known:
 
 
 class TablePlanner:
-    """Makes typed queries of questions, by rules."""
+    """Makes typed queries of questions, by rules. scorer: reads the likeliest answers of a question in English."""
 
-    def __init__(self, engine: TableEngine, thresholds: TableThresholds = THRESHOLDS) -> None:
+    def __init__(
+        self, engine: TableEngine, thresholds: TableThresholds = THRESHOLDS, scorer: ReadingScorer | None = None
+    ) -> None:
         self._engine = engine
         self._thresholds = thresholds
+        self._scorer = scorer
         self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
 
     async def consider(
@@ -190,12 +195,13 @@ class TablePlanner:
         """The likeliest reading over all grids, where it is likely enough and no other table has one."""
         if len(question) > self._thresholds.weighed_characters:
             return None
+        scorer = self._scorer if detect_language(question) in (None, "en") else None
         likely: list[Planned] = []
         for known in tables[: self._thresholds.weighed_tables]:
             if known.grid is None:
                 continue
             evidence = evidence_of(question, known.grid)
-            chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
+            chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
             if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
                 continue
             reading, plan, confidence = found
