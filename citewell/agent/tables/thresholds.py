@@ -37,7 +37,8 @@ class TableThresholds:
     confidence:          probability from which the likeliest answer is given. From 0.54 / 0.66 / 0.76 / 0.82 on, of questions on tables that the
                          weights were not fitted to 45 / 39 / 33 / 29 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
     rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
-    scored_answers, scored_share: likeliest answers that a model reads beside the question, and how likely the fourth and later must be
+    scored_from:         probability of the likeliest answer or rows from which a model reads the likeliest answers beside the question
+    scored_answers, scored_share: likeliest answers that it reads, and how likely the fourth and later must be
     whole_rows, whole_columns: rows up to which, and columns up to which
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
@@ -79,6 +80,7 @@ class TableThresholds:
     weighed_tables: int = 8
     confidence: float = 0.74
     rows_confidence: float = 0.73
+    scored_from: float = 0.15
     scored_answers: int = 10
     scored_share: float = 0.002
     whole_rows: int = 3

@@ -66,8 +66,13 @@ def choose(
     highest = max(nothing, max(score for score, _ in scored))
     total = math.exp(nothing - highest) + sum(math.exp(score - highest) for score, _ in scored)
     shares = [(math.exp(score - highest) / total, reading) for score, reading in scored]
-    if scorer is not None and max(share for share, _ in shares) > 0.0:
-        shares = _scored_again(scorer, question, evidence, shares)
+    chosen = _chosen(shares)
+    if scorer is None or max(chosen.confidence, chosen.rows_confidence) < THRESHOLDS.scored_from:
+        return chosen
+    return _chosen(_scored_again(scorer, question, evidence, shares))
+
+
+def _chosen(shares: Sequence[tuple[float, Interpretation]]) -> Chosen:
     best, confidence = _likeliest(shares, lambda reading: reading.answer)
     few = [pair for pair in shares if 0 < len(pair[1].rows) <= THRESHOLDS.whole_rows]
     of_rows, rows_confidence = _likeliest(few, lambda reading: reading.rows) if few else (None, 0.0)
