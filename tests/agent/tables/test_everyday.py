@@ -255,6 +255,77 @@ async def test_of_apartments(sheets: Sheets, question: str, answer: str) -> None
     assert await _answer(sheets, question) == answer
 
 
+FLATS: dict[str, ColumnKind] = {
+    "Flat": "text",
+    "Area": "text",
+    "Rooms": "integer",
+    "Size (m2)": "integer",
+    "Rent (EUR)": "integer",
+    "Pets": "text",
+}
+FLAT_ROWS = (
+    ("A1", "Old Town", 2, 54, 890, "yes"),
+    ("A2", "Harbour", 3, 78, 1250, "no"),
+    ("B1", "Old Town", 1, 31, 610, "no"),
+    ("B2", "Riverside", 4, 110, 1710, "yes"),
+    ("C1", "Harbour", 2, 60, 980, "yes"),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which flats allow pets?", "- Flat: A1 [1]\n- Flat: B2 [2]\n- Flat: C1 [3]"),
+        ("Which flats do not allow pets?", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("What is the cheapest flat that allows pets?", "Rent was lowest for A1 where Pets is yes: EUR 890 [1]."),
+        ("Which is the cheapest flat with pets permitted?", "Rent was lowest for A1 where Pets is yes: EUR 890 [1]."),
+        ("Which flats allow pets and have 2 rooms?", "- Flat: A1 [1]\n- Flat: C1 [2]"),
+        ("Cheapest flat with 2 rooms?", "Rent was lowest for A1 where Rooms is 2: EUR 890 [1]."),
+        ("What is the average rent of flats with 2 rooms?", "The average of Rent is EUR 935, over 2 rows where Rooms is 2 [1]."),
+        ("What is the highest rent under 1000?", "Rent was highest for C1 where Rent (EUR) is under 1000: EUR 980 [1]."),
+    ],
+)  # fmt: skip
+async def test_of_flats(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(FLATS, FLAT_ROWS, filename="flats.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    "question", ["Which flats include heating?", "Which flats allow dogs?", "Which flat has 2 balconies?"]
+)
+async def test_what_flats_do_not_say_is_refused(sheets: Sheets, question: str) -> None:
+    table = sheets.add(FLATS, FLAT_ROWS, filename="flats.csv", sheet=None)
+    assert not isinstance(await TablePlanner(TableEngine(sheets)).consider(OWNER, question, [table]), Planned)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which customer has the largest invoice?", "Amount was highest for Meyer: EUR 2410 [1]."),
+        ("What is the largest invoice?", "Amount was highest for 2025-004: EUR 2410 [1]."),
+        ("Which invoice is the smallest?", "Amount was lowest for 2025-005: EUR 75 [1]."),
+        ("Which invoices are unpaid?", "- Invoice: 2025-002 [1]\n- Invoice: 2025-004 [2]"),
+        ("Which invoices have not been paid yet?", "- Invoice: 2025-002 [1]\n- Invoice: 2025-004 [2]"),
+        ("How much is unpaid?", "The total of Amount is EUR 2970, over 2 rows where Paid on is empty [1]."),
+        ("Which unpaid invoice is the largest?", "Amount was highest for 2025-004 where Paid on is empty: EUR 2410 [1]."),
+        ("Which invoices are undisputed?", "- Invoice: 2025-001 [1]\n- Invoice: 2025-005 [2]"),
+    ],
+)  # fmt: skip
+async def test_of_invoices(sheets: Sheets, question: str, answer: str) -> None:
+    columns: dict[str, ColumnKind] = {
+        "Invoice": "text", "Customer": "text", "Amount (EUR)": "number", "Paid on": "date", "Disputed": "text",
+    }  # fmt: skip
+    rows = (
+        ("2025-001", "Weber", 1200, "2025-01-30", "no"),
+        ("2025-002", "Schmidt", 560, None, "yes"),
+        ("2025-003", "Weber", 300, "2025-02-20", "yes"),
+        ("2025-004", "Meyer", 2410, None, "yes"),
+        ("2025-005", "Schmidt", 75, "2025-03-04", "no"),
+    )
+    sheets.add(columns, rows, filename="invoices.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
 @pytest.mark.parametrize("question", ["What's the deposit for APT-203?", "Which colour is APT-203?"])
 async def test_what_no_column_says_is_not_answered_by_the_row(sheets: Sheets, question: str) -> None:
     table = sheets.add(APARTMENTS, APARTMENT_ROWS, filename="apartments.csv", sheet=None)

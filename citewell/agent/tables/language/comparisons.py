@@ -12,6 +12,7 @@ from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
+_HAVING = frozenset({"with", "has", "have", "having"})
 
 
 def read_comparisons(reading: Reading) -> None:
@@ -59,7 +60,7 @@ def _read_between(reading: Reading) -> None:
 
 
 def _read_equalities(reading: Reading) -> None:
-    """`loan number 2`, `term of 16`, `age is 30`: a number right after a numeric column's name."""
+    """`loan number 2`, `term of 16`, `age is 30`: a number right after a numeric column's name; `with 2 rooms`: one right before it."""
     for mention in reading.columns:
         if mention.column.kind not in _NUMERIC:
             continue
@@ -75,6 +76,10 @@ def _read_equalities(reading: Reading) -> None:
         ):
             index += 1
         number = _number_at(reading, index)
+        if number is None and (number := _number_at(reading, mention.first - 1)) is not None:
+            index = mention.first - 1
+            if index < 1 or reading.question[index - 1].text.casefold() not in _HAVING:
+                continue
         if (
             number is not None
             and reading.is_free(index, index + 1)

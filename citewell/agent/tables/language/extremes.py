@@ -62,7 +62,9 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         order=(Order(metric.name, descending),),
         limit=(mention.count or 1) + THRESHOLDS.spare_rows,
     )
-    unique = (reading.entity.name,) if reading.entity is not None and reading.entity.name != metric.name else ()
+    one_row = label is not None and any(m.first == mention.last and m.column == label for m in reading.columns)
+    several = reading.entity is not None and reading.entity.name != metric.name and not one_row
+    unique = (reading.entity.name,) if reading.entity is not None and several else ()
     return Plan(
         shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
         table=table,

@@ -41,12 +41,16 @@ def one_metric(
     """The column to measure: the one named, else (where it may go unnamed) that of amounts or of dates; `CannotPlan` where several could be meant."""
     kinds = _DATED if dated else _NUMERIC
     named = metrics(reading, apart)
-    mentioned = any(m.column.kind in kinds for m in reading.columns)
-    beside = {m.column for m in reading.columns if m.whole or not _is_row_noun(reading, m)}
+    given = {c.ref.column for c in reading.conditions}
+    mentioned = any(m.column.kind in kinds and m.column.name not in given for m in reading.columns)
+    # The `invoice` of “the largest invoice” names the rows of invoices, also where a column of their numbers is called so.
+    beside = {m.column for m in reading.columns if (m.whole and m.column.kind in kinds) or not _is_row_noun(reading, m)}
     if unnamed and not mentioned and not [c for c in named if c != reading.entity and c in beside]:
         implied = reading.words.table.only_dated if dated else amount_column(reading.words.table)
         if implied is not None and (not named or named[0].kind not in kinds):
             return implied
+    if len(named) > 1:  # “the average rent of flats” measures no flats
+        named = [c for c in named if c in beside] or named
     if not named:
         named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
         named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]

@@ -14,6 +14,7 @@ from citewell.agent.tables.language.links import (
     TableWords,
     ValueMention,
     column_mentions,
+    name_norms,
     names_of_table,
     unit_words,
     value_mentions,
@@ -29,6 +30,7 @@ from citewell.agent.tables.language.wording import (
 )
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
@@ -38,6 +40,11 @@ _AUXILIARIES = frozenset(
 )
 _ALTOGETHER = frozenset({"in total", "altogether", "combined"})
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
+_BEING_THERE = frozenset(
+    map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
+)
+_MIN_UNDONE = 6  # letters: `unit` is not what is not it
+_NEGATIONS = frozenset({"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't"})
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
 _BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
@@ -57,6 +64,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_dates(reading)
     _read_operations(reading)
     _read_events(reading)
+    _read_missing(reading)
     _read_units(reading)
     _read_groups(reading)
     _read_amounts(reading)
@@ -103,6 +111,36 @@ def _read_events(reading: Reading) -> None:
         if is_participle or reading.question[mention.first - 1].text.casefold() in _AUXILIARIES:
             reading.columns.remove(mention)
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.NOT_EMPTY))
+
+
+def _read_missing(reading: Reading) -> None:
+    """`Unpaid invoices`, `which are not paid yet`: the rows where the column `Paid on` is empty, or where it says no."""
+    texts = [word.text.casefold() for word in reading.question]
+    for index, text in enumerate(texts):
+        if not text.startswith("un") or len(text) < _MIN_UNDONE or not reading.is_free(index, index + 1):
+            continue
+        done = wording.norm(text.removeprefix("un"))
+        columns = [c for c in reading.words.table.columns if done in name_norms(c)]
+        if len(columns) == 1 and _is_without(reading, columns[0]):
+            reading.use(index, index + 1)
+    for mention in list(reading.columns):
+        before = range(max(0, mention.first - 2), mention.first)
+        negations = [i for i in before if texts[i] in _NEGATIONS]
+        if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
+            reading.columns.remove(mention)
+            reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
+
+
+def _is_without(reading: Reading, column: TableColumn) -> bool:
+    """Take the question to ask for rows without anything in this column, or with a no; False where its cells are other texts."""
+    said = {text.casefold(): text for text in reading.words.values.get(column.name, ())}
+    no = next((text for word, text in said.items() if word in _NO), None)
+    if column.kind == "text" and not (no is not None and said.keys() <= _YES | _NO):
+        return False
+    missing = RowCondition(ColumnRef(column.name), Comparator.EMPTY)
+    reading.conditions.append(missing if no is None else RowCondition(ColumnRef(column.name), Comparator.EQ, no))
+    reading.asks_rows = True
+    return True
 
 
 def _operation_words(reading: Reading) -> set[int]:
@@ -284,8 +322,7 @@ def _read_units(reading: Reading) -> None:
 def _read_flags(reading: Reading) -> None:
     """`Which apartments in Ghent allow pets`, `how many furnished apartments`: the rows whose cell of that column is yes."""
     counts = {o.operation for o in reading.operations} == {Operation.COUNT}
-    if not counts and (reading.operations or reading.opening not in ("which", "who", "list", "show")):
-        return
+    selects = counts or (not reading.operations and reading.opening in ("which", "who", "list", "show"))
     values, rows = reading.words.values, reading.words.table.rows
     if any(len(values.get(v.column.name, ())) == rows for v in reading.values):
         return
@@ -297,6 +334,10 @@ def _read_flags(reading: Reading) -> None:
             or mention.column.name in {v.column.name for v in reading.values}
         ):
             continue
+        verbs = [i for i in (mention.first - 1, mention.last) if _is_free_verb(reading, i)]
+        if not selects and not verbs:
+            continue
+        reading.used.update(verbs)
         wanted = _NO if _is_negated(reading, mention.first) else _YES
         meant = next((text for word, text in words.items() if word in wanted), None)
         reading.columns = [m for m in reading.columns if m.column != mention.column]
@@ -305,6 +346,13 @@ def _read_flags(reading: Reading) -> None:
             reading.asks_rows = True
         if reading.entity == mention.column:
             reading.entity = None
+
+
+def _is_free_verb(reading: Reading, index: int) -> bool:
+    """Whether a word says only that something is there: the `allow` of `allow pets`, the `included` of `heating included`."""
+    if not 0 <= index < len(reading.question) or not reading.is_free(index, index + 1):
+        return False
+    return reading.question[index].norm in _BEING_THERE
 
 
 def _read_periods(reading: Reading) -> None:
