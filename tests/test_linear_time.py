@@ -259,6 +259,7 @@ READERS: dict[str, Reader] = {
     ),
     "agent.tables.language.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
     "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
+    "agent.tables.language.links.is_coded": lambda t: links.is_coded((t, t[:900])),
     "agent.tables.language.codes.coded_rows": lambda t: coded_rows([t, *t.split()]),
     "agent.tables.language.evidence.evidence_of": lambda t: evidence_of(t, _GRID),
     "agent.tables.language.evidence.evidence_of:longest": lambda t: [

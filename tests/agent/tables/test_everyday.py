@@ -282,6 +282,7 @@ FLAT_ROWS = (
         ("Which flats allow pets and have 2 rooms?", "- Flat: A1 [1]\n- Flat: C1 [2]"),
         ("Cheapest flat with 2 rooms?", "Rent was lowest for A1 where Rooms is 2: EUR 890 [1]."),
         ("What is the average rent of flats with 2 rooms?", "The average of Rent is EUR 935, over 2 rows where Rooms is 2 [1]."),
+        ("Which flat costs less than 900?", "- Flat: A1 [1]\n- Flat: B1 [2]"),
         ("What is the highest rent under 1000?", "Rent was highest for C1 where Rent (EUR) is under 1000: EUR 980 [1]."),
     ],
 )  # fmt: skip
@@ -291,7 +292,8 @@ async def test_of_flats(sheets: Sheets, question: str, answer: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "question", ["Which flats include heating?", "Which flats allow dogs?", "Which flat has 2 balconies?"]
+    "question",
+    ["Which flats include heating?", "Which flats allow dogs?", "Which flat has 2 balconies?", "Who paid the most?"],
 )
 async def test_what_flats_do_not_say_is_refused(sheets: Sheets, question: str) -> None:
     table = sheets.add(FLATS, FLAT_ROWS, filename="flats.csv", sheet=None)
@@ -309,6 +311,15 @@ async def test_what_flats_do_not_say_is_refused(sheets: Sheets, question: str) -
         ("How much is unpaid?", "The total of Amount is EUR 2970, over 2 rows where Paid on is empty [1]."),
         ("Which unpaid invoice is the largest?", "Amount was highest for 2025-004 where Paid on is empty: EUR 2410 [1]."),
         ("Which invoices are undisputed?", "- Invoice: 2025-001 [1]\n- Invoice: 2025-005 [2]"),
+        ("What does Schmidt owe?",
+         "The total of Amount is EUR 560, over 1 row where Customer is Schmidt and Paid on is empty [1]."),
+        ("How much did Schmidt pay?",
+         "The total of Amount is EUR 75, over 1 row where Customer is Schmidt and Paid on is filled in [1]."),
+        ("How much has Weber paid?",
+         "The total of Amount is EUR 1500, over 2 rows where Customer is Weber and Paid on is filled in [1]."),
+        ("Which customer paid the most?", "Total Amount was highest for Weber where Paid on is filled in: EUR 1500 [1]."),
+        ("Which customer owes the most?", "Total Amount was highest for Meyer where Paid on is empty: EUR 2410 [1]."),
+        ("When was invoice 2025-003 paid?", "Paid on for 2025-003: 2025-02-20 [1]."),
     ],
 )  # fmt: skip
 async def test_of_invoices(sheets: Sheets, question: str, answer: str) -> None:

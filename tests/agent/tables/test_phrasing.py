@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from citewell.agent.tables.language.phrasing import conditions_text, phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
+from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.tables.thresholds import THRESHOLDS
@@ -128,15 +129,18 @@ async def test_a_file_with_nan_in_it_is_answered(sheets: Sheets) -> None:
 
 
 def test_conditions_are_worded_and_those_of_the_machine_are_not() -> None:
-    conditions = [
+    conditions = (
         RowCondition(ColumnRef("Status"), Comparator.NE, "paid"),
         RowCondition(ColumnRef("Branch"), Comparator.NOT_IN, ("Accra", "Wa")),
         RowCondition(ColumnRef("Amount"), Comparator.LT, 12_000),
         RowCondition(ColumnRef("Note"), Comparator.EMPTY),
         RowCondition(ColumnRef("Amount"), Comparator.NOT_EMPTY),
         RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (9,)),
-    ]
-    assert conditions_text(conditions) == (
+    )
+    summed = TableQuery(source="t", conditions=conditions, aggregates=(Aggregate(Function.SUM, "Amount"),))
+    assert conditions_text(summed) == (
         " where Status is not paid and Branch is none of Accra, Wa and Amount is under 12,000 and Note is empty"
     )
-    assert conditions_text(conditions[-2:]) == ""
+    assert conditions_text(replace(summed, conditions=conditions[-2:])) == ""
+    counted = replace(summed, conditions=conditions[-2:], aggregates=(Aggregate(Function.COUNT),))
+    assert conditions_text(counted) == " where Amount is filled in"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.amounts import amount_column
+from citewell.agent.tables.language.amounts import COSTING, amount_column
 from citewell.agent.tables.language.links import unit_words
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import CURRENCIES, FILLERS, find_phrase
@@ -121,10 +121,11 @@ def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn |
         if following in unit_words(by_unit[0].name):
             reading.use(last, last + 1)
         return by_unit[0]
-    if following in CURRENCIES and (amount := amount_column(reading.words.table)) is not None:
+    amount = amount_column(reading.words.table)
+    if amount is not None and following in CURRENCIES:
         reading.use(last, last + 1)
         return amount
-    return None
+    return amount if any(word.norm in COSTING for word in reading.question) else None
 
 
 def only_fillers(reading: Reading, first: int, last: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
-from citewell.agent.tables.language.links import name_norms
+from citewell.agent.tables.language.links import is_coded, name_norms
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
@@ -54,6 +54,8 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         total = Aggregate(Function.SUM, metric.name)
         return ranked_groups(reading, reading.entity, total, metric, descending, mention.count or 1)
     subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
+    if reading.opening == "who" and not _names_anybody(reading, subject):
+        raise CannotPlan("no column that it names says who")
     columns = (subject.name, metric.name) if subject is not None else (metric.name,)
     query = TableQuery(
         source=table_key(table),
@@ -75,6 +77,11 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         best=mention.count or 1,
         unique=unique,
     )
+
+
+def _names_anybody(reading: Reading, subject: TableColumn | None) -> bool:
+    """Whether rows are called by names, and not by codes: `A-101` has paid nothing."""
+    return subject is not None and not is_coded(reading.words.values.get(subject.name, ()))
 
 
 def _size(reading: Reading, mention: OperationMention) -> TableColumn | None:

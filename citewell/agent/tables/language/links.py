@@ -68,6 +68,11 @@ def name_norms(column: TableColumn) -> tuple[str, ...]:
     return norms(core_name(column.name))
 
 
+def is_coded(texts: Sequence[str]) -> bool:
+    """Whether most of these are codes (`B004`), by which nobody calls a row that has a name besides."""
+    return 2 * sum(any(c.isdigit() for c in text) and " " not in text for text in texts) > len(texts)
+
+
 def unit_words(name: str) -> frozenset[str]:
     """The words of the unit in parentheses."""
     unit = _parted(name)[1]

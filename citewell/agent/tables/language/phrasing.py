@@ -16,7 +16,7 @@ from citewell.agent.tables.language.found_rows import found_rows, whole_rows
 from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import Comparator, Function, RowCondition
+from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.run.results import as_written, format_number, shown
 from citewell.agent.tables.thresholds import THRESHOLDS
@@ -100,12 +100,21 @@ def _words(text: str) -> str:
     return neutralise(escape_markers(text))
 
 
-def conditions_text(conditions: Sequence[RowCondition]) -> str:
-    """` where Status is overdue and Amount (GHS) is over 5000`; empty without conditions."""
+def conditions_text(query: TableQuery) -> str:
+    """` where Status is overdue and Amount (GHS) is over 5000`; empty without conditions.
+
+    Not that there is a value in what is shown, measured, grouped or ordered by, which goes without saying.
+    """
+    groups, aggregates = (
+        (group.column for group in query.groups),
+        (one.column for one in query.aggregates if one.column),
+    )
+    named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
+    measured = named | {_words(name) for name in named}  # in conditions they may be written safely already
     parts = [
         f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
-        for c in conditions
-        if c.ref.column != ROW and c.comparison is not Comparator.NOT_EMPTY
+        for c in query.conditions
+        if c.ref.column != ROW and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
     return f" where {' and '.join(parts)}" if parts else ""
 
@@ -117,7 +126,7 @@ def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     else:
         noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
     verb = "is" if count == 1 else "are"
-    where = conditions_text(plan.query.conditions)
+    where = conditions_text(plan.query)
     noun = f"{noun} {plan.lead}".rstrip()
     return f"There {verb} {format_number(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
 
@@ -126,7 +135,7 @@ def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     row = result.rows[0]
     assert plan.metric is not None
     assert plan.function is not None
-    where = conditions_text(plan.query.conditions)
+    where = conditions_text(plan.query)
     if row.values[0] is None:
         return f"No row{where} has a value in {plan.metric.name} [{numbers[0]}]."
     rows = f"{format_number(row.rows.count)} {'row' if row.rows.count == 1 else 'rows'}"
@@ -145,7 +154,7 @@ def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     )
     part = plan.query.groups[0].part
     by = plan.subject.name if part is None else part.value
-    lead = f"{name} by {by}{conditions_text(plan.query.conditions)}:"
+    lead = f"{name} by {by}{conditions_text(plan.query)}:"
     return "\n".join([lead, *_lines(result.rows, numbers, partial(_named_figure, plan))])
 
 
@@ -153,7 +162,7 @@ def _values(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     """The different values of a column, each with how many rows have it where that is not one everywhere."""
     assert plan.subject is not None
     counts = [int(row.values[-1]) for row in result.rows]
-    where = conditions_text(plan.query.conditions)
+    where = conditions_text(plan.query)
     more = " or more" if len(result.rows) == result.query.limit else ""
     verb = "is" if len(counts) == 1 else "are"
     lead = f"There {verb} {format_number(len(counts))}{more} {'value' if len(counts) == 1 else 'different values'} of {plan.subject.name}{where}:"
@@ -176,7 +185,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         return None
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
-    where = conditions_text(plan.query.conditions)
+    where = conditions_text(plan.query)
     dated = plan.metric is not None and plan.metric.kind in ("date", "datetime")
     word = ("latest" if plan.descending else "earliest") if dated else "highest" if plan.descending else "lowest"
     if len(tied) > THRESHOLDS.cited_rows:
@@ -214,7 +223,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
         return None
     word = "highest" if plan.descending else "lowest"
-    lead = f"The {len(rows)} {word} by {title(_measured(plan))}{conditions_text(plan.query.conditions)}:"
+    lead = f"The {len(rows)} {word} by {title(_measured(plan))}{conditions_text(plan.query)}:"
     return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
 
 
@@ -241,9 +250,8 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     )
     what = what[:1].upper() + what[1:]
     verb = verb_of(what)
-    where = conditions_text(
-        [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
-    )
+    others = [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
+    where = conditions_text(replace(plan.query, conditions=tuple(others)))
     if a == b:
         return f"{what}{where} {verb} the same for {shown(first)} [{numbers[0]}] and {shown(second)} [{numbers[1]}]: {_valued(plan, a)}."
     ends = [(a, first, numbers[0]), (b, second, numbers[1])]
@@ -265,11 +273,11 @@ def _with_number(row: ResultRow) -> ResultRow:
 
 
 def _found(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    return found_rows(plan, result, numbers, conditions_text(plan.query.conditions))
+    return found_rows(plan, result, numbers, conditions_text(plan.query))
 
 
 def _whole(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
-    where = conditions_text([c for c in plan.query.conditions if plan.metric is None or not plan.beside])
+    where = conditions_text(plan.query) if plan.metric is None or not plan.beside else ""
     return whole_rows(plan, result, numbers, where)
 
 
@@ -279,7 +287,7 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
     low, high = result.rows[0].values
     if _is_missing(low) or _is_missing(high):
         return None
-    where = conditions_text(plan.query.conditions)
+    where = conditions_text(plan.query)
     name = plan.metric.name
     apart = _apart(plan, abs(_exact(high) - _exact(low)))
     return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."

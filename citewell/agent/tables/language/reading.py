@@ -43,6 +43,11 @@ _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _BEING_THERE = frozenset(
     map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
 )
+_OWING, _PAYING = (
+    frozenset(map(wording.norm, ("owe", "owes", "owed"))),
+    frozenset(map(wording.norm, ("pay", "pays", "paid"))),
+)
+_OF_AMOUNTS = frozenset({Operation.MAX, Operation.MIN, Operation.SUM, Operation.AVG})
 _MIN_UNDONE = 6  # letters: `unit` is not what is not it
 _NEGATIONS = frozenset({"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't"})
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
@@ -65,6 +70,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_operations(reading)
     _read_events(reading)
     _read_missing(reading)
+    _read_payments(reading)
     _read_units(reading)
     _read_groups(reading)
     _read_amounts(reading)
@@ -129,6 +135,25 @@ def _read_missing(reading: Reading) -> None:
         if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
             reading.columns.remove(mention)
             reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
+
+
+def _read_payments(reading: Reading) -> None:
+    """`What does Schmidt owe`, `how much did Schmidt pay`: of rows with a date of payment, those without one, or with one."""
+    paid = [c for c in reading.words.table.columns if c.kind in _DATED and wording.norm("paid") in name_norms(c)]
+    if len(paid) != 1 or paid[0].name in {c.ref.column for c in reading.conditions}:
+        return
+    amounts = any(o.operation in _OF_AMOUNTS for o in reading.operations)
+    if amounts or any(True for _ in find_phrase(list(reading.question), "how much")):
+        for mention in [
+            m for m in reading.columns if m.column == paid[0] and not m.whole
+        ]:  # as a verb it names no column
+            reading.columns.remove(mention)
+            reading.used.difference_update(range(mention.first, mention.last))
+    verbs = {word.norm for i, word in enumerate(reading.question) if reading.is_free(i, i + 1)}
+    if verbs & _OWING:
+        reading.conditions.append(RowCondition(ColumnRef(paid[0].name), Comparator.EMPTY))
+    elif verbs & _PAYING:
+        reading.conditions.append(RowCondition(ColumnRef(paid[0].name), Comparator.NOT_EMPTY))
 
 
 def _is_without(reading: Reading, column: TableColumn) -> bool:

@@ -23,6 +23,7 @@ from citewell.agent.tables.language.links import (
     TableWords,
     column_mentions,
     core_name,
+    is_coded,
     name_norms,
     names_of_table,
     table_words,
@@ -265,7 +266,7 @@ class TablePlanner:
                 if found is not None:
                     values[column.name] = found
         unique = [c for c in table.columns if len(values.get(c.name, ())) == table.rows > 0]
-        label = min(unique, key=lambda c: _is_coded(values[c.name]), default=None)
+        label = min(unique, key=lambda c: is_coded(values[c.name]), default=None)
         totals = await find_total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
         words = await asyncio.to_thread(table_words, table, values, await self._years(owner_id, table))
@@ -294,11 +295,6 @@ class TablePlanner:
         query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
         found = await self._engine.run(owner_id, table, query)
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
-
-
-def _is_coded(texts: Sequence[str]) -> bool:
-    """Whether most of these are codes (`B004`), by which nobody calls a row that has a name besides."""
-    return 2 * sum(any(c.isdigit() for c in text) and " " not in text for text in texts) > len(texts)
 
 
 def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
