@@ -91,9 +91,8 @@ class PayloadChangeRepository:
         Those of files whose vectors follow are leased too, and have to be leased again after that.
         """
         table = payload_changes
-        if not await self._database.rows(
-            _ANY
-        ):  # as nearly always: a write would lock the others out, and say that something changed
+        # There is nearly always none, and a write would keep others from writing and count as a change of what is stored.
+        if not await self._database.rows(_ANY):
             return []
         async with self._database.write() as connection:
             now = await self._clock.now(connection)

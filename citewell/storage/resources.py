@@ -174,7 +174,8 @@ class ResourceRepository:
         """The newest of those resources of which exact copies of tables are kept, and no more than `limit` of them."""
         copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
         query = sa.select(*_PUBLIC).where(
-            unindexed(resources.c.owner_id) == owner_id,  # rather than the few copies, all by age would be read
+            unindexed(resources.c.owner_id)
+            == owner_id,  # so that SQLite begins with the few copies, not with all by age
             resources.c.id.in_(copied),
             *resource_conditions(filter, self._database.is_sqlite),
         )

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from table_choice import Numbers, Question, Weights, asked, fit, of_frequent_names, prepare, read_grids
 
 from citewell.agent.tables.language.cells import Grid
+from citewell.agent.tables.language.choice import ALWAYS_SCORED, MIN_OTHER_SHARE, MIN_SHARE
 from citewell.agent.tables.language.english import in_english, nothing_in_english
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
@@ -28,11 +29,8 @@ from citewell.agent.tables.thresholds import THRESHOLDS
 Part = Literal["train", "tune", "held"]
 
 FOLDS = 3
-MIN_SCORED = 3
-"""Likeliest answers that are read however unlikely they are, as in `citewell/agent/tables/language/choice.py`."""
 _HELD_TABLES, _TUNED_TABLES = 5, 12  # one in so many
 _HELD = -1
-_MIN_SHARE, _MIN_OTHER_SHARE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +117,7 @@ def _case(question: str, part: Part, read: Question, grid: Grid, shares: Weights
     answers = [
         answer
         for rank, answer in enumerate(likeliest[: THRESHOLDS.scored_answers])
-        if rank < MIN_SCORED or mass[answer] >= THRESHOLDS.scored_share
+        if rank < ALWAYS_SCORED or mass[answer] >= THRESHOLDS.scored_share
     ]
     told: list[tuple[str, str]] = []
     right: list[bool] = []
@@ -128,7 +126,7 @@ def _case(question: str, part: Part, read: Question, grid: Grid, shares: Weights
         told.append(in_english(evidence, readings[int(same[shares[same].argmax()])]))
         right.append(bool(read.right[same].any()))
     known = mass[[*answers, nothing]]
-    another = max(1.0 - float(known.sum()), _MIN_OTHER_SHARE)
+    another = max(1.0 - float(known.sum()), MIN_OTHER_SHARE)
     return Case(
         question,
         part,
@@ -136,6 +134,6 @@ def _case(question: str, part: Part, read: Question, grid: Grid, shares: Weights
         shares,
         np.array(answers, np.int64),
         (*told, nothing_in_english(grid)),
-        np.log(np.maximum([*known, another], _MIN_SHARE)).astype(np.float32),
+        np.log(np.maximum([*known, another], MIN_SHARE)).astype(np.float32),
         np.array([*right, not any(right), not any(right)]),
     )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from table_choice import Question, Weights, measured
 
+from citewell.agent.tables.language.choice import MIN_SHARE
 from citewell.types import ScoreWeights
 from scorer_training.candidates import Case
 
@@ -21,7 +22,6 @@ Logits = Sequence[NDArray[np.float32]]
 _STEPS, _RATE = 600, 0.03
 _FADING, _FADING_SQUARES = 0.9, 0.99
 _UNKNOWN = -1e9
-_MIN_SHARE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ def fit_joined(cases: Sequence[Case], logits: Logits) -> ScoreWeights:
         scores = np.where(known, traits @ numbers, _UNKNOWN)
         likely = np.exp(scores - scores.max(1, keepdims=True))
         likely /= likely.sum(1, keepdims=True)
-        found = np.maximum((likely * right).sum(1, keepdims=True), _MIN_SHARE)
+        found = np.maximum((likely * right).sum(1, keepdims=True), MIN_SHARE)
         loss = float(-np.log(found).mean())
         slope = ((likely - likely * right / found)[:, :, None] * traits).sum(1).mean(0)
         slopes = _FADING * slopes + (1 - _FADING) * slope
@@ -101,7 +101,7 @@ def _joined_shares(case: Case, logits: NDArray[np.float32], weights: ScoreWeight
     known = [*case.answers, answer[-1]]
     rest = np.setdiff1d(np.arange(len(mass)), known)
     factor = np.zeros(len(mass))
-    factor[known] = likely[:-1] / np.maximum(mass[known], _MIN_SHARE)
-    factor[rest] = likely[-1] / max(float(mass[rest].sum()), _MIN_SHARE)
+    factor[known] = likely[:-1] / np.maximum(mass[known], MIN_SHARE)
+    factor[rest] = likely[-1] / max(float(mass[rest].sum()), MIN_SHARE)
     shares = case.shares * factor[answer]
     return shares / shares.sum()

@@ -17,9 +17,9 @@ from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.traits import QuestionTraits
 from citewell.agent.tables.thresholds import THRESHOLDS
 
-# As in training: so many of the likeliest answers are read however unlikely they are, and what counts as no probability.
-_ALWAYS_SCORED = 3
-_MIN_SHARE, _MIN_OTHER = 1e-9, 1e-6
+# Training takes these too: so many of the likeliest answers are read however unlikely they are, and what counts as no probability.
+ALWAYS_SCORED = 3
+MIN_SHARE, MIN_OTHER_SHARE = 1e-9, 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +88,13 @@ def _scored_again(
         by_answer.setdefault(reading.answer, []).append((share, reading))
     mass = {answer: sum(share for share, _ in same) for answer, same in by_answer.items()}
     likeliest = sorted(mass, key=lambda answer: -mass[answer])[: THRESHOLDS.scored_answers]
-    shown = [a for rank, a in enumerate(likeliest) if rank < _ALWAYS_SCORED or mass[a] >= THRESHOLDS.scored_share]
+    shown = [a for rank, a in enumerate(likeliest) if rank < ALWAYS_SCORED or mass[a] >= THRESHOLDS.scored_share]
     told = [in_english(evidence, max(by_answer[a], key=lambda pair: pair[0])[1]) for a in shown]
     logits = scorer.score(question, [*told, nothing_in_english(evidence.grid)])
     weights, nothing = scorer.weights, max(1.0 - sum(mass.values()), 0.0)
-    another = max(1.0 - nothing - sum(mass[a] for a in shown), _MIN_OTHER)
+    another = max(1.0 - nothing - sum(mass[a] for a in shown), MIN_OTHER_SHARE)
     scores = [
-        weights.logit * logit + weights.prior * math.log(max(share, _MIN_SHARE)) + offset
+        weights.logit * logit + weights.prior * math.log(max(share, MIN_SHARE)) + offset
         for logit, share, offset in zip(
             [*logits, 0.0],
             [*(mass[a] for a in shown), nothing, another],
@@ -105,8 +105,8 @@ def _scored_again(
     highest = max(scores)
     likely = [math.exp(score - highest) for score in scores]
     rest = sum(mass.values()) - sum(mass[a] for a in shown)
-    factor = dict.fromkeys(mass, likely[-1] / max(rest, _MIN_SHARE))
-    factor |= {a: new / max(mass[a], _MIN_SHARE) for a, new in zip(shown, likely, strict=False)}
+    factor = dict.fromkeys(mass, likely[-1] / max(rest, MIN_SHARE))
+    factor |= {a: new / max(mass[a], MIN_SHARE) for a, new in zip(shown, likely, strict=False)}
     total = likely[-2] + sum(share * factor[reading.answer] for share, reading in shares)
     return [(share * factor[reading.answer] / total, reading) for share, reading in shares]
 
