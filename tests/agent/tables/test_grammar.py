@@ -86,7 +86,7 @@ async def test_what_is_not_likely_enough_is_not_answered(sheets: Sheets, questio
         ("Which ship comes after Volta?", "Densu comes after Volta [1]."),
         ("Which ship has the largest crew?", "Crew was highest for Adda: 1,204 men [1]."),
         ("Which is longer, Adda or Volta?",
-         "Length was higher for Adda, 31.5 m [1], than for Volta, 18 m [2]: a difference of 13.5 m."),
+         "Length was higher for Adda, 31.5 m [1], than for Volta, 18 m [2], a difference of 13.5 m."),
         ("Which ship has the same port as Adda?", "Densu has the same Port as Adda: Takoradi [1]."),
         ("Which port has the most ships?", "Takoradi has the most rows: 2 [1]."),
     ],

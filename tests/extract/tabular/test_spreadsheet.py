@@ -4,7 +4,7 @@ import datetime
 import io
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.formats.tabular.number_formats import NumberFormat, format_of_code
 from citewell.types import ElementType
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import column, copied, rows, tables
@@ -409,3 +410,88 @@ def shown(value: object) -> object:
     if isinstance(value, datetime.datetime):
         return value.date().isoformat()
     return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def shown_with(path: Path, codes: Mapping[str, str], columns: Mapping[str, Sequence[tuple[object, str]]]) -> Path:
+    """A workbook with one sheet: by header, the values of a column with the name of each one's number format."""
+
+    def fill(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("Data")
+        formats = {name: workbook.add_format({"num_format": code}) for name, code in codes.items()}
+        for place, (header, cells) in enumerate(columns.items()):
+            sheet.write(0, place, header)
+            for row, (value, name) in enumerate(cells, start=1):
+                sheet.write(row, place, value, formats.get(name))
+
+    return xlsx(path, fill)
+
+
+def test_percentages_and_amounts_are_read_with_their_signs(tmp_path: Path) -> None:
+    codes = {"percent": "0%", "euro": "#,##0.00 [$€-407]", "cedi": '"GHS" #,##0;[Red]-"GHS" #,##0'}
+    path = shown_with(
+        tmp_path / "a.xlsx",
+        codes,
+        {
+            "Quarter": [("Q1", ""), ("Q2", "")],
+            "Margin": [(0.1 + 0.2, "percent"), (-0.0725, "percent")],
+            "Revenue": [(1234.5, "euro"), (98000, "euro")],
+            "Cost": [(-900, "cedi"), (1_200_000, "cedi")],
+        },
+    )
+    reading = read(path)
+    assert texts(reading) == [
+        "Quarter: Q1 | Margin: 30% | Revenue: €1,234.50 | Cost: -GHS 900",
+        "Quarter: Q2 | Margin: -7.25% | Revenue: €98,000.00 | Cost: GHS 1,200,000",
+    ]
+    assert copied(reading) == [
+        {"_row": 2, "Quarter": "Q1", "Margin": 30.0, "Revenue": 1234.5, "Cost": -900.0},
+        {"_row": 3, "Quarter": "Q2", "Margin": -7.25, "Revenue": 98000.0, "Cost": 1_200_000.0},
+    ]
+    assert [column(reading, name).get("unit") for name in ("Margin", "Revenue", "Cost")] == ["%", "€", "GHS"]
+
+
+def test_a_column_whose_numbers_do_not_share_a_unit_is_read_as_stored(tmp_path: Path) -> None:
+    codes = {"percent": "0.0%", "euro": '#,##0 "€"', "dollar": '"$"#,##0', "quoted": '0.0"%"'}
+    path = shown_with(
+        tmp_path / "a.xlsx",
+        codes,
+        {
+            "Item": [("Rent", ""), ("Area", ""), ("Share", "")],
+            "Value": [(900, "euro"), (120, ""), (0.25, "percent")],
+            "Price": [(10, "euro"), (12, "dollar"), (14, "dollar")],
+            "Rate": [(0.5, "percent"), ("n/a", "percent"), (None, "percent")],
+            "Written": [(0.5, "quoted"), (5, "quoted"), (50, "quoted")],
+        },
+    )
+    reading = read(path)
+    assert texts(reading) == [
+        "Item: Rent | Value: 900 | Price: 10 | Rate: 50.0% | Written: 0.5%",
+        "Item: Area | Value: 120 | Price: 12 | Rate: n/a | Written: 5.0%",
+        "Item: Share | Value: 0.25 | Price: 14 | Written: 50.0%",
+    ]
+    assert column(reading, "Rate")["unit"] == "%"
+
+
+@pytest.mark.parametrize(
+    ("code", "unit", "times", "decimals"),
+    [
+        ("0%", "%", 100, 0),
+        ("0.00%;[Red]-0.00%", "%", 100, 2),
+        ('0.0"%"', "%", 1, 1),
+        (r"0\%", "%", 1, 0),
+        ('_("$"* #,##0.00_);_("$"* (#,##0.00);_("$"* "-"??_);_(@_)', "$", 1, 2),
+        ("_-* #,##0.00\\ [$€-407]_-", "€", 1, 2),
+        ("[$CHF-807] #,##0", "CHF", 1, 0),
+        ("£#,##0", "£", 1, 0),
+    ],
+)
+def test_format_codes_name_a_unit(code: str, unit: str, times: int, decimals: int) -> None:
+    assert format_of_code(code) == NumberFormat(unit, times, decimals)
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["General", "0.00", "#,##0", "yyyy-mm-dd", "[h]:mm", '0 "pcs"', '"CADENCE" 0', '"%"', '"€" 0 "$"', "@", "", '"'],
+)
+def test_other_format_codes_name_none(code: str) -> None:
+    assert format_of_code(code) is None

@@ -239,7 +239,7 @@ def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
 
 
 def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
-    """`Amount is higher for Accra, GHS 300 [1], than for Kumasi, GHS 100 [2]: a difference of GHS 200.`"""
+    """`Amount is higher for Accra, GHS 300 [1], than for Kumasi, GHS 100 [2], a difference of GHS 200.`"""
     (first, a), (second, b) = ((row.values[0], row.values[-1]) for row in result.rows)
     what = (
         "The number of rows"
@@ -253,7 +253,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     others = [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
     where = conditions_text(replace(plan.query, conditions=tuple(others)))
     if a == b:
-        return f"{what}{where} {verb} the same for {shown(first)} [{numbers[0]}] and {shown(second)} [{numbers[1]}]: {_valued(plan, a)}."
+        return f"{what}{where} {verb} the same, {_valued(plan, a)}, for {shown(first)} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
     ends = [(a, first, numbers[0]), (b, second, numbers[1])]
     dated = not isinstance(a, int | float | Decimal) or plan.unit == "years"
     low_first = dated or not plan.descending
@@ -262,7 +262,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     if dated and plan.descending:
         (x, ahead, m), (y, behind, n), word = (y, behind, n), (x, ahead, m), "later"
     apart = (
-        f": a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
+        f", a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
     )
     return f"{what}{where} {verb} {word} for {shown(ahead)}, {_valued(plan, x)} [{m}], than for {shown(behind)}, {_valued(plan, y)} [{n}]{apart}."
 

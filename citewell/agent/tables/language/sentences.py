@@ -66,6 +66,7 @@ def marked(names: Sequence[str], marks: Sequence[str]) -> tuple[str, str]:
 
 
 def highest(column: str, word: str, names: Sequence[str], marks: Sequence[str], value: str, where: str) -> str:
-    """`Expenses were highest in Q4 2025: GHS 82,750 [1]`; each of several names has its marker beside it."""
+    """`Expenses were highest in Q4 2025: GHS 82,750 [1]`; `Expenses were highest, GHS 82,750, in Q2 2025 [1] and Q4 2025 [2]`."""
     text, mark = marked([at(names[0]), *names[1:]], marks)
-    return f"{title(column)} {verb_of(column)} {word} {text}{where}: {value}{mark}"
+    lead = f"{title(column)} {verb_of(column)} {word}"
+    return f"{lead} {text}{where}: {value}{mark}" if mark else f"{lead}{where}, {value}, {text}"

@@ -48,7 +48,7 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=index + 1))
     writer = data.table(name, [table.names[place] for place in columns], table.header_row, rows.name)
     notes: list[tuple[int, list[Cell]]] = []
-    for number, row in _body(table, columns, rows):
+    for number, row in _written(table, columns, rows):
         if _may_be_note(row):
             notes.append((number, row))
             continue
@@ -60,6 +60,19 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
     writer.finish()
     for number, row in closing:
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
+
+
+def _written(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
+    """The table's rows, with the numbers of columns that share a unit written as the program shows them."""
+    absolute = [table.region.left + place for place in columns]
+    body = ((number - 1, cells) for number, cells in _body(table, columns, rows)) if rows.shown else ()
+    shared = rows.shown.shared(absolute, body)
+    for number, cells in _body(table, columns, rows):
+        for place, shown in shared.items():
+            cell = cells[place]
+            if isinstance(cell, int | float) and not isinstance(cell, bool):
+                cells[place] = shown.shown(cell)
+        yield number, cells
 
 
 def _body(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from citewell.extract.formats.tabular.regions import Region, SheetMap
+from citewell.extract.formats.tabular.sheet_scan import SheetScan
 from citewell.extract.formats.tabular.values import Cell, tidy
 
 if TYPE_CHECKING:
@@ -20,16 +21,17 @@ _REMEMBERED_ROWS = 1_000
 class SheetRows:
     """A sheet's rows by their index from 0, in one forward pass as long as they are asked for roughly from top to bottom.
 
-    errors: texts of error cells by (row, column), which the reader leaves empty
+    hints: what the sheet's XML tells besides: texts of error cells, which the reader leaves empty, and number formats
     """
 
-    def __init__(self, sheet: CalamineSheet, errors: Mapping[tuple[int, int], str]) -> None:
+    def __init__(self, sheet: CalamineSheet, hints: SheetScan) -> None:
         self.name = sheet.name
-        self.empty = sheet.start is None and not errors
+        self.empty = sheet.start is None and not hints.errors
+        self.shown = hints.shown
         self.merges = Merges(sheet.merged_cell_ranges)
         self._sheet = sheet
         self._left = sheet.start[1] if sheet.start else 0
-        self._errors = _by_row(errors)
+        self._errors = _by_row(hints.errors)
         self._rows, self._next = self._all(), 0
         self._recent: deque[list[Cell]] = deque(maxlen=_REMEMBERED_ROWS)
 

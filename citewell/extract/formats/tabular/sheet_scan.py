@@ -1,10 +1,13 @@
-"""What a worksheet's XML records and its values do not: error cells, formulas never calculated, and how far its cells reach."""
+"""What a worksheet's XML records and its values do not: error cells, formulas never calculated, how far its cells reach, and how they are shown."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from citewell.extract.formats.tabular.number_formats import NumberFormat
+from citewell.extract.formats.tabular.shown_formats import ShownFormats
 
 _OVERLAP = 4_096
 """Bytes that two pieces of XML have in common, so that no cell is cut."""
@@ -21,12 +24,13 @@ _FAR = re.compile(rb'<(?:\w+:)?c r="([A-Z]{3}[0-9]{1,7}|[A-Z]{1,2}[0-9]{6,7})"[^
 
 @dataclass(slots=True)
 class SheetScan:
-    """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of far cells only, else 0."""
+    """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of far cells only, else 0; shown: formats with a unit."""
 
     errors: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
     uncalculated: int = 0
     last_row: int = 0
     last_column: int = 0
+    shown: ShownFormats = field(default_factory=ShownFormats)
 
     @property
     def cells(self) -> int:
@@ -34,16 +38,19 @@ class SheetScan:
         return (self.last_row + 1) * (self.last_column + 1)
 
 
-def scan(pieces: Iterable[bytes]) -> SheetScan:
-    """Read a worksheet part piece by piece."""
+def scan(pieces: Iterable[bytes], styles: Mapping[int, NumberFormat]) -> SheetScan:
+    """Read a worksheet part piece by piece; `styles` are those of the workbook whose numbers are shown with a unit."""
     found = SheetScan()
+    styled = _styled(styles)
     kept = b""
     for piece in pieces:
         window = kept + piece
         cut = max(window.rfind(b"</c>") + 4, len(window) - _OVERLAP)
         _scan_window(window[:cut], found)
+        _scan_styles(window[:cut], styled, styles, found.shown)
         kept = window[cut:]
     _scan_window(kept, found)
+    _scan_styles(kept, styled, styles, found.shown)
     return found
 
 
@@ -68,3 +75,19 @@ def _scan_window(window: bytes, found: SheetScan) -> None:
         letters = far[1].rstrip(b"0123456789").decode()
         row, column = cell_place(letters, far[1][len(letters) :].decode())
         found.last_row, found.last_column = max(found.last_row, row), max(found.last_column, column)
+
+
+def _styled(styles: Mapping[int, NumberFormat]) -> re.Pattern[bytes] | None:
+    """A pattern for the beginnings of cells that have one of these styles: column, row and style."""
+    if not styles:
+        return None
+    numbers = "|".join(map(str, styles))
+    return re.compile(rf'<(?:\w+:)?c r="([A-Z]{{1,3}})([0-9]{{1,7}})"(?: t="\w{{1,9}}")? s="({numbers})"'.encode())
+
+
+def _scan_styles(
+    window: bytes, styled: re.Pattern[bytes] | None, styles: Mapping[int, NumberFormat], found: ShownFormats
+) -> None:
+    for cell in styled.finditer(window) if styled else ():
+        row, column = cell_place(cell[1].decode(), cell[2].decode())
+        found.add(row, column, styles[int(cell[3])])

@@ -35,7 +35,7 @@ _UNPACKED_FLOOR = 64 * 1024 * 1024
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Every sheet in order, hidden ones too; values as stored with formulas' results, dates as ISO dates."""
+    """Every sheet in order, hidden ones too; formulas' results, dates as ISO dates, a column of percentages or of one currency with its sign, other values as stored."""
     _refuse_bomb(path, sink)
     with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
         sink.metadata["sheet_names"] = list(workbook.sheet_names)
@@ -71,7 +71,7 @@ def _read_sheet(
             data.sink.skip(error.message)
         else:
             named = parts.tables(sheet.name) if parts else []
-            read_sheet(SheetRows(cells, hints.errors), named, data)
+            read_sheet(SheetRows(cells, hints), named, data)
     if parts:
         parts.emit_rest(sheet.name)
 

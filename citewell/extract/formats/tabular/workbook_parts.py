@@ -13,6 +13,7 @@ from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.ooxml.graphics import Graphics, description_of, visible
 from citewell.extract.formats.ooxml.package import OfficePackage, attribute, child, read_properties
+from citewell.extract.formats.tabular.number_formats import formats_of_styles
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_scan import SheetScan, cell_place, scan
 from citewell.types import ElementType, Locator
@@ -37,7 +38,9 @@ class WorkbookParts:
         self._sink = sink
         self._package = OfficePackage(path, sink.options)
         self._graphics = Graphics(self._package, sink)
+        self._main = self._package.main_part(_MAIN_PARTS)
         self._sheets = self._sheet_parts()
+        self._formats = formats_of_styles(self._styles())
 
     def __enter__(self) -> Self:
         return self
@@ -55,7 +58,7 @@ class WorkbookParts:
         """Hints from the sheet's XML; none when it is too large to look through."""
         part = self._sheets.get(sheet)
         try:
-            return scan(self._package.pieces(part)) if part else SheetScan()
+            return scan(self._package.pieces(part), self._formats) if part else SheetScan()
         except (LimitExceeded, CorruptFile):
             return SheetScan()
 
@@ -81,15 +84,21 @@ class WorkbookParts:
         self._graphics.finish()
 
     def _sheet_parts(self) -> dict[str, str]:
-        part = self._package.main_part(_MAIN_PARTS)
-        relationships = self._package.relationships(part)
+        relationships = self._package.relationships(self._main)
         found: dict[str, str] = {}
-        for element in self._package.xml(part).iter():
+        for element in self._package.xml(self._main).iter():
             if local_name(element) == "sheet":
                 related = relationships.get(attribute(element, "id") or "")
                 if related is not None and related.target in self._package:
                     found[element.get("name") or ""] = related.target
         return found
+
+    def _styles(self) -> XmlElement | None:
+        part = next(iter(self._package.related(self._main, "styles")), None)
+        try:
+            return self._package.optional_xml(part, self._sink)
+        except LimitExceeded:
+            return None
 
     def _emit_comments(self, part: str, sheet: str) -> None:
         root = self._package.optional_xml(part, self._sink)

@@ -1,0 +1,88 @@
+"""What number formats show beside the number: a percent sign or a currency (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from citewell.extract.core.safexml import XmlElement
+from citewell.extract.formats.ooxml.package import child
+from citewell.extract.formats.tabular.column_types import UNIT
+
+_BUILT_IN: dict[str | None, str] = {"9": "0%", "10": "0.00%"}
+"""Formats that files need not define. Those of currencies are not here: they show the currency of the reader's machine."""
+_CODE_PART = re.compile(
+    r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<end>;)|(?P<plain>.)',
+    re.DOTALL,
+)
+_UNITS = re.compile(rf"(?<![A-Za-z]){UNIT}(?![A-Za-z])")
+_DECIMALS = re.compile(r"\.(0+)")
+_SHOWN_DIGITS = 15
+"""Significant digits of a number that spreadsheet programs show."""
+_MAX_CODE = 255
+"""Characters that programs take of a format code."""
+
+
+@dataclass(frozen=True, slots=True)
+class NumberFormat:
+    """How a cell's number is written: with `unit`, `times` as large as it is stored, and at least so many `decimals`."""
+
+    unit: str
+    times: int = 1
+    decimals: int = 0
+
+    def shown(self, number: float) -> str:
+        """The number as text: exact, but for noise beyond the fifteenth digit.
+
+        >>> NumberFormat("%", 100).shown(0.245), NumberFormat("€", decimals=2).shown(-1234.5), NumberFormat("GHS").shown(900)
+        ('24.5%', '-€1,234.50', 'GHS 900')
+        """
+        exact = Decimal(number) if isinstance(number, int) else Decimal(f"{number:.{_SHOWN_DIGITS}g}")
+        value = exact * self.times
+        places = max(_decimals(value), self.decimals)
+        digits = f"{abs(value):,.{places}f}"
+        if self.unit == "%":
+            written = f"{digits}%"
+        else:
+            written = f"{self.unit} {digits}" if self.unit.isalpha() else f"{self.unit}{digits}"
+        return f"-{written}" if value < 0 else written
+
+
+def format_of_code(code: str) -> NumberFormat | None:
+    """What a format code such as `#,##0.00 "€"` shows beside positive numbers; None for neither a percent sign nor one currency."""
+    plain, literal = "", ""
+    for part in _CODE_PART.finditer(code[:_MAX_CODE]):
+        if part["end"]:
+            break
+        plain += part["plain"] or ""
+        literal += part["quoted"] or part["escaped"] or part["currency"] or part["plain"] or " "
+    if not re.search("[0#?]", plain):
+        return None
+    decimals = _DECIMALS.search(plain)
+    places = len(decimals[1]) if decimals else 0
+    if "%" in plain:
+        return NumberFormat("%", 100, places)
+    units = set(_UNITS.findall(literal))
+    return NumberFormat(units.pop(), 1, places) if len(units) == 1 else None
+
+
+def formats_of_styles(styles: XmlElement | None) -> dict[int, NumberFormat]:
+    """By the number of a cell's style (`s`), from the part `xl/styles.xml`: the styles that show a percent sign or a currency."""
+    codes = dict(_BUILT_IN)
+    codes |= {element.get("numFmtId"): element.get("formatCode", "") for element in _children(styles, "numFmts")}
+    found = {number: shown for number, code in codes.items() if (shown := format_of_code(code))}
+    used = enumerate(element.get("numFmtId") for element in _children(styles, "cellXfs"))
+    return {style: found[number] for style, number in used if number in found}
+
+
+def _decimals(value: Decimal) -> int:
+    """Digits after the point that are not zeros at the end."""
+    exponent = value.normalize().as_tuple().exponent
+    return max(-exponent, 0) if isinstance(exponent, int) else 0
+
+
+def _children(element: XmlElement | None, name: str) -> Sequence[XmlElement]:
+    parent = child(element, name)
+    return () if parent is None else list(parent)

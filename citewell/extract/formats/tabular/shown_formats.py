@@ -1,0 +1,63 @@
+"""Which cells of a sheet show their numbers with a unit, kept as runs of rows for each column."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+
+from citewell.extract.formats.tabular.number_formats import NumberFormat
+from citewell.extract.formats.tabular.values import Cell
+
+_MAX_RUNS = 100_000
+"""Runs remembered of a sheet; one with more has cells of many formats, and no column that is all of one."""
+
+
+class ShownFormats:
+    """The number formats of a sheet's cells by row and column from 0. A sheet with too many runs has none."""
+
+    def __init__(self) -> None:
+        self._first: dict[int, list[int]] = {}
+        self._last: dict[int, list[int]] = {}
+        self._formats: dict[int, list[NumberFormat]] = {}
+        self._runs = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._formats) and self._runs <= _MAX_RUNS
+
+    def add(self, row: int, column: int, format: NumberFormat) -> None:
+        """The format of one cell. Cells come from top to bottom."""
+        if self._runs > _MAX_RUNS:
+            return
+        last = self._last.setdefault(column, [])
+        formats = self._formats.setdefault(column, [])
+        if last and last[-1] == row - 1 and formats[-1] == format:
+            last[-1] = row
+            return
+        self._first.setdefault(column, []).append(row)
+        last.append(row)
+        formats.append(format)
+        self._runs += 1
+
+    def of(self, row: int, column: int) -> NumberFormat | None:
+        """The format of a cell, None for one without a unit."""
+        run = bisect_right(self._first.get(column, ()), row) - 1
+        return self._formats[column][run] if run >= 0 and row <= self._last[column][run] else None
+
+    def shared(self, columns: Sequence[int], rows: Iterable[tuple[int, Sequence[Cell]]]) -> dict[int, NumberFormat]:
+        """By its place in `columns`: the format of a column whose numbers all show the same unit, times and all.
+
+        rows: the index of each row with its cells, one for each of `columns`
+        """
+        found: dict[int, NumberFormat] = {}
+        open_places = {place for place, column in enumerate(columns) if column in self._formats} if self else set[int]()
+        for row, cells in rows if open_places else ():
+            for place in tuple(open_places):
+                if cells[place].__class__ not in (int, float):
+                    continue
+                shown = self.of(row, columns[place])
+                known = found.setdefault(place, shown) if shown else None
+                if shown is None or known is None or (shown.unit, shown.times) != (known.unit, known.times):
+                    open_places.discard(place)
+            if not open_places:
+                break
+        return {place: shown for place, shown in found.items() if place in open_places}
