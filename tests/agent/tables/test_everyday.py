@@ -369,3 +369,55 @@ async def test_what_was_earned_is_a_sum_and_a_fee_is_not(sheets: Sheets) -> None
     told = await _answer(sheets, "What did we earn from completed appointments?")
     assert told == "The total of Fee is 145, over 2 rows where Status is completed [1]."
     assert await _answer(sheets, "What does a blood test cost?") == "Fee for A1: 85 [1]."
+
+
+QUARTERS: dict[str, ColumnKind] = {
+    "Quarter": "text",
+    "Revenue (EUR)": "number",
+    "Margin (%)": "number",
+    "Staff": "integer",
+}
+QUARTER_ROWS = (
+    ("Q1 2025", 120_000.0, 24.0, 12),
+    ("Q2 2025", 98_000.5, 18.37, 13),
+    ("Q3 2025", 143_000.0, 30.0, 13),
+    ("Q4 2025", 150_000.0, 15.0, 15),
+)
+ROSE = "Revenue was higher in Q4 2025, EUR 150,000 [2], than in Q3 2025, EUR 143,000 [1], a difference of EUR 7000."
+SANK = "Margin was higher in Q1 2025, 24% [1], than in Q2 2025, 18.37% [2], a difference of 5.63 percentage points."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("By how much did revenue grow from Q3 2025 to Q4 2025?", ROSE),
+        ("How much did revenue increase between Q3 2025 and Q4 2025?", ROSE),
+        ("How much higher was revenue in Q4 than in Q3?", ROSE),
+        ("How much more was the revenue in Q4 2025 compared to Q3 2025?", ROSE),
+        ("Did revenue fall from Q3 to Q4?", ROSE),
+        ("How did revenue change from Q3 to Q4?", ROSE),
+        ("did margin go up or down from Q1 to Q2?", SANK),
+        ("is the margin in Q2 lower than in Q1?", SANK),
+        ("Did staff grow between Q2 and Q3?", "Staff was the same, 13, in Q2 2025 [1] and Q3 2025 [2]."),
+    ],
+)  # fmt: skip
+async def test_a_change_is_the_difference_of_the_two_rows_that_are_named(
+    sheets: Sheets, question: str, answer: str
+) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "total revenue from Q1 up to Q3",
+        "How did revenue change from Q1 to Q2 to Q3?",
+        "Did revenue and margin grow from Q1 to Q2?",
+        "What revenue went from Q1 to Q2?",
+    ],
+)
+async def test_a_change_of_something_else_is_not_guessed(sheets: Sheets, question: str) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    answer = await _answer(sheets, question)
+    assert answer is None or answer.startswith("refused: ") or "difference" not in answer

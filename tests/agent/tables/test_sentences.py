@@ -82,7 +82,7 @@ def test_one_name_has_its_marker_at_the_end_of_the_sentence_and_several_have_the
         == "Expenses were highest in 2019: GHS 5 [1]"
     )
     assert highest("Crew", "lowest", ["Pra", "Adda"], [" [1]", " [2]"], "88", " where Port is Tema") == (
-        "Crew was lowest for Pra [1] and Adda [2] where Port is Tema: 88"
+        "Crew was lowest where Port is Tema, 88, for Pra [1] and Adda [2]"
     )
 
 

@@ -13,6 +13,7 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows, whole_rows
+from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
@@ -239,7 +240,7 @@ def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
 
 
 def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
-    """`Amount is higher for Accra, GHS 300 [1], than for Kumasi, GHS 100 [2], a difference of GHS 200.`"""
+    """`Amount was higher for Accra, GHS 300 [1], than for Kumasi, GHS 100 [2], a difference of GHS 200.`"""
     (first, a), (second, b) = ((row.values[0], row.values[-1]) for row in result.rows)
     what = (
         "The number of rows"
@@ -253,7 +254,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     others = [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
     where = conditions_text(replace(plan.query, conditions=tuple(others)))
     if a == b:
-        return f"{what}{where} {verb} the same, {_valued(plan, a)}, for {shown(first)} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
+        return f"{what}{where} {verb} the same, {_valued(plan, a)}, {at(shown(first))} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
     ends = [(a, first, numbers[0]), (b, second, numbers[1])]
     dated = not isinstance(a, int | float | Decimal) or plan.unit == "years"
     low_first = dated or not plan.descending
@@ -264,7 +265,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     apart = (
         f", a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
     )
-    return f"{what}{where} {verb} {word} for {shown(ahead)}, {_valued(plan, x)} [{m}], than for {shown(behind)}, {_valued(plan, y)} [{n}]{apart}."
+    return f"{what}{where} {verb} {word} {at(shown(ahead))}, {_valued(plan, x)} [{m}], than {at(shown(behind))}, {_valued(plan, y)} [{n}]{apart}."
 
 
 def _with_number(row: ResultRow) -> ResultRow:
@@ -297,6 +298,8 @@ def _apart(plan: Plan, value: Any) -> str:
     """A difference in the unit of its column, or in the plan's."""
     if plan.unit:
         return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
+    if plan.metric is not None and unit_of(plan.metric.name) == "%":
+        return f"{shown(_rounded(plan, value))} percentage points"
     return figure(_rounded(plan, value), plan.metric.name) if plan.metric is not None else shown(value)
 
 

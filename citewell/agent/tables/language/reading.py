@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.amounts import DEALINGS, EARNED, amount_column, column_of_unit
+from citewell.agent.tables.language.changes import read_changes
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.links import (
@@ -68,6 +69,7 @@ def read(text: str, words: TableWords) -> Reading:
     read_comparisons(reading)
     _read_dates(reading)
     _read_operations(reading)
+    read_changes(reading)
     _read_events(reading)
     _read_missing(reading)
     _read_payments(reading)

@@ -1,0 +1,46 @@
+"""Questions for a change or a difference: two rows of a table beside each other."""
+
+from __future__ import annotations
+
+from citewell.agent.tables.language.question_reading import OperationMention, Reading
+from citewell.agent.tables.language.wording import Operation, norm
+from citewell.agent.tables.query.typed import Comparator
+
+_NUMERIC = frozenset({"integer", "number"})
+_COMPARED = frozenset({Operation.COMPARE, Operation.SUM, Operation.AVG, Operation.MEDIAN})
+_CHANGING = frozenset(
+    map(
+        norm,
+        (
+            *("grow", "grew", "grown", "growth", "increase", "rise", "rose", "risen", "fall", "fell", "fallen", "drop"),
+            *("decrease", "decline", "shrink", "shrank", "change", "differ", "difference"),
+            *("higher", "lower", "more", "less", "greater", "larger", "smaller", "bigger", "cheaper", "dearer"),
+        ),
+    )
+)
+"""How one of two figures is beside the other."""
+_GOING, _WAYS = frozenset({"go", "goes", "went", "gone"}), frozenset({"up", "down"})
+_BETWEEN_TWO = frozenset({"between", "than", "from", "to", "and", "or", "by", "compared"})
+
+
+def read_changes(reading: Reading) -> None:
+    """`By how much did revenue grow from Q3 to Q4`, `is rent higher in A1 than in B2`: compare the two rows that are named.
+
+    Only where one column of numbers is named, and two values of one other column.
+    """
+    paired = [c for c in reading.conditions if c.comparison is Comparator.IN]
+    measures = {m.column.name for m in reading.columns if m.column.kind in _NUMERIC}
+    operations = {o.operation for o in reading.operations}
+    if len(paired) != 1 or len(reading.values) != 2 or len(measures) != 1 or not operations <= _COMPARED:
+        return
+    texts = [word.text.casefold() for word in reading.question]
+    free = [i for i in range(len(texts)) if reading.is_free(i, i + 1)]
+    goes = [i for i in free if texts[i] in _GOING and not _WAYS.isdisjoint(texts[i + 1 : i + 2])]
+    said = goes + [i for i in free if reading.question[i].norm in _CHANGING]
+    if not said:
+        return
+    besides = _BETWEEN_TWO | _WAYS if goes else _BETWEEN_TWO
+    reading.used.update(said, (i for i in free if texts[i] in besides))
+    if Operation.COMPARE not in operations:
+        word = reading.question[said[0]].text
+        reading.operations.append(OperationMention(Operation.COMPARE, said[0], said[0] + 1, None, word))
