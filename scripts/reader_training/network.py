@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from model_export.weights import HEADS, LAYERS, MAX_TOKENS, WIDTH
 from tokenizers import Tokenizer
 from torch import Tensor, nn
 
+from reader_training.descent import descend
 from reader_training.questions import Example
 
 MAX_QUESTION_TOKENS, MAX_BEFORE_TOKENS, MAX_INPUT_TOKENS = 40, 48, 192
@@ -20,7 +21,6 @@ _CLS, _SEP = 101, 102
 _INNER = 1536
 _TOKENS_PER_STEP = 4_096
 _SORTED_TOGETHER = 4_000
-_WARMING = 0.06
 _SOMEWHERE = -1
 
 
@@ -138,30 +138,18 @@ class ReaderNetwork(nn.Module):
 
 
 def train(network: ReaderNetwork, inputs: Sequence[Input], *, epochs: float, rate: float, seed: int = 1) -> None:
-    """Fit by AdamW, the rate rising at first and then falling to nothing; prints the loss."""
+    """Fit to the inputs; prints the loss."""
     source = random.Random(seed)
     parameters = [one for one in network.parameters() if one.requires_grad]
     optimizer = torch.optim.AdamW(parameters, lr=rate, weight_decay=0.01, fused=True)
     steps = int(epochs * sum(1 for _ in _batches(inputs, source)))
-    began, done, loss_sum, count = time.monotonic(), 0, 0.0, 0
-    while done < steps:
-        for batch in _batches(inputs, source):
-            share = done / steps
-            for group in optimizer.param_groups:
-                group["lr"] = rate * min(share / _WARMING, (1 - share) / (1 - _WARMING))
-            loss = loss_of(network, batch)
-            (loss / len(batch)).backward()
-            nn.utils.clip_grad_norm_(parameters, 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            loss_sum, count, done = loss_sum + loss.item(), count + len(batch), done + 1
-            if done % 100 == 0:
-                print(
-                    f"step {done} of {steps}: loss {loss_sum / count:.4f}, {time.monotonic() - began:.0f} s", flush=True
-                )
-                loss_sum, count = 0.0, 0
-            if done == steps:
-                break
+    descend(
+        optimizer,
+        partial(_batches, inputs, source),
+        partial(loss_of, network),
+        steps=steps,
+        clipped=parameters,
+    )
 
 
 def loss_of(network: ReaderNetwork, batch: Sequence[Input]) -> Tensor:

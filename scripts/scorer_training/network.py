@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import random
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from model_export.weights import WIDTH
 from numpy.typing import NDArray
+from reader_training.descent import descend
 from reader_training.network import ReaderNetwork
 from tokenizers import Tokenizer
 from torch import Tensor, nn
@@ -22,7 +23,6 @@ MAX_INPUT_TOKENS = 64
 _CLS, _SEP, _MASK = 101, 102, 103
 _TOKENS_PER_STEP = 4_096
 _SORTED_TOGETHER = 2_000
-_WARMING = 0.06
 _JOINING_RATE = 20.0
 """How much faster than the rest the two numbers learn that join the scores."""
 
@@ -88,33 +88,20 @@ class ScorerNetwork(nn.Module):
 
 
 def train(network: ScorerNetwork, inputs: Sequence[Input], *, epochs: float, rate: float, seed: int) -> None:
-    """Fit by AdamW, the rate rising at first and then falling to nothing; prints the loss."""
-    source = random.Random(seed)
+    """Fit to the inputs; prints the loss."""
     joining = [network.prior, network.another]
     rest = [one for one in network.body.parameters() if one.requires_grad]
-    groups = [{"params": rest, "scale": 1.0}, {"params": joining, "scale": _JOINING_RATE, "weight_decay": 0.0}]
+    groups = [{"params": rest}, {"params": joining, "lr": _JOINING_RATE * rate, "weight_decay": 0.0}]
     optimizer = torch.optim.AdamW(groups, lr=rate, weight_decay=0.01)
     steps = int(epochs * len(_batches(inputs, random.Random(seed))))
-    began, done, loss_sum, count = time.monotonic(), 0, 0.0, 0
     network.train()
-    while done < steps:
-        for batch in _batches(inputs, source):
-            share = done / steps
-            for group in optimizer.param_groups:
-                group["lr"] = group["scale"] * rate * min(share / _WARMING, (1 - share) / (1 - _WARMING))
-            loss = loss_of(network, batch)
-            (loss / len(batch)).backward()
-            nn.utils.clip_grad_norm_(rest, 1.0)
-            optimizer.step()
-            optimizer.zero_grad()
-            loss_sum, count, done = loss_sum + loss.item(), count + len(batch), done + 1
-            if done % 50 == 0:
-                print(
-                    f"step {done} of {steps}: loss {loss_sum / count:.4f}, {time.monotonic() - began:.0f} s", flush=True
-                )
-                loss_sum, count = 0.0, 0
-            if done == steps:
-                break
+    descend(
+        optimizer,
+        partial(_batches, inputs, random.Random(seed)),
+        partial(loss_of, network),
+        steps=steps,
+        clipped=rest,
+    )
 
 
 def loss_of(network: ScorerNetwork, batch: Sequence[Input]) -> Tensor:
