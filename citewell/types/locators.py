@@ -32,6 +32,10 @@ class Box:
         }
 
 
+_LISTED_ROWS = 6
+"""Rows apart from one another that a label names one by one; of more it gives the first and the last."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locator:
     """A place in one version of a resource. Pages, rows and slides count from 1; character offsets from 0.
@@ -119,7 +123,9 @@ class Locator:
         """The part of `label` in parentheses; empty when the file has no smaller unit to name."""
         if self.sheet is not None or self.row is not None:
             parts = [f'Sheet "{self.sheet}"'] if self.sheet is not None else []
-            if self.row is not None and self.row_end is not None and self.row_end != self.row:
+            if 0 < len(self.rows) <= _LISTED_ROWS:
+                parts.append(f"Rows {', '.join(map(str, self.rows))}")
+            elif self.row is not None and self.row_end is not None and self.row_end != self.row:
                 parts.append(f"Rows {self.row}-{self.row_end}")
             elif self.row is not None:
                 parts.append(f"Row {self.row}")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.agent.citations.places import locate_pieces, narrow_locator
+from citewell.agent.citations.places import locate_pieces, narrow_locator, with_rows_of
 from citewell.types import Box, CellPlace, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"
@@ -54,6 +54,25 @@ def test_rows_without_gaps_are_known_without_being_named(first: int, row: int) -
 def test_rows_with_gaps_that_are_not_named_stay_a_range() -> None:
     place = _narrowed("| Q2 | 40 |", {}, replace(_PLACE, row_end=20))
     assert (place.row, place.row_end) == (4, 20)
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [
+        ([(5, None), (9, None)], "Rows 5, 9"),
+        ([(9, None), (5, 6)], "Rows 5, 6, 9"),
+        ([(5, None), (6, None)], "Rows 5-6"),
+        ([(5, None), (5, None)], "Row 5"),
+        ([(row, None) for row in range(2, 20, 2)], "Rows 2-18"),
+        ([(5, None), (None, None)], "Row 5"),
+        ([(5, None), (2, 100_000)], "Row 5"),
+    ],
+)
+def test_a_passage_that_several_sentences_cite_is_placed_in_all_their_rows(
+    rows: list[tuple[int | None, int | None]], place: str
+) -> None:
+    first, *others = (Locator(row=row, row_end=end) for row, end in rows)
+    assert with_rows_of(first, others).place() == place
 
 
 _ONE, _TWO = "First line.\nSecond line.", "  Third line."

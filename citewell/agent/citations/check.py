@@ -9,7 +9,7 @@ from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.claims import Claim, claims, count_sentences, keep_known
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.citations.matching import Match
-from citewell.agent.citations.places import narrow_locator
+from citewell.agent.citations.places import narrow_locator, with_rows_of
 from citewell.agent.citations.support import (
     THRESHOLDS,
     CitedText,
@@ -86,7 +86,8 @@ class CitationChecker:
         reasons: dict[int, tuple[str, ...]] = {}
         for n, support in judged.items():
             stated = " ".join(claim.text for claim in found if n in claim.numbers)
-            citations.append(await self._cite(owner_id, n, by_number[n], support, stated))
+            rest = [one[n] for one in each if n in one and one[n] is not support]
+            citations.append(await self._cite(owner_id, n, by_number[n], support, stated, rest))
             if support.reasons:
                 reasons[n] = support.reasons
         held = await offload(len(text), _share_held, text, found, each)
@@ -123,13 +124,19 @@ class CitationChecker:
         vectors = await self._embedder.embed([claim.text for claim in claims], "query")
         return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
 
-    async def _cite(self, owner_id: str, n: int, hit: Hit, support: Support, stated: str) -> Citation:
+    async def _cite(
+        self, owner_id: str, n: int, hit: Hit, support: Support, stated: str, rest: Sequence[Support]
+    ) -> Citation:
+        """The citation of the passage that supports what is `stated`; its other sentences rest on `rest`."""
         elements: Mapping[str, Element] = {}
         chunk = hit.chunk
         if self._elements is not None and chunk.pieces:
             ids = [piece.element_id for piece in chunk.pieces]
             elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
         locator = narrow_locator(chunk, support.start, support.end, elements, stated)
+        if elements and locator.row is not None:
+            others = (narrow_locator(chunk, one.start, one.end, elements) for one in rest)
+            locator = with_rows_of(locator, list(others))
         return Citation(
             n=n,
             chunk_id=chunk.id,

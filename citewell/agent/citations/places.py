@@ -9,6 +9,8 @@ from citewell.agent.citations.numbers import find_figures
 from citewell.types import Box, Chunk, Element, ElementType, Locator, Piece
 
 _HEADER_LINES = 2  # the header of a Markdown table and the rule under it
+MAX_ROWS = 1_000
+"""Rows that a place spans, beyond which it is not put together with others."""
 
 
 def locate_pieces(chunk: Chunk, elements: Mapping[str, Element]) -> list[tuple[Piece, int, int]]:
@@ -65,6 +67,18 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
         row=rows[0].row if rows[0].row is not None else place.row,
         row_end=(rows[-1].row_end or rows[-1].row) if rows[-1].row is not None else place.row_end,
     )
+
+
+def with_rows_of(place: Locator, others: Sequence[Locator]) -> Locator:
+    """The place with the rows of other places in its table added: of a passage that several sentences cite, each for a row."""
+    rows: set[int] = set()
+    for one in (place, *others):
+        if one.row is None or (one.row_end or one.row) - one.row > MAX_ROWS:
+            return place
+        rows.update(one.rows or range(one.row, (one.row_end or one.row) + 1))
+    first, last = min(rows), max(rows)
+    listed = () if len(rows) == last - first + 1 else tuple(sorted(rows))
+    return replace(place, row=first, row_end=last if last > first else None, rows=listed)
 
 
 def _row_place(element: Element, start: int, end: int) -> Locator:

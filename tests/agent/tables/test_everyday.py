@@ -421,3 +421,76 @@ async def test_a_change_of_something_else_is_not_guessed(sheets: Sheets, questio
     sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
     answer = await _answer(sheets, question)
     assert answer is None or answer.startswith("refused: ") or "difference" not in answer
+
+
+STAFF: dict[str, ColumnKind] = {
+    "Name": "text",
+    "Team": "text",
+    "Manager": "text",
+    "Remote": "text",
+    "Salary": "integer",
+}
+STAFF_ROWS = (
+    ("Ana", "IT", "Bo", "no", 50000),
+    ("Bo", "Sales", None, "no", 70000),
+    ("Cyd", "IT", "Bo", "yes", 60000),
+    ("Dee", "HR", "Bo", "no", 45000),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
+        ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
+        ("who has no manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("people without a manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
+    ],
+)  # fmt: skip
+async def test_short_words_and_numbers_are_read_for_what_they_are(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(STAFF, STAFF_ROWS, filename="people.csv", sheet=None)
+    assert await _answer(sheets, question) == answer
+
+
+async def test_figures_of_different_scales_are_not_compared(sheets: Sheets) -> None:
+    columns: dict[str, ColumnKind] = {"Project": "text", "Budget": "text", "Progress": "number"}
+    rows = (("Alpha", "$12k", 0.7), ("Gamma", "$1.2m", 0.2), ("Delta", "$5k", 1.0))
+    sheets.add(columns, rows, filename="budgets.csv", sheet=None)
+    assert await _answer(sheets, "highest budget") == "refused: Budget holds text, not numbers (budgets.csv)"
+
+
+FLATS_TO_LET: dict[str, ColumnKind] = {
+    "Flat": "text",
+    "Rooms": "integer",
+    "Rent (EUR)": "integer",
+    "Available from": "date",
+    "Balcony": "text",
+}
+FLATS_TO_LET_ROWS = (
+    ("A1", 2, 780, "2026-02-01", "yes"),
+    ("A2", 3, 1050, "2025-12-15", "no"),
+    ("B1", 1, 520, "2026-01-01", "no"),
+    ("C1", 4, 980, "2026-03-15", "yes"),
+)
+ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n- Flat: B1; Rent (EUR): 520 [3]\n- Flat: C1; Rent (EUR): 980 [4]"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which flat is available first?", "Available from was earliest for A2: 2025-12-15 [1]."),
+        ("Which flat becomes available last?", "Available from was latest for C1: 2026-03-15 [1]."),
+        ("list all flats with their rent", ALL_RENTS),
+        ("rent of all flats", ALL_RENTS),
+        ("cheapest flat with a balcony", "Rent was lowest for A1 where Balcony is yes: EUR 780 [1]."),
+        ("average rent of flats without a balcony", "The average of Rent is EUR 785, over 2 rows where Balcony is no [1]."),
+        ("flats available before January 15, 2026", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("which flats are available after 15 December 2025?", "- Flat: A1 [1]\n- Flat: B1 [2]\n- Flat: C1 [3]"),
+        ("which flat is available on the 1st of January 2026", "Flat: B1 [1]"),
+        ("flats available on 1.2.2026", "Flat: A1 [1]"),
+    ],
+)  # fmt: skip
+async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
+    assert await _answer(sheets, question) == answer

@@ -23,6 +23,8 @@ Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
+_SCALES = {"tsd": "k", "thousand": "k", "mn": "m", "mio": "m", "million": "m", "mrd": "bn", "billion": "bn"}
+_SCALE = re.compile(rf"\d(?:(k|m|bn)|\s?({'|'.join(_SCALES)}))\b")
 _SUM = re.compile(
     r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
     re.I,
@@ -83,6 +85,7 @@ class GridColumn:
         return (
             TextValue.NUMBER
             if sum(_MEASURE.fullmatch(text[:MAX_MEASURE]) is not None for text in filled) >= least
+            and len({_scale(text) for text in filled}) == 1
             else None
         )
 
@@ -276,6 +279,12 @@ def known(text: str) -> str:
     plain = " ".join(text.casefold().split())
     value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None
     return plain if value is None else repr(float(value))
+
+
+def _scale(text: str) -> str:
+    """The `k` of `$12k`, the `million` of `3 million`: figures of different scales are not compared."""
+    found = _SCALE.search(text[:MAX_MEASURE].casefold())
+    return "" if found is None else found[1] or _SCALES[found[2]]
 
 
 def number_in(text: str) -> float | None:

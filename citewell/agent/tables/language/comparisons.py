@@ -125,7 +125,10 @@ def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn |
     if amount is not None and following in CURRENCIES:
         reading.use(last, last + 1)
         return amount
-    return amount if any(word.norm in COSTING for word in reading.question) else None
+    if any(word.norm in COSTING for word in reading.question):
+        return amount
+    every = [c for c in reading.words.table.columns if c.kind in _NUMERIC]
+    return every[0] if len(every) == 1 else None
 
 
 def only_fillers(reading: Reading, first: int, last: int) -> bool:

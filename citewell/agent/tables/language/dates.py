@@ -12,6 +12,9 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, R
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _QUARTER = re.compile(r"q([1-4])")
+_DAY = re.compile(r"(0?[1-9]|[12][0-9]|3[01])(?:st|nd|rd|th)?")
+_WRITTEN_DAY = re.compile(r"([0-9]{1,2})([./])([0-9]{1,2})\2([0-9]{4})")
+_COUNTED = frozenset({"top", "first", "last", "bottom", "next", "previous"})
 _QUARTERS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
 _LEADING = frozenset(("in", "during", "for", "of", "from", "since", "until", "before", "after", "by"))
 
@@ -47,11 +50,9 @@ class NamedTime:
 
 def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> NamedTime | None:
     """The time that is written from `index` on, in lower case; `years` are the first and the last of the dates that it may be of."""
-    try:
-        day = date.fromisoformat(texts[index])
-        return NamedTime(index + 1, day, day + timedelta(days=1))
-    except (OverflowError, ValueError):
-        pass
+    if (found := _day(texts, index, years)) is not None:
+        day, end = found
+        return NamedTime(end, day, day + timedelta(days=1))
     year = year_in(texts[index])
     if year is not None:
         return NamedTime(index + 1, date(year, 1, 1), date(year + 1, 1, 1))
@@ -81,6 +82,48 @@ def year_in(text: str) -> int | None:
     if not re.fullmatch(r"[0-9]{4}", text):
         return None
     return int(text) if THRESHOLDS.first_year <= int(text) <= THRESHOLDS.last_year else None
+
+
+def _day(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> tuple[date, int] | None:
+    """`2026-01-15`, `15.1.2026`, `15th of January 2026`, `Jan 15, 2026`, and the index after it; of no year where all dates are of one."""
+    try:
+        if (day := _written_day(texts[index])) is not None:
+            return day, index + 1
+        number, month, end = _day_and_month(texts, index)
+        if number is None or month is None:
+            return None
+        year = year_in(texts[end]) if end < len(texts) else None
+        if year is not None:
+            return date(year, month, number), end + 1
+        return (date(years[0], month, number), end) if years and years[0] == years[1] else None
+    except (OverflowError, ValueError):
+        return None
+
+
+def _written_day(text: str) -> date | None:
+    """A day in digits. None for one with slashes of which either number may be the month; `ValueError` for a day that is none."""
+    found = _WRITTEN_DAY.fullmatch(text)
+    if found is None:
+        return date.fromisoformat(text) if "-" in text else None
+    day, month = int(found[1]), int(found[3])
+    if found[2] == "/" and max(day, month) <= 12 and day != month:
+        return None
+    if month > 12:
+        day, month = month, day
+    return date(int(found[4]), month, day)
+
+
+def _day_and_month(texts: Sequence[str], index: int) -> tuple[int | None, int | None, int]:
+    """The numbers of a day and a month that stand beside each other, in either order, and the index after them."""
+    before = texts[index - 1] if index else ""
+    for day, month in ((0, 1), (0, 2), (1, 0)):
+        last = index + max(day, month)
+        if last >= len(texts) or (month == 2 and texts[index + 1] != "of") or (day == 0 and before in _COUNTED):
+            continue
+        number, name = _DAY.fullmatch(texts[index + day]), texts[index + month].removesuffix(".")
+        if number and name in MONTHS:
+            return int(number[1]), MONTHS.index(name) % 12 + 1, last + 1
+    return None, None, index
 
 
 def _months(texts: Sequence[str], index: int) -> tuple[tuple[int, int] | None, int]:

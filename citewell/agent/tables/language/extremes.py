@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
-from citewell.agent.tables.language.links import is_coded, name_norms
+from citewell.agent.tables.language.links import core_name, is_coded, name_norms
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
@@ -26,6 +27,7 @@ from citewell.types import TableColumn
 
 _OF_THEIR_OWN = frozenset({"most", "least", "fewest", "longest", "shortest", "top", "bottom"})
 """Superlatives that do not say by themselves that amounts are ranked."""
+_FIGURE = re.compile(r"(?:[a-z]{2,7}\.? |[~<>≈]\s?|[^\w\s]{0,2}\s?)?\d[\d.,' ]{0,30}\s?[a-zA-Z%€$£]{0,3}")
 
 
 def extreme(reading: Reading, label: TableColumn | None) -> Plan:
@@ -97,10 +99,18 @@ def _after(reading: Reading, mention: OperationMention) -> TableColumn | None:
     """The column of names that is asked for in `the cheapest product`, `biggest expense category apart from salaries`."""
     named = metrics(reading)
     if len(named) == 1 and named[0].kind == "text":
+        if _holds_figures(reading, named[0]):
+            raise CannotPlan(f"{core_name(named[0].name)} holds text, not numbers")
         return named[0]
     given = {c.ref.column for c in reading.conditions if c.comparison is Comparator.EQ}
     near = (m.column for m in reading.columns if 0 <= m.first - mention.last <= 1 and m.column.kind == "text")
     return next((column for column in near if column.name not in given), None)
+
+
+def _holds_figures(reading: Reading, column: TableColumn) -> bool:
+    """Whether a column of texts is one of figures that could not be read as numbers: `$12k`, `approx. 5`."""
+    texts = reading.words.values.get(column.name, ())
+    return bool(texts) and 2 * sum(_FIGURE.fullmatch(text.strip()) is not None for text in texts) > len(texts)
 
 
 def _counts_rows(reading: Reading, mention: OperationMention) -> bool:

@@ -12,6 +12,8 @@ _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
 
+_OF = frozenset({"of", "for", "over", "across", "all"})
+
 
 class CannotPlan(Exception):
     """The question is about the table, but means no one query; the message says why.
@@ -51,9 +53,10 @@ def one_metric(
             return implied
     if len(named) > 1:  # “the average rent of flats” measures no flats
         named = [c for c in named if c in beside] or named
+    named = [c for c in named if not _are_measured(reading, c)]
     if not named:
         named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
-        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _named_twice(reading, c)]
+        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _is_measured_too(reading, c)]
     if len(named) == 2:
         named = _qualified(reading, named)
     if len(named) != 1:
@@ -67,6 +70,15 @@ def _is_row_noun(reading: Reading, mention: ColumnMention) -> bool:
     """Whether these words name the rows, as the table is called so: the `appointments` of a column `Appointment ID`."""
     names = names_of_table(reading.words.table)
     return all(word.norm in names for word in reading.question[mention.first : mention.last])
+
+
+def _are_measured(reading: Reading, column: TableColumn) -> bool:
+    """Whether a column of names only says of what: the `flats` of “the average rent of flats”, in the plural."""
+    if column.kind != "text":
+        return False
+    texts = [word.text.casefold() for word in reading.question]
+    mentions = [m for m in reading.columns if m.column == column and m.whole and m.first > 0]
+    return any(texts[m.first - 1] in _OF and texts[m.last - 1].endswith("s") for m in mentions)
 
 
 def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
@@ -84,5 +96,8 @@ def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
     return named
 
 
-def _named_twice(reading: Reading, column: TableColumn) -> bool:
-    return sum(m.column.name == column.name for m in reading.columns) > 1
+def _is_measured_too(reading: Reading, column: TableColumn) -> bool:
+    """Whether a condition's column is named besides: twice, or right after what is to be computed (`the total amount of invoices over 1000`)."""
+    mentions = [m for m in reading.columns if m.column.name == column.name]
+    ends = {operation.last for operation in reading.operations}
+    return len(mentions) > 1 or any(m.first in ends for m in mentions)

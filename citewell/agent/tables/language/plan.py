@@ -35,7 +35,7 @@ def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
 
     label: the column whose values name the table's rows, if there is one.
     """
-    if not _concerns(reading):
+    if not _concerns(reading, label):
         return None
     try:
         if reading.problem:
@@ -62,6 +62,8 @@ def _plan(reading: Reading, label: TableColumn | None) -> Plan:
             return _by(reading, label)
         case _ if not operations and _asks_for_values(reading):
             return _listed(reading)
+        case _ if not operations and label is not None and _asks_for_all(reading, label):
+            return _of_all(reading, label)
         case _ if not operations and reading.how_much:
             return _how_much(reading, label)
         case _ if not operations or _asks_for_label(reading, operations):
@@ -88,7 +90,7 @@ def _asks_for_label(reading: Reading, operations: set[Operation]) -> bool:
     return operations == {Operation.COUNT} and not reading.columns and not rows and _is_label(reading)
 
 
-def _concerns(reading: Reading) -> bool:
+def _concerns(reading: Reading, label: TableColumn | None) -> bool:
     """Whether enough of the question is about this table to say anything of it."""
     counts = any(o.operation in (Operation.COUNT, Operation.COUNT_DISTINCT) for o in reading.operations)
     named = reading.asks_rows or reading.names_table
@@ -100,8 +102,10 @@ def _concerns(reading: Reading) -> bool:
         return bool(metrics(reading)) or amount_column(reading.words.table) is not None
     if _asks_for_values(reading) or (reading.groups and metrics(reading)):
         return True
+    if label is not None and _asks_for_all(reading, label):
+        return True
     told = bool(reading.columns) or reading.deals or reading.opening == "when" or _compares(reading)
-    known = named or reading.entity is not None
+    known = named or reading.entity is not None or label in {m.column for m in reading.columns}
     return bool((reading.values and told) or (reading.conditions and known)) or _is_label(reading)
 
 
@@ -162,6 +166,22 @@ def _asks_for_values(reading: Reading) -> bool:
     if mention.column.kind != "text" or not mention.whole or LISTING.isdisjoint(texts[: mention.first]):
         return False
     return "all" in texts[: mention.first] or (texts[mention.last - 1].endswith("s") and mention.last == len(texts))
+
+
+def _asks_for_all(reading: Reading, label: TableColumn) -> bool:
+    """`The rent of all flats`, `list all flats with their rent and rooms`: a column that names the rows, or the table, and others."""
+    texts = {word.text.casefold() for word in reading.question}
+    named = label in {m.column for m in reading.columns} or reading.names_table
+    asks = not texts.isdisjoint({"all", "every"}) and not (reading.conditions or reading.groups or reading.how_much)
+    return asks and named and any(m.column != label for m in reading.columns)
+
+
+def _of_all(reading: Reading, label: TableColumn) -> Plan:
+    """The columns that are named, of each row."""
+    asked = [c for c in dict.fromkeys(m.column for m in reading.columns) if c != label]
+    columns = (label.name, *(c.name for c in asked))
+    query = TableQuery(source=table_key(reading.words.table), columns=columns, limit=MAX_ROWS)
+    return Plan(shape=Shape.LOOKUP, table=reading.words.table, query=query, subject=label, metric=asked[0])
 
 
 def _listed(reading: Reading) -> Plan:

@@ -15,11 +15,11 @@ from citewell.agent.tables.language.links import (
     TableWords,
     ValueMention,
     column_mentions,
-    name_norms,
     names_of_table,
     unit_words,
     value_mentions,
 )
+from citewell.agent.tables.language.missing import read_missing, read_payments
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.wording import (
     FILLERS,
@@ -31,7 +31,6 @@ from citewell.agent.tables.language.wording import (
 )
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
@@ -44,13 +43,6 @@ _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _BEING_THERE = frozenset(
     map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
 )
-_OWING, _PAYING = (
-    frozenset(map(wording.norm, ("owe", "owes", "owed"))),
-    frozenset(map(wording.norm, ("pay", "pays", "paid"))),
-)
-_OF_AMOUNTS = frozenset({Operation.MAX, Operation.MIN, Operation.SUM, Operation.AVG})
-_MIN_UNDONE = 6  # letters: `unit` is not what is not it
-_NEGATIONS = frozenset({"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't"})
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
 _BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
@@ -71,8 +63,8 @@ def read(text: str, words: TableWords) -> Reading:
     _read_operations(reading)
     read_changes(reading)
     _read_events(reading)
-    _read_missing(reading)
-    _read_payments(reading)
+    read_missing(reading)
+    read_payments(reading)
     _read_units(reading)
     _read_groups(reading)
     _read_amounts(reading)
@@ -91,7 +83,8 @@ def _read_columns_and_values(reading: Reading) -> None:
         for c in column_mentions(reading.question, reading.words.table)
         if c.whole or not asked & {*range(c.first, c.last)}
     ]
-    values = _settled(value_mentions(reading.question, reading.words), columns, reading)
+    found = [v for v in value_mentions(reading.question, reading.words) if not _is_none_of(v, columns)]
+    values = _settled(found, columns, reading)
     for value in sorted(values, key=lambda v: v.first - v.last):
         rival = next((c for c in columns if c.first < value.last and c.last > value.first), None)
         whole = rival is not None and rival.whole and rival.last - rival.first >= value.last - value.first
@@ -103,6 +96,12 @@ def _read_columns_and_values(reading: Reading) -> None:
             reading.columns.append(column)
             reading.use(column.first, column.last)
     _values_to_conditions(reading)
+
+
+def _is_none_of(value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
+    """The `no` of `no manager`, where another column says no to something else."""
+    after = next((c for c in columns if c.first == value.last), None)
+    return value.value.casefold() in _NO and after is not None and after.column.name != value.column.name
 
 
 def _read_events(reading: Reading) -> None:
@@ -119,55 +118,6 @@ def _read_events(reading: Reading) -> None:
         if is_participle or reading.question[mention.first - 1].text.casefold() in _AUXILIARIES:
             reading.columns.remove(mention)
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.NOT_EMPTY))
-
-
-def _read_missing(reading: Reading) -> None:
-    """`Unpaid invoices`, `which are not paid yet`: the rows where the column `Paid on` is empty, or where it says no."""
-    texts = [word.text.casefold() for word in reading.question]
-    for index, text in enumerate(texts):
-        if not text.startswith("un") or len(text) < _MIN_UNDONE or not reading.is_free(index, index + 1):
-            continue
-        done = wording.norm(text.removeprefix("un"))
-        columns = [c for c in reading.words.table.columns if done in name_norms(c)]
-        if len(columns) == 1 and _is_without(reading, columns[0]):
-            reading.use(index, index + 1)
-    for mention in list(reading.columns):
-        before = range(max(0, mention.first - 2), mention.first)
-        negations = [i for i in before if texts[i] in _NEGATIONS]
-        if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
-            reading.columns.remove(mention)
-            reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
-
-
-def _read_payments(reading: Reading) -> None:
-    """`What does Schmidt owe`, `how much did Schmidt pay`: of rows with a date of payment, those without one, or with one."""
-    paid = [c for c in reading.words.table.columns if c.kind in _DATED and wording.norm("paid") in name_norms(c)]
-    if len(paid) != 1 or paid[0].name in {c.ref.column for c in reading.conditions}:
-        return
-    amounts = any(o.operation in _OF_AMOUNTS for o in reading.operations)
-    if amounts or any(True for _ in find_phrase(list(reading.question), "how much")):
-        for mention in [
-            m for m in reading.columns if m.column == paid[0] and not m.whole
-        ]:  # as a verb it names no column
-            reading.columns.remove(mention)
-            reading.used.difference_update(range(mention.first, mention.last))
-    verbs = {word.norm for i, word in enumerate(reading.question) if reading.is_free(i, i + 1)}
-    if verbs & _OWING:
-        reading.conditions.append(RowCondition(ColumnRef(paid[0].name), Comparator.EMPTY))
-    elif verbs & _PAYING:
-        reading.conditions.append(RowCondition(ColumnRef(paid[0].name), Comparator.NOT_EMPTY))
-
-
-def _is_without(reading: Reading, column: TableColumn) -> bool:
-    """Take the question to ask for rows without anything in this column, or with a no; False where its cells are other texts."""
-    said = {text.casefold(): text for text in reading.words.values.get(column.name, ())}
-    no = next((text for word, text in said.items() if word in _NO), None)
-    if column.kind == "text" and not (no is not None and said.keys() <= _YES | _NO):
-        return False
-    missing = RowCondition(ColumnRef(column.name), Comparator.EMPTY)
-    reading.conditions.append(missing if no is None else RowCondition(ColumnRef(column.name), Comparator.EQ, no))
-    reading.asks_rows = True
-    return True
 
 
 def _operation_words(reading: Reading) -> set[int]:
@@ -207,6 +157,8 @@ def _is_plain(words: Sequence[QuestionWord], value: ValueMention, columns: Seque
     """A value that is an everyday word ("no", "a", "in") or a bare number counts only next to its column's name."""
     if not all(w.norm in FILLERS or w.number is not None or len(w.text) == 1 for w in words):
         return False
+    if all(len(w.text) > 1 and w.text.isalpha() and w.text.isupper() for w in words) and value.value.isupper():
+        return False  # `the salary in IT`
     if (
         any(w.norm in SOFT_FILLERS for w in words)
         and " ".join(w.text for w in words).casefold() == value.value.casefold()
@@ -271,6 +223,8 @@ def _read_dates(reading: Reading) -> None:
             reading.problem = "it is not clear how the times that it names go together"
         if word in _BOUNDS and len(span.values) > 1:
             reading.problem = f"it is not clear which year’s {reading.question[index].text} is meant"
+        if word in _BOUNDS and start < index and texts[index] in wording.MONTHS:
+            reading.problem = "a row is named by its day"  # `after the October 26 game`
         reading.conditions += span.conditions(chosen.name, word)
         reading.use(start - 1 if word in _BOUNDS or word in ("in", "on", "during") else start, span.end)
 
@@ -288,9 +242,10 @@ def _read_operations(reading: Reading) -> None:
                     count, first, last = _with_count(reading, first, last)
                 reading.operations.append(OperationMention(operation, first, last, count, phrase))
                 reading.use(first, last)
+    dated = reading.opening == "when" or any(m.column.kind in _DATED for m in reading.columns)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
-        for first in find_phrase(question, word):
-            if reading.opening == "when" and reading.is_free(first, first + 1):
+        for first in find_phrase(question, word) if dated else ():
+            if reading.is_free(first, first + 1):
                 reading.operations.append(OperationMention(operation, first, first + 1, None, meant))
                 reading.use(first, first + 1)
     reading.operations.sort(key=lambda o: o.first)
@@ -362,7 +317,7 @@ def _read_flags(reading: Reading) -> None:
         ):
             continue
         verbs = [i for i in (mention.first - 1, mention.last) if _is_free_verb(reading, i)]
-        if not selects and not verbs:
+        if not (selects or verbs or _is_a_trait(reading, mention)):
             continue
         reading.used.update(verbs)
         wanted = _NO if _is_negated(reading, mention.first) else _YES
@@ -373,6 +328,12 @@ def _read_flags(reading: Reading) -> None:
             reading.asks_rows = True
         if reading.entity == mention.column:
             reading.entity = None
+
+
+def _is_a_trait(reading: Reading, mention: ColumnMention) -> bool:
+    """`With balcony`, `without a balcony`."""
+    before = [word.text.casefold() for word in reading.question[max(0, mention.first - 2) : mention.first]]
+    return before[-1:] in (["with"], ["without"]) or before in (["with", "a"], ["without", "a"], ["with", "an"])
 
 
 def _is_free_verb(reading: Reading, index: int) -> bool:

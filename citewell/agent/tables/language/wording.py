@@ -215,6 +215,7 @@ FILLERS = frozenset(
         "be",
         "been",
         "being",
+        "becom",
         "do",
         "does",
         "did",
