@@ -494,3 +494,40 @@ ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n
 async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
     assert await _answer(sheets, question) == answer
+
+
+INVOICES_IN: dict[str, ColumnKind] = {"Invoice": "text", "Amount": "integer", "Currency": "text"}
+INVOICE_IN_ROWS = (("A1", 1200, "EUR"), ("A2", 850, "GBP"), ("A3", 5000, "USD"), ("A4", 100, "EUR"))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("total amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
+        ("highest amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
+        ("total amount in EUR", "The total of Amount is 1300, over 2 rows where Currency is EUR [1]."),
+        ("total amount by currency", "Total of Amount by Currency:\n- USD: 5000 [1]\n- EUR: 1300 [2]\n- GBP: 850 [3]"),
+    ],
+)
+async def test_amounts_of_several_currencies_are_not_added_up(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(INVOICES_IN, INVOICE_IN_ROWS, filename="currencies.csv", sheet=None)
+    found = await _answer(sheets, question)
+    assert found is not None and (found == answer or found.startswith("The row with"))
+
+
+@pytest.mark.parametrize("question", ["total January", "highest January", "average January"])
+@pytest.mark.parametrize("name", ["Zwischensumme", "Gross profit", "EBIT"])
+async def test_lines_that_sum_up_others_are_not_counted_with_them(sheets: Sheets, question: str, name: str) -> None:
+    columns: dict[str, ColumnKind] = {"Item": "text", "January": "number"}
+    rows = (("Rent", 12500.0), ("Power", 1830.0), (name, 14330.0), ("Material", 7425.0))
+    sheets.add(columns, rows, filename="costs.csv", sheet=None)
+    answer = await _answer(sheets, question)
+    assert answer is not None
+    assert answer.startswith("refused: costs.csv holds subtotals among its rows")
+
+
+async def test_a_price_that_is_not_named_is_not_added_up(sheets: Sheets) -> None:
+    columns: dict[str, ColumnKind] = {"Item": "text", "Unit price": "number"}
+    sheets.add(columns, (("Pump", 12.5), ("Valve", 3.0)), filename="Stock.xlsx", sheet="Stock")
+    answer = await _answer(sheets, "total stock")
+    assert answer is not None and answer.startswith("refused: it is not clear which column to add up")

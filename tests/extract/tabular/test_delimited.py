@@ -181,3 +181,21 @@ def test_written_rows_come_back_under_their_numbers(
     }
     assert {row.locator.row: dict(row.values or {}) for row in rows(reading)} == expected
     assert [line["_row"] for line in copied(reading)] == sorted(expected)
+
+
+@pytest.mark.parametrize(
+    ("header", "lines", "values"),
+    [
+        ("Driver;km;Cost", ["Tim;1.200;84,50", "Ute;980;61,00", "Tim;2.450;190,25"], [1200.0, 980.0, 2450.0]),
+        ("Car;km;Since", ["A;84.300;12.03.2021", "B;31.250;01.07.2023"], [84300.0, 31250.0]),
+        ("Part;kg;Price", ["A;1,250;12,50", "B;2,500;9,75"], [1.25, 2.5]),
+        ("Part;kg;Price", ["A;1.250;12,50", "B;0.500;9,75"], [1.25, 0.5]),
+        ("Part;kg;Price", ["A;1.25;12,50", "B;2.500;9,75"], [1.25, 2.5]),
+        ("Part,kg,Price", ["A,1.250,12.50", "B,2.500,9.75"], [1.25, 2.5]),
+    ],
+)
+def test_a_point_separates_thousands_where_the_other_columns_have_decimal_commas(
+    tmp_path: Path, header: str, lines: list[str], values: list[float]
+) -> None:
+    reading = read_bytes(tmp_path, "a.csv", "\n".join([header, *lines]))
+    assert [row[header.replace(";", ",").split(",")[1]] for row in copied(reading)] == values

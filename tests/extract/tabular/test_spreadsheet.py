@@ -495,3 +495,33 @@ def test_format_codes_name_a_unit(code: str, unit: str, times: int, decimals: in
 )
 def test_other_format_codes_name_none(code: str) -> None:
     assert format_of_code(code) is None
+
+
+def test_a_label_merged_over_rows_is_that_of_each_of_them(tmp_path: Path) -> None:
+    def fill(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("Stock")
+        sheet.write_row("A1", ["Warehouse", "Item", "Qty", "Total"])
+        sheet.merge_range("A2:A4", "Lyon")
+        sheet.merge_range("A5:A6", "Ghent")
+        sheet.merge_range("D2:D4", 162)
+        for row, (item, quantity) in enumerate(
+            (("Pump", 12), ("Valve", 150), ("Pipe", 0), ("Pump", 4), ("Valve", 60)), 1
+        ):
+            sheet.write_row(row, 1, [item, quantity])
+        sheet.write_row("A7", ["Oslo", "Pump", 9, 9])
+
+    reading = read(xlsx(tmp_path / "a.xlsx", fill))
+    assert [row["Warehouse"] for row in copied(reading)] == ["Lyon", "Lyon", "Lyon", "Ghent", "Ghent", "Oslo"]
+    assert [row["Total"] for row in copied(reading)] == [162, None, None, None, None, 9]
+    assert texts(reading)[1] == "Warehouse: Lyon | Item: Valve | Qty: 150"
+
+
+def test_a_blank_row_below_a_merged_label_stays_out(tmp_path: Path) -> None:
+    def fill(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("Stock")
+        sheet.write_row("A1", ["Site", "Item", "Qty"])
+        sheet.merge_range("A2:A4", "Lyon")
+        sheet.write_row("B2", ["Pump", 12])
+        sheet.write_row("B4", ["Pipe", 3])
+
+    assert places(read(xlsx(tmp_path / "a.xlsx", fill))) == [("Stock", 2), ("Stock", 4)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 
 from citewell.agent.tables.language.links import name_norms, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm
@@ -64,6 +65,17 @@ def amount_column(table: TableInfo) -> TableColumn | None:
 def is_money(column: TableColumn) -> bool:
     """Whether its unit or its name says that a column holds amounts of money."""
     return _has_currency(column) or _is_called(column, _MONEY)
+
+
+def currencies_beside(
+    table: TableInfo, values: Mapping[str, Sequence[str]]
+) -> tuple[TableColumn, Sequence[str]] | None:
+    """The column that says in which of several currencies a row's amounts are, and these; None where there is none."""
+    for column in table.columns:
+        texts = values.get(column.name, ())
+        if column.kind == "text" and len(texts) > 1 and all(map(_CURRENCY.fullmatch, texts)):
+            return column, texts
+    return None
 
 
 def adds_up(column: TableColumn) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
 from citewell.agent.tables.language.links import core_name, is_coded, name_norms
-from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
+from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric, require_one_currency
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
 from citewell.agent.tables.language.wording import DATE_EXTREMES, ROW_NOUNS, Operation, number_of
@@ -45,6 +45,7 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
     unnamed |= reading.deals and mention.text in ("most", "least")
     size = _size(reading, mention)
     metric = size if size is not None else one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
+    require_one_currency(reading, metric)
     if reading.groups:
         return grouped(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)
     if (

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from citewell.agent.tables.language.amounts import amount_column
+from citewell.agent.tables.language.amounts import amount_column, currencies_beside, is_money
 from citewell.agent.tables.language.links import ColumnMention, core_name, names_of_table
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import norm
+from citewell.agent.tables.query.typed import Comparator
 from citewell.types import TableColumn
 
 _NUMERIC = frozenset({"integer", "number"})
 _DATED = frozenset({"date", "datetime"})
 _MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
 
+_SHOWN = 4  # currencies
 _OF = frozenset({"of", "for", "over", "across", "all"})
 
 
@@ -64,6 +66,17 @@ def one_metric(
     if named[0].kind not in kinds:
         raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
     return named[0]
+
+
+def require_one_currency(reading: Reading, metric: TableColumn) -> None:
+    """`CannotPlan` for amounts of several currencies, unless the question names one, or asks by currency."""
+    told = currencies_beside(reading.words.table, reading.words.values)
+    if told is None or metric.kind not in _NUMERIC or not is_money(metric):
+        return
+    column, texts = told
+    chosen = any(c.ref.column == column.name and c.comparison is Comparator.EQ for c in reading.conditions)
+    if not chosen and column not in reading.groups:
+        raise CannotPlan(f"its amounts are in several currencies ({', '.join(texts[:_SHOWN])})", computes=True)
 
 
 def _is_row_noun(reading: Reading, mention: ColumnMention) -> bool:

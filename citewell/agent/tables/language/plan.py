@@ -8,7 +8,7 @@ from dataclasses import replace
 from citewell.agent.tables.language.amounts import adds_up, amount_column, is_money, is_price
 from citewell.agent.tables.language.extremes import extreme, extreme_of_groups
 from citewell.agent.tables.language.links import core_name
-from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric
+from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric, require_one_currency
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped
 from citewell.agent.tables.language.wording import DATE_EXTREMES, LISTING, Operation
@@ -267,6 +267,9 @@ def _count_distinct(reading: Reading) -> Plan:
 def _figure(reading: Reading, operation: Operation) -> Plan:
     """Sum, average or median of one numeric column."""
     metric = one_metric(reading)
+    require_one_currency(reading, metric)
+    if operation is Operation.SUM and is_price(metric) and metric not in {m.column for m in reading.columns}:
+        raise CannotPlan("it is not clear which column to add up")
     if reading.entity is not None and reading.entity.name != metric.name:
         raise CannotPlan("the question asks which one, but not for the highest or the lowest value")
     aggregate = Aggregate(AGGREGATES[operation], metric.name)

@@ -226,7 +226,7 @@ class TablePlanner:
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         left_out = known.summing_rows if found.shape in _WITHOUT_TOTALS else ()
-        if known.subtotals and found.shape in _SUMMING:
+        if known.subtotals and found.shape in _WITHOUT_TOTALS:
             return Refused(
                 f"{table_name(found.table)} holds subtotals among its rows, which would be counted twice", computes=True
             )

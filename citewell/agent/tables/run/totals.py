@@ -28,7 +28,11 @@ _LABEL = re.compile(
 )
 _NAME = 40  # characters
 _NUMERIC = frozenset({"integer", "number"})
-_SUBTOTAL = re.compile(r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|summe|insgesamt)\b", re.I)
+_SUBTOTAL = re.compile(
+    r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|(?:zwischen)?summe|insgesamt"
+    r"|gross (?:profit|margin)|operating (?:profit|income|result|loss)|ebitd?a?|net (?:profit|income|loss|earnings)|rohertrag|betriebsergebnis)\b",
+    re.I,
+)
 
 
 async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
@@ -61,7 +65,7 @@ async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) 
 
 
 def holds_subtotals(values: Mapping[str, Sequence[str]], known: int) -> bool:
-    """Whether a text column has more values called totals than the `known` total rows account for."""
+    """Whether a text column has more values called totals, or lines of a statement that are such, than the `known` total rows account for."""
     return any(sum(bool(_SUBTOTAL.match(value)) for value in texts) > known for texts in values.values())
 
 

@@ -13,6 +13,8 @@ UNIT = (
     "SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|BRL|MXN|ARS|CLP|COP|AED|SAR|ILS|THB|IDR|MYR|PHP|VND|PKR|BDT|RUB|UAH)"
 )
 
+DECIMAL_POINT, DECIMAL_COMMA = "1,234.5", "1.234,5"
+"""Formats of written numbers."""
 _PLAIN = r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
 _POINT = r"([1-9][0-9]{0,2}(,[0-9]{3})+|0|[1-9][0-9]*)(\.[0-9]*)?"
 _COMMA = r"([1-9][0-9]{0,2}(\.[0-9]{3})+|0|[1-9][0-9]*)(,[0-9]*)?"
@@ -107,8 +109,8 @@ KINDS: tuple[ValueKind, ...] = (
     ValueKind(
         "number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"
     ),
-    _written_number(_POINT, ".", "1,234.5"),
-    _written_number(_COMMA, ",", "1.234,5"),
+    _written_number(_POINT, ".", DECIMAL_POINT),
+    _written_number(_COMMA, ",", DECIMAL_COMMA),
     *map(_day, (*_NUMERIC_DAYS, *_SHORT_DAYS, *_NAMED_DAYS)),
     ValueKind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
     *map(_moment, (*_NUMERIC_DAYS, *_SHORT_DAYS)),

@@ -108,10 +108,10 @@ class Staging:
         self._numbers, self._batch = [], []
         self._connection.execute(f"DROP TABLE IF EXISTS {self._name}")
 
-    def kinds(self, beat: Callable[[], None]) -> list[ColumnKind]:
-        """What each column holds, over all rows; `beat` is called on the way."""
+    def kinds(self, beat: Callable[[], None], *, written: bool) -> list[ColumnKind]:
+        """What each column holds, over all rows; `beat` is called on the way. written: numbers are as people wrote them."""
         self._flush()
-        return infer(self._connection, self._name, self._width, beat)
+        return infer(self._connection, self._name, self._width, beat, written=written)
 
     def write(self, path: Path, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
         """Write the Parquet copy and drop the staged rows."""

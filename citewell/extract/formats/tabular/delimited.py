@@ -30,7 +30,7 @@ def extract(path: Path, sink: Sink) -> None:
         dialect = sniff(file.read(_SAMPLE_CHARACTERS))
         file.seek(0)
         sink.metadata |= {"encoding": encoding, "delimiter": dialect.delimiter}
-        with DataFile(sink) as data:
+        with DataFile(sink, written=True) as data:
             _read(Records(file, dialect), data)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from citewell.extract.formats.tabular.column_types import KINDS, TEXT, UNIT, ValueKind
+from citewell.extract.formats.tabular.column_types import DECIMAL_COMMA, DECIMAL_POINT, KINDS, TEXT, UNIT, ValueKind
 from citewell.extract.formats.tabular.values import NULL_MARKERS
 
 if TYPE_CHECKING:
@@ -49,8 +49,13 @@ class _Proof:
     marked: bool
 
 
-def infer(connection: DuckDBPyConnection, table: str, width: int, beat: Callable[[], None]) -> list[ColumnKind]:
-    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text; `beat` is called on the way."""
+def infer(
+    connection: DuckDBPyConnection, table: str, width: int, beat: Callable[[], None], *, written: bool = False
+) -> list[ColumnKind]:
+    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text; `beat` is called on the way.
+
+    written: numbers are as people wrote them, so that `1.200` is 1200 beside columns with decimal commas or days such as 31.12.2025
+    """
     samples = _samples(connection, table, width)
     guesses = [[kind for kind in KINDS if sample and all(map(kind.admits, sample))] for sample in samples]
     found: dict[int, ColumnKind] = {}
@@ -65,7 +70,29 @@ def infer(connection: DuckDBPyConnection, table: str, width: int, beat: Callable
                     found[index] = _decide(connection, table, f"c{index}", proof)
                 guesses[index] = guesses[index][1:]
             beat()
+    if written and any(_shows_decimal_comma(one.kind) for one in found.values()):
+        found |= _with_decimal_comma(connection, table, found)
     return [found[index] for index in range(width)]
+
+
+def _shows_decimal_comma(kind: ValueKind) -> bool:
+    return kind.format == DECIMAL_COMMA or (kind.format or "").startswith("%d.%m.")
+
+
+def _with_decimal_comma(
+    connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
+) -> dict[int, ColumnKind]:
+    """Columns of numbers with a point or a comma that may as well be written like the other columns of their table."""
+    comma = next(kind for kind in KINDS if kind.format == DECIMAL_COMMA)
+    doubtful = {
+        index: [comma]
+        for index, one in found.items()
+        if one.kind.dtype == "number" and one.kind.format in (None, DECIMAL_POINT)
+    }
+    proofs = _prove(connection, table, doubtful) if doubtful else {}
+    return {
+        i: _decide(connection, table, f"c{i}", proof) for i, proof in proofs.items() if i in doubtful and proof.kinds
+    }
 
 
 def _first_with_rivals(kinds: Sequence[ValueKind]) -> list[ValueKind]:

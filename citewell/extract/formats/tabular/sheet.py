@@ -9,7 +9,7 @@ from itertools import count
 from citewell.extract.formats.tabular.layout import SheetTable, note_text
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_plan import plan_sheet
-from citewell.extract.formats.tabular.sheet_rows import SheetRows
+from citewell.extract.formats.tabular.sheet_rows import MergedLabels, SheetRows
 from citewell.extract.formats.tabular.values import Cell, line_of
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
 from citewell.extract.formats.tabular.writer import DataFile, TableWriter
@@ -76,15 +76,20 @@ def _written(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iter
 
 
 def _body(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
-    """The table's rows that hold anything: number as the program shows it, cells of the chosen columns."""
+    """The table's rows that hold anything: number as the program shows it, cells of the chosen columns.
+
+    A label that is merged over several rows is that of each of them.
+    """
+    labels = MergedLabels(rows.merges, table.region.left)
     for part in (table.body, *table.more):
         lead: list[Cell] = [None] * (part.left - table.region.left)
         tail: list[Cell] = [None] * (table.region.right - part.right)
         for index, row in rows.within(part):
             padded = [*lead, *row, *tail]
-            cells = [padded[place] for place in columns]
-            if any(cell is not None for cell in cells):
-                yield index + 1, cells
+            holds_any = any(padded[place] is not None for place in columns)
+            labels.fill(index, padded)
+            if holds_any:
+                yield index + 1, [padded[place] for place in columns]
 
 
 def _add_rows(writer: TableWriter, rows: Sequence[tuple[int, list[Cell]]]) -> None:

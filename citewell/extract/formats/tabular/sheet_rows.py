@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from citewell.extract.formats.tabular.regions import Region, SheetMap
@@ -99,3 +100,31 @@ class Merges:
             for (top, left), (last, right) in self.ranges or ()
             if region.top <= top <= bottom and left <= region.right and right >= region.left
         ]
+
+
+class MergedLabels:
+    """Gives the rows below the first of a merged range its text or date, as rows are read from top to bottom.
+
+    Not its number: that is one figure for all of them, and would be added up as often as there are rows. left: the rows' first column.
+    """
+
+    def __init__(self, merges: Merges, left: int) -> None:
+        self._left = left
+        self._starting: dict[int, list[tuple[int, int]]] = {}
+        for (top, column), (bottom, _) in merges.ranges or ():
+            if bottom > top and column >= left:
+                self._starting.setdefault(top, []).append((column, bottom))
+        self._reaching: dict[int, tuple[int, Cell]] = {}
+
+    def fill(self, index: int, row: list[Cell]) -> None:
+        """Complete a row, whose index from 0 this is."""
+        for column, (bottom, label) in list(self._reaching.items()):
+            place = column - self._left
+            if index > bottom:
+                del self._reaching[column]
+            elif row[place] is None:
+                row[place] = label
+        for column, bottom in self._starting.get(index, ()):
+            place = column - self._left
+            if place < len(row) and isinstance(row[place], str | date):
+                self._reaching[column] = bottom, row[place]

@@ -36,12 +36,15 @@ _PROGRESS_ROWS = 5_000
 class DataFile:
     """The tables of one file. Use as a context manager; leaving it writes them and their totals to the sink's metadata.
 
+    written: its numbers are as people wrote them, with signs of their language, rather than typed values.
+
     `metadata["tables"]` has one object per table: id, name, sheet?, columns (see `stats.describe`), row_count, column_count,
     header_row, first_row, last_row, copy (the blob's name).
     """
 
-    def __init__(self, sink: Sink, readable: Path | None = None) -> None:
+    def __init__(self, sink: Sink, readable: Path | None = None, *, written: bool = False) -> None:
         self.sink = sink
+        self.written = written
         self.connection: duckdb.DuckDBPyConnection = connect(sink.folder, readable)
         self._tables: list[JsonObject] = []
         self._opened = 0
@@ -198,7 +201,7 @@ class TableWriter:
     def _write_copy(self) -> None:
         if self._given_up:
             return
-        kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows))
+        kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows), written=self._file.written)
         self._staging.write(self._file.add_copy(self._rows), self._rows.columns, kinds)
         columns = [inferred(name, kind) for name, kind in zip(self._rows.columns, kinds, strict=True)]
         self._file.record(self._rows, columns)
