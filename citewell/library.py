@@ -10,7 +10,7 @@ from contextlib import AsyncExitStack
 from datetime import date
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Self, TypeVar, Unpack
 from weakref import WeakSet
 
 from citewell.answer_streams import AnswerStream, AsyncAnswerStream
@@ -27,11 +27,8 @@ from citewell.types import (
     Answer,
     AnswerPiece,
     AskedOptions,
-    ChunkType,
-    Expression,
     Facets,
     Hit,
-    JsonValue,
     Reindex,
     RerankLimits,
     Resource,
@@ -39,47 +36,11 @@ from citewell.types import (
     SearchRequest,
     SearchResult,
 )
+from citewell.wishes import AskWishes, Filters, SearchWishes, Wishes, require_known
 
 T = TypeVar("T")
 _PAGE = 200
 _POLL_SECONDS = 0.2
-# Conditions and groups of them, or the same as JSON: see docs/filters.md.
-Filters: TypeAlias = Iterable[Expression] | JsonValue
-
-
-class Wishes(TypedDict, total=False):
-    """Where to look, and how.
-
-    project:    its id or name; projects: of several, any of which counts; resource_ids: ids or identifiers of files
-    conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
-    rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
-    ignore_inferred: ids of filters not to infer from the words of the query, or True for all
-    time_zone:  where it is asked, such as Europe/Berlin: when `yesterday` was
-    indexes:    ids of indexes to ask in place of the one that answers, merged by rank
-    """
-
-    project: str | None
-    projects: Iterable[str] | None
-    resource_ids: Iterable[str] | None
-    conditions: Filters
-    rerank: bool | None
-    rerank_limits: RerankLimits | None
-    ignore_inferred: Iterable[str] | bool
-    time_zone: str | None
-    indexes: Iterable[str] | None
-
-
-class SearchWishes(Wishes, total=False):
-    """How and where to search. types: of passages, such as tables; vector_threshold: their least cosine with the query, 0..1."""
-
-    types: Iterable[ChunkType] | None
-    vector_threshold: float | None
-
-
-class AskWishes(Wishes, total=False):
-    """From what to answer a question, and how. thread_id: of the answer that this one follows."""
-
-    thread_id: str | None
 
 
 class AsyncCitewell:
@@ -166,6 +127,7 @@ class AsyncCitewell:
 
     async def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
         """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
+        require_known(wishes, SearchWishes, "search")
         services = self._services
         resource_ids, types = wishes.get("resource_ids"), wishes.get("types")
         request = SearchRequest(
@@ -199,6 +161,7 @@ class AsyncCitewell:
 
     def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AsyncAnswerStream:
         """As `ask`, with the text as it comes: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
+        require_known(wishes, AskWishes, "ask")
         services = self._services
         resource_ids = wishes.get("resource_ids")
         request = ChatRequest(

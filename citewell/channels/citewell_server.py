@@ -23,7 +23,7 @@ from citewell.types import Answer, AnswerPiece, Chunk, ChunkType, Citation, Hit,
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from citewell.library import SearchWishes, Wishes
+    from citewell.wishes import SearchWishes, Wishes
 
 T = TypeVar("T")
 _TIMEOUT = httpx.Timeout(120.0, connect=5.0)

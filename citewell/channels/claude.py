@@ -31,11 +31,12 @@ from citewell.channels.citewell_server import AsyncCitewellServer as AsyncCitewe
 from citewell.channels.citewell_server import CitewellServer as CitewellServer
 from citewell.errors import CitewellError, Forbidden, InvalidInput, NotFound, Unauthorized, named
 from citewell.filters import as_filters
-from citewell.library import AsyncCitewell, Citewell, Wishes
+from citewell.library import AsyncCitewell, Citewell
 from citewell.native_citations import image_block, native_citations, search_result
 from citewell.ports import SourceBlock
 from citewell.types import Answer, AnswerPiece, Hit, JsonObject, JsonValue
 from citewell.types.json import sound, well_formed
+from citewell.wishes import Wishes
 
 if TYPE_CHECKING:
     from typing import Unpack

@@ -212,3 +212,16 @@ def test_the_two_faces_have_the_same_methods_with_the_same_parameters(plain: typ
     for name in methods:
         ours, theirs = inspect.signature(getattr(plain, name)), inspect.signature(getattr(other, name))
         assert ours.parameters == theirs.parameters, name
+
+
+async def test_a_name_that_a_search_or_a_question_does_not_have_is_refused(tmp_path: Path) -> None:
+    """Misspelt it would have no effect: `thread` would begin a new conversation each time."""
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        misspelt: dict[str, Any] = {"thread": "t"}
+        with pytest.raises(
+            TypeError, match=r"ask\(\) got an unexpected keyword argument 'thread'\. Did you mean 'thread_id'\?"
+        ):
+            await cw.ask("What?", **misspelt)
+        of_questions: dict[str, Any] = {"thread_id": "t"}
+        with pytest.raises(TypeError, match=r"search\(\) got an unexpected keyword argument 'thread_id'\.$"):
+            await cw.search("What?", **of_questions)

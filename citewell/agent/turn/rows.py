@@ -15,8 +15,14 @@ from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
 _LEAVES_OUT = re.compile(
-    r"(?i)(?<!\w)(?:(?<!or )not|never|without|neither|nor|both|except|excluding|besides|other than|\w+n['’]t)(?!\w)"
+    r"(?i)(?<!\w)(?:(?<!or )not|never|without|neither|nor|both|except|excluding|besides|other than|\w+n['’]t|no(?![.\w]|\s*\d)"
+    r"|nicht|nie|kein\w{0,2}|ohne|weder|außer)(?!\w)"
 )
+_COMPUTES_IN_GERMAN = re.compile(
+    r"(?i)(?<!\w)(?:wie ?viele?|anzahl|summe|gesamt\w*|insgesamt|durchschnitt\w*|mittelwert|(?:mehr|weniger) als|pro|je|alle[rsnm]?|jede[rsnm]?"
+    r"|(?:höch|niedrig|größ|klein|meis|wenig|teuer|billig|günstig|ält|jüng|neue|läng|kürze|früh|frühe|späte)s?te[nrsm]?)(?!\w)"
+)
+_HEADER_LINES = 2  # of a small sheet in Markdown
 
 
 def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
@@ -24,7 +30,8 @@ def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
 
     A small sheet is one passage, whose rows are treated alike. Tables among text, which explains them, stay.
     """
-    computes = asks_to_compute(question.text) or _LEAVES_OUT.search(question.text) is not None
+    asks = (_LEAVES_OUT, _COMPUTES_IN_GERMAN)
+    computes = asks_to_compute(question.text) or any(one.search(question.text) for one in asks)
     return [hit for hit in hits if not _of_sheet(hit) or (not computes and _explains(question, hit))]
 
 
@@ -35,8 +42,19 @@ def _of_sheet(hit: Hit) -> bool:
 
 
 def _explains(question: Question, hit: Hit) -> bool:
-    """Whether every term is in the row's cells, its columns' names, or the names of its sheet and file."""
+    """Whether every term is in the row's cells, its columns' names, or the names of its sheet and file, and one at least in a cell:
+    what names a column only is asked of all rows alike."""
     chunk = hit.chunk
     text = " ".join((chunk.text, chunk.context, hit.filename, *chunk.locator.headings))
     terms = set(question.terms)
-    return bool(terms) and terms <= set(analyze(text, question.language))
+    if not terms or not terms <= set(analyze(text, question.language)):
+        return False
+    return not terms.isdisjoint(analyze(_cells(hit), question.language))
+
+
+def _cells(hit: Hit) -> str:
+    """The cells of a row, or of the rows of a small sheet, without the names of their columns."""
+    text = hit.chunk.text
+    if hit.chunk.type is ChunkType.TABLE:
+        return "\n".join(text.split("\n")[_HEADER_LINES:])
+    return " | ".join(pair.partition(": ")[2] for pair in text.split(" | "))

@@ -9,7 +9,11 @@ from pathlib import Path
 import duckdb
 
 from citewell.agent.tables.language.links import table_words
+from citewell.agent.tables.language.phrasing import phrase
+from citewell.agent.tables.language.table_planner import Planned, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.query.compile import quoted
+from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.results import row_hits
 from citewell.errors import NotFound
 from citewell.types import ColumnKind, Scope, TableColumn, TableInfo
 
@@ -112,3 +116,14 @@ class Sheets:
         if owner_id != OWNER:
             raise NotFound
         return self.path(table)
+
+
+async def answer_of(sheets: Sheets, question: str) -> str | None:
+    """What the planner says of all the sheets; `refused: ` and the reason where it says nothing, None where it is not asked."""
+    engine = TableEngine(sheets)
+    planned = await TablePlanner(engine).consider(OWNER, question, list(sheets.tables.values()))
+    if not isinstance(planned, Planned):
+        return f"refused: {planned.reason}" if planned is not None else None
+    result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
+    assert gives_what_was_weighed(planned, result)
+    return phrase(planned.plan, result, planned.left_out, list(range(1, len(row_hits(OWNER, result)) + 1)))

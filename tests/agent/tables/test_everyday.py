@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.run.engine import TableEngine
-from citewell.agent.tables.run.results import row_hits
 from citewell.types import ColumnKind
-from tests.agent.tables.sheets import OWNER, Sheets
+from tests.agent.tables.sheets import OWNER, Sheets, answer_of
 
 EXPENSES: dict[str, ColumnKind] = {
     "Date": "date",
@@ -78,16 +76,6 @@ def sheets(tmp_path: Path) -> Sheets:
     return Sheets(tmp_path)
 
 
-async def _answer(sheets: Sheets, question: str) -> str | None:
-    engine = TableEngine(sheets)
-    planned = await TablePlanner(engine).consider(OWNER, question, list(sheets.tables.values()))
-    if not isinstance(planned, Planned):
-        return f"refused: {planned.reason}" if planned is not None else None
-    result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
-    assert gives_what_was_weighed(planned, result)
-    return phrase(planned.plan, result, planned.left_out, list(range(1, len(row_hits(OWNER, result)) + 1)))
-
-
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
@@ -116,7 +104,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
 )  # fmt: skip
 async def test_of_expenses(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(EXPENSES, EXPENSE_ROWS, filename="expenses.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 @pytest.mark.parametrize(
@@ -141,7 +129,7 @@ async def test_of_expenses(sheets: Sheets, question: str, answer: str) -> None:
 )  # fmt: skip
 async def test_of_a_price_list(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(PRICES, PRICE_ROWS, filename="prices.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 @pytest.mark.parametrize(
@@ -164,14 +152,14 @@ async def test_of_a_price_list(sheets: Sheets, question: str, answer: str) -> No
 async def test_of_loans_and_their_repayments(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(LOANS, LOAN_ROWS, filename="loans.xlsx", sheet="Borrowers")
     sheets.add(REPAYMENTS, REPAYMENT_ROWS, filename="loans.xlsx", sheet="Repayments")
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 async def test_a_month_of_several_years_is_that_of_each(sheets: Sheets) -> None:
     sheets.add(LOANS, LOAN_ROWS, filename="loans.xlsx", sheet="Borrowers")
     answer = "There is 1 row in “Borrowers” where Start date is one of 2024-03, 2025-03 [1]."
-    assert await _answer(sheets, "How many records are in March?") == answer
-    assert (await _answer(sheets, "How many records are since March?") or "").startswith(
+    assert await answer_of(sheets, "How many records are in March?") == answer
+    assert (await answer_of(sheets, "How many records are since March?") or "").startswith(
         "refused: it is not clear which year"
     )
 
@@ -193,7 +181,7 @@ async def test_of_several_tables_none_is_answered_from_that_the_question_does_no
     assert not isinstance(found, Planned)
 
 
-async def test_a_query_that_gives_other_values_than_were_weighed_is_no_answer(sheets: Sheets) -> None:
+async def test_a_query_that_gives_other_values_than_were_weighed_is_noanswer_of(sheets: Sheets) -> None:
     sheets.add(PRICES, PRICE_ROWS, filename="prices.csv", sheet=None)
     engine = TableEngine(sheets)
     planned = await TablePlanner(engine).consider(OWNER, "How many records are there?", list(sheets.tables.values()))
@@ -252,7 +240,7 @@ HARVEST_ROWS = (
 )  # fmt: skip
 async def test_of_apartments(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(APARTMENTS, APARTMENT_ROWS, filename="apartments.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 FLATS: dict[str, ColumnKind] = {
@@ -288,7 +276,7 @@ FLAT_ROWS = (
 )  # fmt: skip
 async def test_of_flats(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(FLATS, FLAT_ROWS, filename="flats.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 @pytest.mark.parametrize(
@@ -334,7 +322,7 @@ async def test_of_invoices(sheets: Sheets, question: str, answer: str) -> None:
         ("2025-005", "Schmidt", 75, "2025-03-04", "no"),
     )
     sheets.add(columns, rows, filename="invoices.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 @pytest.mark.parametrize("question", ["What's the deposit for APT-203?", "Which colour is APT-203?"])
@@ -355,7 +343,7 @@ async def test_what_no_column_says_is_not_answered_by_the_row(sheets: Sheets, qu
 )  # fmt: skip
 async def test_of_a_harvest(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(HARVEST, HARVEST_ROWS, filename="harvest.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
+    assert await answer_of(sheets, question) == answer
 
 
 async def test_what_was_earned_is_a_sum_and_a_fee_is_not(sheets: Sheets) -> None:
@@ -366,168 +354,6 @@ async def test_what_was_earned_is_a_sum_and_a_fee_is_not(sheets: Sheets) -> None
         ("A3", "Check", "completed", 60.0),
     ]
     sheets.add(columns, rows, filename="appointments.csv", sheet=None)
-    told = await _answer(sheets, "What did we earn from completed appointments?")
+    told = await answer_of(sheets, "What did we earn from completed appointments?")
     assert told == "The total of Fee is 145, over 2 rows where Status is completed [1]."
-    assert await _answer(sheets, "What does a blood test cost?") == "Fee for A1: 85 [1]."
-
-
-QUARTERS: dict[str, ColumnKind] = {
-    "Quarter": "text",
-    "Revenue (EUR)": "number",
-    "Margin (%)": "number",
-    "Staff": "integer",
-}
-QUARTER_ROWS = (
-    ("Q1 2025", 120_000.0, 24.0, 12),
-    ("Q2 2025", 98_000.5, 18.37, 13),
-    ("Q3 2025", 143_000.0, 30.0, 13),
-    ("Q4 2025", 150_000.0, 15.0, 15),
-)
-ROSE = "Revenue was higher in Q4 2025, EUR 150,000 [2], than in Q3 2025, EUR 143,000 [1], a difference of EUR 7000."
-SANK = "Margin was higher in Q1 2025, 24% [1], than in Q2 2025, 18.37% [2], a difference of 5.63 percentage points."
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("By how much did revenue grow from Q3 2025 to Q4 2025?", ROSE),
-        ("How much did revenue increase between Q3 2025 and Q4 2025?", ROSE),
-        ("How much higher was revenue in Q4 than in Q3?", ROSE),
-        ("How much more was the revenue in Q4 2025 compared to Q3 2025?", ROSE),
-        ("Did revenue fall from Q3 to Q4?", ROSE),
-        ("How did revenue change from Q3 to Q4?", ROSE),
-        ("did margin go up or down from Q1 to Q2?", SANK),
-        ("is the margin in Q2 lower than in Q1?", SANK),
-        ("Did staff grow between Q2 and Q3?", "Staff was the same, 13, in Q2 2025 [1] and Q3 2025 [2]."),
-    ],
-)  # fmt: skip
-async def test_a_change_is_the_difference_of_the_two_rows_that_are_named(
-    sheets: Sheets, question: str, answer: str
-) -> None:
-    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "total revenue from Q1 up to Q3",
-        "How did revenue change from Q1 to Q2 to Q3?",
-        "Did revenue and margin grow from Q1 to Q2?",
-        "What revenue went from Q1 to Q2?",
-    ],
-)
-async def test_a_change_of_something_else_is_not_guessed(sheets: Sheets, question: str) -> None:
-    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
-    answer = await _answer(sheets, question)
-    assert answer is None or answer.startswith("refused: ") or "difference" not in answer
-
-
-STAFF: dict[str, ColumnKind] = {
-    "Name": "text",
-    "Team": "text",
-    "Manager": "text",
-    "Remote": "text",
-    "Salary": "integer",
-}
-STAFF_ROWS = (
-    ("Ana", "IT", "Bo", "no", 50000),
-    ("Bo", "Sales", None, "no", 70000),
-    ("Cyd", "IT", "Bo", "yes", 60000),
-    ("Dee", "HR", "Bo", "no", 45000),
-)
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
-        ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
-        ("who has no manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
-        ("people without a manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
-        ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
-    ],
-)  # fmt: skip
-async def test_short_words_and_numbers_are_read_for_what_they_are(sheets: Sheets, question: str, answer: str) -> None:
-    sheets.add(STAFF, STAFF_ROWS, filename="people.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
-
-
-async def test_figures_of_different_scales_are_not_compared(sheets: Sheets) -> None:
-    columns: dict[str, ColumnKind] = {"Project": "text", "Budget": "text", "Progress": "number"}
-    rows = (("Alpha", "$12k", 0.7), ("Gamma", "$1.2m", 0.2), ("Delta", "$5k", 1.0))
-    sheets.add(columns, rows, filename="budgets.csv", sheet=None)
-    assert await _answer(sheets, "highest budget") == "refused: Budget holds text, not numbers (budgets.csv)"
-
-
-FLATS_TO_LET: dict[str, ColumnKind] = {
-    "Flat": "text",
-    "Rooms": "integer",
-    "Rent (EUR)": "integer",
-    "Available from": "date",
-    "Balcony": "text",
-}
-FLATS_TO_LET_ROWS = (
-    ("A1", 2, 780, "2026-02-01", "yes"),
-    ("A2", 3, 1050, "2025-12-15", "no"),
-    ("B1", 1, 520, "2026-01-01", "no"),
-    ("C1", 4, 980, "2026-03-15", "yes"),
-)
-ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n- Flat: B1; Rent (EUR): 520 [3]\n- Flat: C1; Rent (EUR): 980 [4]"
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("which flat is available first?", "Available from was earliest for A2: 2025-12-15 [1]."),
-        ("Which flat becomes available last?", "Available from was latest for C1: 2026-03-15 [1]."),
-        ("list all flats with their rent", ALL_RENTS),
-        ("rent of all flats", ALL_RENTS),
-        ("cheapest flat with a balcony", "Rent was lowest for A1 where Balcony is yes: EUR 780 [1]."),
-        ("average rent of flats without a balcony", "The average of Rent is EUR 785, over 2 rows where Balcony is no [1]."),
-        ("flats available before January 15, 2026", "- Flat: A2 [1]\n- Flat: B1 [2]"),
-        ("which flats are available after 15 December 2025?", "- Flat: A1 [1]\n- Flat: B1 [2]\n- Flat: C1 [3]"),
-        ("which flat is available on the 1st of January 2026", "Flat: B1 [1]"),
-        ("flats available on 1.2.2026", "Flat: A1 [1]"),
-    ],
-)  # fmt: skip
-async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
-    sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
-    assert await _answer(sheets, question) == answer
-
-
-INVOICES_IN: dict[str, ColumnKind] = {"Invoice": "text", "Amount": "integer", "Currency": "text"}
-INVOICE_IN_ROWS = (("A1", 1200, "EUR"), ("A2", 850, "GBP"), ("A3", 5000, "USD"), ("A4", 100, "EUR"))
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("total amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
-        ("highest amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
-        ("total amount in EUR", "The total of Amount is 1300, over 2 rows where Currency is EUR [1]."),
-        ("total amount by currency", "Total of Amount by Currency:\n- USD: 5000 [1]\n- EUR: 1300 [2]\n- GBP: 850 [3]"),
-    ],
-)
-async def test_amounts_of_several_currencies_are_not_added_up(sheets: Sheets, question: str, answer: str) -> None:
-    sheets.add(INVOICES_IN, INVOICE_IN_ROWS, filename="currencies.csv", sheet=None)
-    found = await _answer(sheets, question)
-    assert found is not None and (found == answer or found.startswith("The row with"))
-
-
-@pytest.mark.parametrize("question", ["total January", "highest January", "average January"])
-@pytest.mark.parametrize("name", ["Zwischensumme", "Gross profit", "EBIT"])
-async def test_lines_that_sum_up_others_are_not_counted_with_them(sheets: Sheets, question: str, name: str) -> None:
-    columns: dict[str, ColumnKind] = {"Item": "text", "January": "number"}
-    rows = (("Rent", 12500.0), ("Power", 1830.0), (name, 14330.0), ("Material", 7425.0))
-    sheets.add(columns, rows, filename="costs.csv", sheet=None)
-    answer = await _answer(sheets, question)
-    assert answer is not None
-    assert answer.startswith("refused: costs.csv holds subtotals among its rows")
-
-
-async def test_a_price_that_is_not_named_is_not_added_up(sheets: Sheets) -> None:
-    columns: dict[str, ColumnKind] = {"Item": "text", "Unit price": "number"}
-    sheets.add(columns, (("Pump", 12.5), ("Valve", 3.0)), filename="Stock.xlsx", sheet="Stock")
-    answer = await _answer(sheets, "total stock")
-    assert answer is not None and answer.startswith("refused: it is not clear which column to add up")
+    assert await answer_of(sheets, "What does a blood test cost?") == "Fee for A1: 85 [1]."

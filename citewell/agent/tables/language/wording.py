@@ -136,7 +136,7 @@ _COMPUTING = re.compile(
     r"(?<!\w)(?:"
     + "|".join(re.escape(phrase) for _, group in (*PHRASES, *COMPARISONS) for phrase in group)
     + "|"
-    + "|".join(ORDERING)
+    + "|".join((*ORDERING, "per", "each", "every", "all", "out of"))
     + r")(?!\w)"
 )
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")

@@ -1,0 +1,176 @@
+"""Sheets as offices keep them: quarters, staff, flats to let, invoices in several currencies, lines that sum up others."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from citewell.types import ColumnKind
+from tests.agent.tables.sheets import Sheets, answer_of
+
+
+@pytest.fixture
+def sheets(tmp_path: Path) -> Sheets:
+    return Sheets(tmp_path)
+
+
+QUARTERS: dict[str, ColumnKind] = {
+    "Quarter": "text",
+    "Revenue (EUR)": "number",
+    "Margin (%)": "number",
+    "Staff": "integer",
+}
+QUARTER_ROWS = (
+    ("Q1 2025", 120_000.0, 24.0, 12),
+    ("Q2 2025", 98_000.5, 18.37, 13),
+    ("Q3 2025", 143_000.0, 30.0, 13),
+    ("Q4 2025", 150_000.0, 15.0, 15),
+)
+ROSE = "Revenue was higher in Q4 2025, EUR 150,000 [2], than in Q3 2025, EUR 143,000 [1], a difference of EUR 7000."
+SANK = "Margin was higher in Q1 2025, 24% [1], than in Q2 2025, 18.37% [2], a difference of 5.63 percentage points."
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("By how much did revenue grow from Q3 2025 to Q4 2025?", ROSE),
+        ("How much did revenue increase between Q3 2025 and Q4 2025?", ROSE),
+        ("How much higher was revenue in Q4 than in Q3?", ROSE),
+        ("How much more was the revenue in Q4 2025 compared to Q3 2025?", ROSE),
+        ("Did revenue fall from Q3 to Q4?", ROSE),
+        ("How did revenue change from Q3 to Q4?", ROSE),
+        ("did margin go up or down from Q1 to Q2?", SANK),
+        ("is the margin in Q2 lower than in Q1?", SANK),
+        ("Did staff grow between Q2 and Q3?", "Staff was the same, 13, in Q2 2025 [1] and Q3 2025 [2]."),
+    ],
+)  # fmt: skip
+async def test_a_change_is_the_difference_of_the_two_rows_that_are_named(
+    sheets: Sheets, question: str, answer: str
+) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "total revenue from Q1 up to Q3",
+        "How did revenue change from Q1 to Q2 to Q3?",
+        "Did revenue and margin grow from Q1 to Q2?",
+        "What revenue went from Q1 to Q2?",
+    ],
+)
+async def test_a_change_of_something_else_is_not_guessed(sheets: Sheets, question: str) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    answer = await answer_of(sheets, question)
+    assert answer is None or answer.startswith("refused: ") or "difference" not in answer
+
+
+STAFF: dict[str, ColumnKind] = {
+    "Name": "text",
+    "Team": "text",
+    "Manager": "text",
+    "Remote": "text",
+    "Salary": "integer",
+}
+STAFF_ROWS = (
+    ("Ana", "IT", "Bo", "no", 50000),
+    ("Bo", "Sales", None, "no", 70000),
+    ("Cyd", "IT", "Bo", "yes", 60000),
+    ("Dee", "HR", "Bo", "no", 45000),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
+        ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
+        ("who has no manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("people without a manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
+    ],
+)  # fmt: skip
+async def test_short_words_and_numbers_are_read_for_what_they_are(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(STAFF, STAFF_ROWS, filename="people.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer
+
+
+async def test_figures_of_different_scales_are_not_compared(sheets: Sheets) -> None:
+    columns: dict[str, ColumnKind] = {"Project": "text", "Budget": "text", "Progress": "number"}
+    rows = (("Alpha", "$12k", 0.7), ("Gamma", "$1.2m", 0.2), ("Delta", "$5k", 1.0))
+    sheets.add(columns, rows, filename="budgets.csv", sheet=None)
+    assert await answer_of(sheets, "highest budget") == "refused: Budget holds text, not numbers (budgets.csv)"
+
+
+FLATS_TO_LET: dict[str, ColumnKind] = {
+    "Flat": "text",
+    "Rooms": "integer",
+    "Rent (EUR)": "integer",
+    "Available from": "date",
+    "Balcony": "text",
+}
+FLATS_TO_LET_ROWS = (
+    ("A1", 2, 780, "2026-02-01", "yes"),
+    ("A2", 3, 1050, "2025-12-15", "no"),
+    ("B1", 1, 520, "2026-01-01", "no"),
+    ("C1", 4, 980, "2026-03-15", "yes"),
+)
+ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n- Flat: B1; Rent (EUR): 520 [3]\n- Flat: C1; Rent (EUR): 980 [4]"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which flat is available first?", "Available from was earliest for A2: 2025-12-15 [1]."),
+        ("Which flat becomes available last?", "Available from was latest for C1: 2026-03-15 [1]."),
+        ("list all flats with their rent", ALL_RENTS),
+        ("rent of all flats", ALL_RENTS),
+        ("cheapest flat with a balcony", "Rent was lowest for A1 where Balcony is yes: EUR 780 [1]."),
+        ("average rent of flats without a balcony", "The average of Rent is EUR 785, over 2 rows where Balcony is no [1]."),
+        ("flats available before January 15, 2026", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("which flats are available after 15 December 2025?", "- Flat: A1 [1]\n- Flat: B1 [2]\n- Flat: C1 [3]"),
+        ("which flat is available on the 1st of January 2026", "Flat: B1 [1]"),
+        ("flats available on 1.2.2026", "Flat: A1 [1]"),
+    ],
+)  # fmt: skip
+async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer
+
+
+INVOICES_IN: dict[str, ColumnKind] = {"Invoice": "text", "Amount": "integer", "Currency": "text"}
+INVOICE_IN_ROWS = (("A1", 1200, "EUR"), ("A2", 850, "GBP"), ("A3", 5000, "USD"), ("A4", 100, "EUR"))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("total amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
+        ("total amount in EUR", "The total of Amount is 1300, over 2 rows where Currency is EUR [1]."),
+        ("total amount by currency", "Total of Amount by Currency:\n- USD: 5000 [1]\n- EUR: 1300 [2]\n- GBP: 850 [3]"),
+    ],
+)
+async def test_amounts_of_several_currencies_are_not_added_up(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(INVOICES_IN, INVOICE_IN_ROWS, filename="currencies.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer
+
+
+@pytest.mark.parametrize("question", ["total January", "highest January", "average January"])
+@pytest.mark.parametrize("name", ["Zwischensumme", "Gross profit", "EBIT"])
+async def test_lines_that_sum_up_others_are_not_counted_with_them(sheets: Sheets, question: str, name: str) -> None:
+    columns: dict[str, ColumnKind] = {"Item": "text", "January": "number"}
+    rows = (("Rent", 12500.0), ("Power", 1830.0), (name, 14330.0), ("Material", 7425.0))
+    sheets.add(columns, rows, filename="costs.csv", sheet=None)
+    answer = await answer_of(sheets, question)
+    assert answer is not None
+    assert answer.startswith("refused: costs.csv holds subtotals among its rows")
+
+
+async def test_a_price_that_is_not_named_is_not_added_up(sheets: Sheets) -> None:
+    columns: dict[str, ColumnKind] = {"Item": "text", "Unit price": "number"}
+    sheets.add(columns, (("Pump", 12.5), ("Valve", 3.0)), filename="Stock.xlsx", sheet="Stock")
+    answer = await answer_of(sheets, "total stock")
+    assert answer is not None
+    assert answer.startswith("refused: it is not clear which column to add up")
