@@ -147,3 +147,30 @@ def test_a_hit_is_as_near_as_the_query_that_it_is_nearest_to() -> None:
 
 def ranked(*hits: Hit) -> list[Hit]:
     return [replace(found, score=1.0 / place) for place, found in enumerate(hits, start=1)]
+
+
+@pytest.mark.parametrize(
+    ("turns", "question"),
+    [
+        (
+            ("What's the maximum loan size for first-time borrowers?", "And for the second loan?"),
+            "What's the maximum loan size for the second loan?",
+        ),
+        (("average salary in Sales", "and in Finance?", "What about in IT?"), "average salary in IT"),
+        (
+            ("How much was spent on travel in March?", "and on software?"),
+            "How much was spent on software in March?",
+        ),
+        (("How much was spent on travel in March?", "and in April?"), "How much was spent on travel in April?"),
+        (("salary of Raj Patel", "and Lea?"), "salary of Lea"),
+        (("maximum loan for first-time borrowers", "and returning borrowers?"), "maximum loan for returning borrowers"),
+    ],
+)
+def test_a_phrase_takes_the_place_of_the_one_after_the_same_preposition(turns: tuple[str, ...], question: str) -> None:
+    thread = [PastMessage("user", text) for text in turns[:-1]]
+    assert rephrase(turns[-1], thread).question == question
+
+
+def test_a_phrase_after_a_preposition_that_was_not_there_replaces_nothing() -> None:
+    found = rephrase("and in the first year?", [PastMessage("user", "What is the notice period?")])
+    assert found.question.startswith("and in the first year? (")

@@ -28,6 +28,9 @@ _ASKS_ANEW = re.compile(
     re.I,
 )
 _WORD = re.compile(r"[\w'’-]+")
+_NAME = re.compile(r"[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*")
+_NAMES = re.compile(rf"(?<!^)\b{_NAME.pattern}")
+"""Of a question, whose first word has a capital anyway."""
 _SLOTS = (
     re.compile(r"\bQ[1-4](?:\s+\d{4})?\b", re.I),
     re.compile(r"\b(?:1[89]|20)\d\d\b"),
@@ -36,7 +39,17 @@ _SLOTS = (
         re.I,
     ),
     re.compile(r"\b\d+(?:[.,]\d+)*\b"),
-    re.compile(r"(?<!^)\b[A-Z][\w'’-]*(?: [A-Z][\w'’-]*)*"),
+    _NAMES,
+)
+_PREPOSITIONS = "for|in|at|on|with|from|by|of|to"
+_WITH_PREPOSITION = re.compile(
+    r"(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+|or|plus|(?:what|how) about)\b[\s,!.]*)+"
+    rf"(?P<preposition>{_PREPOSITIONS})\s+(?P<object>\S.*)",
+    re.I,
+)
+_PHRASE = re.compile(
+    rf"\b(?P<preposition>{_PREPOSITIONS})\s+(?P<object>(?:(?!\b(?:{_PREPOSITIONS}|than|and|or)\b)[^\s?.!,;:()]+\s?)+)",
+    re.I,
 )
 
 
@@ -76,7 +89,7 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     ):
         own = _LEAD.sub("", text).strip(" ?!.")
         base = rephrase(earlier[-1], _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]).question
-        exchanged = None if _ASKS_ANEW.match(own) else _substituted(base, own)
+        exchanged = None if _ASKS_ANEW.match(own) else _exchanged_phrase(base, text) or _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
     with_topic = _with_topic(text, past)
@@ -111,6 +124,21 @@ def _before(history: Sequence[PastMessage], content: str) -> Sequence[PastMessag
     return history[:last]
 
 
+def _exchanged_phrase(base: str, text: str) -> str | None:
+    """`base` with its last phrase after a preposition exchanged for the one that `text` has after the same.
+
+    "maximum loan size for first-time borrowers" + "And for the second loan?" → "maximum loan size for the second loan".
+    """
+    asked = _WITH_PREPOSITION.match(text)
+    if asked is None:
+        return None
+    phrases = [m for m in _PHRASE.finditer(base) if m["preposition"].casefold() == asked["preposition"].casefold()]
+    if not phrases or len(phrases[-1]["object"].split()) > THRESHOLDS.exchanged_words:
+        return None
+    start, last = phrases[-1].start("object"), phrases[-1]["object"].rstrip()
+    return base[:start] + asked["object"].strip(" ?!.") + base[start + len(last) :]
+
+
 def _substituted(base: str, own: str) -> str | None:
     """`base` with the phrase that `own` takes the place of exchanged: one that ends in the same word, or of the same kind.
 
@@ -125,7 +153,7 @@ def _substituted(base: str, own: str) -> str | None:
                 first -= 1
             return base[: words[first].start()] + own + base[words[index].end() :]
     for kind in _SLOTS:
-        if kind.fullmatch(own) and (found := list(kind.finditer(base))):
+        if (kind.fullmatch(own) or (kind is _NAMES and _NAME.fullmatch(own))) and (found := list(kind.finditer(base))):
             return base[: found[-1].start()] + own + base[found[-1].end() :]
     return None
 

@@ -42,6 +42,7 @@ class UnderstandingThresholds:
     follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
     thread_messages:     messages looked back at for the last question
     exchange_depth:      messages before that question which it is itself read in the light of
+    exchanged_words:     words of a phrase after a preposition that another takes the place of
     topic_messages:      messages whose words are weighed; those before would weigh less than a hundredth of the last
     decay:               weight of a message against the one after it: 0.7 per question and answer
     assistant_weight:    weight of the assistant's messages against the user's
@@ -77,6 +78,7 @@ class UnderstandingThresholds:
     follow_up_characters: int = 1_000
     thread_messages: int = 100
     exchange_depth: int = 6
+    exchanged_words: int = 5
     topic_messages: int = 30
     decay: float = 0.84
     assistant_weight: float = 0.5
