@@ -174,3 +174,21 @@ async def test_a_price_that_is_not_named_is_not_added_up(sheets: Sheets) -> None
     answer = await answer_of(sheets, "total stock")
     assert answer is not None
     assert answer.startswith("refused: it is not clear which column to add up")
+
+
+ORDERS: dict[str, ColumnKind] = {"Order no": "integer", "Customer": "text", "Min. order": "integer", "Hours": "number"}
+ORDER_ROWS = ((100234, "Acme", 1, 2.5), (100235, "Bolt", 10, 4.0), (100236, "Acme", 5, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("how many customers", "The number of different values of Customer is 2, over 3 rows [1]."),
+        ("how many hours did Acme work", "The total of Hours is 3.5, over 2 rows where Customer is Acme [1]."),
+        ("lowest minimum order", "The lowest Min. order is 1 [1]."),
+        ("order no of Bolt", "Order no: 100235 [1]"),
+    ],
+)
+async def test_numbers_that_only_tell_rows_apart_and_names_in_short(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(ORDERS, ORDER_ROWS, filename="sales.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from citewell.agent.tables.language.amounts import adds_up, amount_column, size_column
-from citewell.agent.tables.language.links import core_name, is_coded, name_norms
+from citewell.agent.tables.language.links import core_name, is_coded, is_numbering, name_norms
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric, require_one_currency
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped, ranked_groups
@@ -45,6 +45,8 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
     unnamed |= reading.deals and mention.text in ("most", "least")
     size = _size(reading, mention)
     metric = size if size is not None else one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
+    if is_numbering(metric.name) and not any(m.whole for m in reading.columns if m.column == metric):
+        raise CannotPlan(f"{core_name(metric.name)} only tells rows apart")
     require_one_currency(reading, metric)
     if reading.groups:
         return grouped(reading, Aggregate(Function.MAX if descending else Function.MIN, metric.name), metric)

@@ -10,6 +10,12 @@ from citewell.agent.tables.language.wording import FILLERS, QuestionWord, norm, 
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
 
+_SHORT_FORMS = {
+    short: norm(long)
+    for short, long in (("min", "minimum"), ("max", "maximum"), ("avg", "average"), ("qty", "quantity"))
+}
+_NUMBERINGS = frozenset({"no", "nr", "number", "num", "id", "code", "#"})
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnMention:
@@ -64,8 +70,14 @@ def core_name(name: str) -> str:
 
 
 def name_norms(column: TableColumn) -> tuple[str, ...]:
-    """What the words of a column's name are compared by, its unit aside."""
-    return norms(core_name(column.name))
+    """What the words of a column's name are compared by, its unit aside, and short forms written out: `Min. order` is a minimum order."""
+    return tuple(_SHORT_FORMS.get(part, part) for part in norms(core_name(column.name)))
+
+
+def is_numbering(name: str) -> bool:
+    """Whether a column's numbers only tell rows apart: `Order no`, `Loan Number`, `Customer ID`."""
+    words = core_name(name).casefold().replace(".", " ").split()
+    return words[-1:] == ["id"] or (len(words) > 1 and words[-1] in _NUMBERINGS)
 
 
 def is_coded(texts: Sequence[str]) -> bool:

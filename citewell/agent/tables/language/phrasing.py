@@ -14,7 +14,7 @@ from citewell.agent.citations.markdown import neutralise
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows, whole_rows
 from citewell.agent.tables.language.links import unit_of
-from citewell.agent.tables.language.sentences import at, figure, highest, marked, title, verb_of
+from citewell.agent.tables.language.sentences import as_cell, at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
@@ -312,7 +312,9 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             return f"{title(name)} {at(shown(owner))}: {figure(value, name)} [{numbers[0]}]."
 
     def line(row: ResultRow) -> str:
-        return "; ".join(f"{name}: {shown(v) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True))
+        return "; ".join(
+            f"{name}: {as_cell(v, name) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True)
+        )
 
     return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 
@@ -320,7 +322,7 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     def line(row: ResultRow) -> str:
         return "; ".join(
-            f"{name}: {shown(v)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
+            f"{name}: {as_cell(v, name)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
         )
 
     return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))

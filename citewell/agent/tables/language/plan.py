@@ -142,11 +142,18 @@ def _count(reading: Reading) -> Plan:
     if counted is not None and counted.kind in _NUMERIC and _is_whole_name(reading, counted):
         # "How many crowns" asks for the figure, "how many loans" beside a column "Loan Number" for how many there are.
         raise CannotPlan(f"it is not clear whether to count or to read “{counted.name}”")
+    if counted is not None and reading.operations[0].text == "how many" and _repeats(reading, counted):
+        return _count_distinct(reading)  # `how many departments`
     query = TableQuery(
         source=table_key(table), conditions=tuple(reading.conditions), aggregates=(Aggregate(Function.COUNT),), limit=1
     )
     unique = (counted.name,) if counted is not None else ()
     return Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT, subject=counted, unique=unique)
+
+
+def _repeats(reading: Reading, column: TableColumn) -> bool:
+    """Whether several rows have the same name in a column, which `how many` counts once."""
+    return column.kind == "text" and 0 < len(reading.words.values.get(column.name, ())) < reading.words.table.rows
 
 
 def _counts(reading: Reading) -> Plan:

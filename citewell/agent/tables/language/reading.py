@@ -382,9 +382,8 @@ def _read_verb(reading: Reading) -> None:
     texts = [word.text.casefold() for word in reading.question]
     left = [i for i in range(len(texts)) if i not in reading.used and reading.question[i].norm not in FILLERS]
     column = reading.entity is not None and not reading.operations and bool(reading.values)
-    rows = (
-        {o.operation for o in reading.operations} == {Operation.COUNT} and reading.names_table and bool(reading.values)
-    )
+    counts = {o.operation for o in reading.operations} == {Operation.COUNT} and bool(reading.values)
+    rows = counts and (reading.names_table or any(m.column.kind in _NUMERIC for m in reading.columns))
     when = reading.opening == "when" and bool(reading.operations) and reading.names_table
     if left and left[0] > 0 and texts[left[0] - 1] in _BEFORE_OBJECTS:
         return  # `in French` is no verb

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from citewell.agent.tables.language.links import core_name, unit_of
+from citewell.agent.tables.language.links import core_name, is_numbering, unit_of
 from citewell.agent.tables.run.results import shown
 
 _CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦]|US\$")
@@ -30,7 +30,7 @@ def title(column: str) -> str:
 
 def figure(value: Any, column: str) -> str:
     """A value with the unit that its column's name has in parentheses: `GHS 82,750`, `£4.50`, `18 months`, `45%`."""
-    text, unit = shown(value), unit_of(column)
+    text, unit = as_cell(value, column), unit_of(column)
     if not text or isinstance(value, str) or not unit:
         return text
     if _CURRENCY.fullmatch(unit):
@@ -38,6 +38,12 @@ def figure(value: Any, column: str) -> str:
     if _UNIT.fullmatch(unit):
         return f"{text}{'' if unit == '%' else ' '}{unit}"
     return text
+
+
+def as_cell(value: Any, column: str) -> str:
+    """A value without its unit: `82,750`, but the number of an order as it is, `100234`."""
+    numbers_rows = isinstance(value, int) and not isinstance(value, bool) and is_numbering(column)
+    return str(value) if numbers_rows else shown(value)
 
 
 def verb_of(column: str) -> str:
