@@ -10,7 +10,8 @@ from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.agent.interface import Done, Failed
 from citewell.errors import NotFound, Unavailable, from_code
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.resources.service import ResourceService, Said
+from citewell.features.resources.said import Said
+from citewell.features.resources.service import ResourceService
 from citewell.features.triggers.service import TriggerService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService

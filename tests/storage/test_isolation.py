@@ -1106,6 +1106,15 @@ async def _(world: World) -> None:
     assert await again.ask(world.ada.owner, world.ada.resource, AskedOptions()) is UploadOutcome.RETRIED
 
 
+@isolates(ReprocessingRepository.asks_more)
+async def _(world: World) -> None:
+    again, other = ReprocessingRepository(world.database), AskedOptions(multimodal=True)
+    async with world.unchanged():
+        assert not await again.asks_more(world.ben.owner, world.ada.resource, other)
+        assert await again.asks_more(world.ada.owner, world.ada.resource, other)
+        assert not await again.asks_more(world.ada.owner, world.ada.resource, AskedOptions())
+
+
 @isolates(ReprocessingRepository.begin)
 async def _(world: World) -> None:
     again = ReprocessingRepository(world.database)

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from citewell.features.resources.service import Deleted, Said
+from citewell.features.resources.said import Said
+from citewell.features.resources.service import Deleted
 from citewell.features.schemas import (
     MAX_PROJECTS,
     CoverageJson,

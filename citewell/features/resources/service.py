@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +15,8 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
 from citewell.errors import Conflict, DamagedFile, InvalidInput, InvalidMetadata, NotFound
+from citewell.features.resources.joining import may_change, require_as_it_is
+from citewell.features.resources.said import Said
 from citewell.filters import metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
@@ -67,15 +69,6 @@ class Deleted:
 
     receipt: Receipt
     vectors_left: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What somebody says of a file. None leaves a part as it is; of the metadata, only the keys that are named change."""
-
-    metadata: Mapping[str, JsonValue] | None = None
-    identifier: str | None = None
-    thread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +153,7 @@ class ResourceService:
         strict: bool = False,
         source: str = "upload",
         item: str | None = None,
+        within: Collection[str] | None = None,
     ) -> tuple[Resource, UploadOutcome]:
         """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
 
@@ -167,6 +161,9 @@ class ResourceService:
         said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work,
         `Conflict` for an identifier that another file of the project has, and `FilesQuotaReached` or `BytesQuotaReached` for a new
         file for which the owner has no room.
+
+        within: the projects that the caller is kept to, if it is. A known file that is in others joins the project and stays as it is:
+        `Forbidden` where it would be changed.
         """
         options, said = options or AskedOptions(), said or Said()
         try:
@@ -184,6 +181,9 @@ class ResourceService:
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
+            known = None if within is None else await self.known(owner_id, file.content_hash)
+            if known is not None and not may_change(known.project_ids, within):
+                await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
@@ -191,6 +191,11 @@ class ResourceService:
         if created:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
+        if not may_change((known or resource).project_ids, within):
+            await require_as_it_is(
+                resource, said, options, self.limits, self.reprocessing
+            )  # it may have come meanwhile
+            return resource, UploadOutcome.UNCHANGED
         await self.describe(owner_id, resource.id, said)
         return await self.reprocess(owner_id, resource.id, options)
 
