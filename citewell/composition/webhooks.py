@@ -51,7 +51,7 @@ async def trigger_service(
         await triggers.abandon()
 
     async def add_records(owner_id: str, records: Sequence[Mapping[str, Any]], project: str | None) -> JsonObject:
-        done = await resources.add_records(owner_id, records, project)
+        done = await resources.add_records(owner_id, records, project, is_kept_to_it=project is not None)
         counts = {"added": done.added, "replaced": done.replaced, "unchanged": done.unchanged}
         return {"resource_ids": list(done.resource_ids), **counts}
 

@@ -125,7 +125,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
 
 @router.post("/records")
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
-    """Index texts as they are, without a file; hits carry their `record_id`."""
+    """Index texts as they are, without a file; hits carry their `record_id`. 400 for a text that is empty."""
     records = [record.model_dump() for record in body.records]
     return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
 

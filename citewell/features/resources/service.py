@@ -31,6 +31,7 @@ from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.records import Placing
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import Original, Receipt, ResourceRepository
 from citewell.types import (
@@ -192,9 +193,8 @@ class ResourceService:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
         if not may_change((known or resource).project_ids, within):
-            await require_as_it_is(
-                resource, said, options, self.limits, self.reprocessing
-            )  # it may have come meanwhile
+            # Once more, for a file that has come since.
+            await require_as_it_is(resource, said, options, self.limits, self.reprocessing)
             return resource, UploadOutcome.UNCHANGED
         await self.describe(owner_id, resource.id, said)
         return await self.reprocess(owner_id, resource.id, options)
@@ -257,11 +257,22 @@ class ResourceService:
         return (await self.metadata.resolve(owner_id, [name], project_ids))[0]
 
     async def add_records(
-        self, owner_id: str, records: Iterable[Mapping[str, Any]], project: str | None = None
+        self,
+        owner_id: str,
+        records: Iterable[Mapping[str, Any]],
+        project: str | None = None,
+        *,
+        is_kept_to_it: bool = False,
     ) -> RecordsAdded:
-        """Index texts as they are."""
+        """Index texts as they are, in a project. Those whose id is known are put into it too, where one is named.
+
+        is_kept_to_it: whether the caller is; then `Forbidden` for another text of a record that is in other projects.
+        """
         project_id = await self.projects.resolve(owner_id, project, create=True)
-        return await self.records.add(owner_id, project_id, records)
+        placing = Placing(project_id, joins=project is not None, is_bound=is_kept_to_it)
+        done = await self.records.add(owner_id, placing, records)
+        self.payloads.wake()
+        return done
 
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
         """The owner's file with these bytes (SHA-256), if there is one."""

@@ -92,7 +92,7 @@ class FetchIn(RequestBody):
 
 
 class FetchOut(Schema):
-    """What became of them, with the ids of their resources in order."""
+    """What became of them, with the ids of their resources, one for each in order."""
 
     resource_ids: list[str]
     added: int
