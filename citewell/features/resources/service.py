@@ -253,7 +253,7 @@ class ResourceService:
         """The id of a file given by id or identifier; `NotFound`, and `Conflict` when several projects use the identifier."""
         if is_resource_id(name):
             return name
-        project_ids = [await self.projects.resolve(owner_id, project)] if project else None
+        project_ids = [await self.projects.resolve(owner_id, project)] if project is not None else None
         return (await self.metadata.resolve(owner_id, [name], project_ids))[0]
 
     async def add_records(
@@ -466,7 +466,7 @@ class ResourceService:
     async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
         if any(metadata_key(condition.field) for condition in conditions_in(filter.conditions)):
             validate_keys(filter.conditions, await self.metadata.keys(owner_id))
-        if not project:
+        if project is None:
             return filter
         return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))
 
