@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import uuid
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -136,3 +138,26 @@ def test_the_owner_who_is_kept_to_nothing_still_changes_a_known_file(kitchen: Ki
     changed = kitchen.ada.call("POST", "/ingest", files=files, data=fields).json()
     assert (changed["id"], changed["metadata"]["by"], changed["outcome"]) == (resource, "ada again", "reindexed")
     assert kitchen.project in changed["project_ids"]
+
+
+def test_an_archive_with_a_file_that_is_in_other_projects_too_is_the_owners_to_change(kitchen: Kitchen) -> None:
+    inner = f"The cellar of the harbour inn is cold at {uuid.uuid4()}.".encode()
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("cellar.txt", inner)
+    files = {"file": ("stock.zip", packed.getvalue())}
+    made = kitchen.ada.call("POST", "/ingest", files=files, data={"project": "Kitchen"}).json()["id"]
+    assert kitchen.ada.get(f"/resources/{made}/events").is_success
+    also = kitchen.ada.call("POST", "/ingest", files={"file": ("cellar.txt", inner)}).json()
+    assert (also["parent_id"], len(also["project_ids"])) == (made, 2)
+    for call in _kept_to_it(kitchen):
+        assert call("PATCH", f"/resources/{made}", json={"metadata": {"by": "them"}}).is_success
+        asked = {"extract_tables": "false"}
+        for refused in (
+            call("POST", "/ingest", files=files, data=asked),
+            call("POST", f"/resources/{made}/reindex"),
+            call("DELETE", f"/resources/{made}"),
+            call("PUT", f"/resources/{made}/file", files={"file": ("stock.zip", b"Another one.")}),
+        ):
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+    assert kitchen.ada.get(f"/resources/{also['id']}").is_success

@@ -932,6 +932,14 @@ async def _(world: World) -> None:
         await found.create(new_resource(world.ben.owner, "policy"), world.ada.project)
 
 
+@isolates(ResourceRepository.projects_within)
+async def _(world: World) -> None:
+    kept = ResourceRepository(world.database)
+    async with world.refused():
+        await kept.projects_within(world.ben.owner, world.ada.resource)
+    assert world.ada.project in await kept.projects_within(world.ada.owner, world.ada.resource)
+
+
 @isolates(ResourceRepository.find_by_content)
 async def _(world: World) -> None:
     found = ResourceRepository(world.database)

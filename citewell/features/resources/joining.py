@@ -13,7 +13,7 @@ from citewell.types import AskedOptions, Resource, UploadOptions
 
 _READING = ("multimodal", "extract_tables", "extract_images")
 _REFUSED = (
-    "This file is in other projects too, so only its owner may change it. "
+    "This file, or one inside it, is in other projects too, so only its owner may change it. "
     "To add it as it is, send it without metadata, identifier, thread and options."
 )
 

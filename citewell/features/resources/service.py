@@ -183,7 +183,8 @@ class ResourceService:
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
             known = None if within is None else await self.known(owner_id, file.content_hash)
-            if known is not None and not may_change(known.project_ids, within):
+            inside = None if known is None else await self.projects_within(owner_id, known.id)
+            if known is not None and not may_change(inside or (), within):
                 await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
             file.path.unlink(missing_ok=True)
@@ -192,7 +193,7 @@ class ResourceService:
         if created:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
-        if not may_change((known or resource).project_ids, within):
+        if not may_change(resource.project_ids if inside is None else inside, within):
             # Once more, for a file that has come since.
             await require_as_it_is(resource, said, options, self.limits, self.reprocessing)
             return resource, UploadOutcome.UNCHANGED
@@ -282,6 +283,10 @@ class ResourceService:
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource."""
         return await self.resources.get(owner_id, resource_id)
+
+    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
+        """The projects that a resource, or a file inside it, is in."""
+        return await self.resources.projects_within(owner_id, resource_id)
 
     async def page(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
