@@ -20,10 +20,14 @@ class RetrievalSet:
     relevant: Mapping[str, Mapping[str, int]]
 
     def records(self) -> list[dict[str, str]]:
-        """The corpus as `{"id", "title", "text"}`."""
+        """The corpus as `{"id", "title", "text"}`, without documents that have no text."""
         with self.corpus.open(encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
-        return [{"id": row["_id"], "title": row.get("title") or "", "text": row["text"]} for row in rows]
+        return [
+            {"id": row["_id"], "title": row.get("title") or "", "text": row["text"]}
+            for row in rows
+            if row["text"].strip()
+        ]
 
     def ndcg10(self, ranking: Mapping[str, Sequence[str]]) -> float:
         """Mean nDCG@10 (gain 2^grade - 1) of a ranking of record ids per query."""

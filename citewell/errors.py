@@ -44,6 +44,18 @@ class InvalidRequest(InvalidInput):
     code = "invalid_request"
 
 
+class UnnamedProject(InvalidRequest):
+    """The name of the project is empty. Give the id or name of a project, or leave it out."""
+
+    code = "unnamed_project"
+
+    @classmethod
+    def check(cls, project: str | None) -> None:
+        """Raise it for an id or name of a project that is given and empty."""
+        if project is not None and not project.strip():
+            raise cls
+
+
 class EmptyFile(InvalidInput):
     """The file is empty. Choose a file that has content."""
 

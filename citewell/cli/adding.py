@@ -59,7 +59,7 @@ def add(
     Files that are known already are read again where the options ask for something else than before.
     """
     files = _files(paths)
-    shared = {k: v for k, v in {"project": project, "password": password}.items() if v}
+    shared = {k: v for k, v in {"project": project, "password": password or None}.items() if v is not None}
     shared |= option_fields(multimodal, tables, images, chunking)
     said = said_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}

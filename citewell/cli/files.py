@@ -48,7 +48,7 @@ def rm(
 
 async def _list(place: Where, project: str | None, status: str | None) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    params = {k: v for k, v in {"project": project, "status": status, "limit": "200"}.items() if v}
+    params = {k: v for k, v in {"project": project, "status": status, "limit": "200"}.items() if v is not None}
     async with connect(place) as client:
         while True:
             page = await call(client, "GET", "/resources", params=params)

@@ -82,7 +82,7 @@ def airtable(
     source = AirtableSource(access, chosen, None if folder is None else FrameFolder(folder))
     request = SyncRequest(
         name=name or chosen.name or f"airtable {access.base}",
-        project=project or chosen.project,
+        project=chosen.project if project is None else project,
         full=full,
         empty=empty,
         by_model=model,

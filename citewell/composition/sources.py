@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from citewell.features.resources.service import ResourceService, Said
+from citewell.features.resources.said import Said
+from citewell.features.resources.service import ResourceService
 from citewell.features.sources.service import FileOfItem, SourceService
 from citewell.ingest.capture import Spooled, item_identity
 from citewell.metering import OnSpent

@@ -10,7 +10,8 @@ from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.agent.interface import Done, Failed
 from citewell.errors import NotFound, Unavailable, from_code
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.resources.service import ResourceService, Said
+from citewell.features.resources.said import Said
+from citewell.features.resources.service import ResourceService
 from citewell.features.triggers.service import TriggerService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
@@ -50,7 +51,7 @@ async def trigger_service(
         await triggers.abandon()
 
     async def add_records(owner_id: str, records: Sequence[Mapping[str, Any]], project: str | None) -> JsonObject:
-        done = await resources.add_records(owner_id, records, project)
+        done = await resources.add_records(owner_id, records, project, is_kept_to_it=project is not None)
         counts = {"added": done.added, "replaced": done.replaced, "unchanged": done.unchanged}
         return {"resource_ids": list(done.resource_ids), **counts}
 

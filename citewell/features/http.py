@@ -67,6 +67,7 @@ _EXPLAINED = {
 }
 _MAX_PROBLEMS = 10
 PROJECT_HEADER = "X-Citewell-Project"
+_ELSEWHERE = "This file, or one inside it, is in other projects too, so only its owner may change it."
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
@@ -214,8 +215,11 @@ async def _resource_in(request: Request, resource_id: str, grant: Grant, in_proj
             inside = set((await service.get(grant.owner_id, found)).project_ids)
             if not inside & grant.projects.keys():
                 continue
-            if access_of(request).scope is AccessScope.WRITE and not inside <= grant.projects.keys():
-                raise errors.Forbidden("This file is in other projects too, so only its owner may change it.")
+            if access_of(request).scope is AccessScope.WRITE:
+                if request.method != "PATCH":  # which leaves the files inside it as they are
+                    inside = await service.projects_within(grant.owner_id, found)
+                if not inside <= grant.projects.keys():
+                    raise errors.Forbidden(_ELSEWHERE)
             return found
     raise errors.NotFound
 

@@ -22,7 +22,7 @@ from citewell.metadata import MetadataLimits, checked_metadata
 from citewell.metering import OnSpent, reported
 from citewell.spelling import suggestion
 from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
+from citewell.storage.records import Placing, RecordRepository, StoredRecord, TextRecord
 from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator
 
 _BATCH = 256
@@ -31,7 +31,7 @@ _FIELDS = frozenset({"id", "text", "title", "metadata"})
 
 @dataclass(frozen=True, slots=True)
 class RecordsAdded:
-    """The result of `add`: resource ids in input order, and how many were new, replaced or unchanged."""
+    """The result of `add`: a resource id for each record in input order, and how many resources were new, replaced or unchanged."""
 
     resource_ids: tuple[str, ...]
     added: int
@@ -59,38 +59,42 @@ class RecordIngest:
         self._chunking = chunking
         self._on_spent = on_spent
 
-    async def add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
+    async def add(self, owner_id: str, placing: Placing, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`; earlier batches are kept.
+        Of records with the same id the last counts. Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`,
+        and `Forbidden` for one that may not be changed; earlier batches are kept.
         """
         async with reported(owner_id, self._on_spent):
-            return await self._add(owner_id, project_id, records)
+            return await self._add(owner_id, placing, records)
 
-    async def _add(self, owner_id: str, project_id: str, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
+    async def _add(self, owner_id: str, placing: Placing, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         ids: list[str] = []
         added = replaced = unchanged = 0
         for batch in _batches(iter(records)):
-            parsed = list({one.record_id: one for one in (_parse(record, self._limits) for record in batch)}.values())
-            places = await self._records.plan(owner_id, parsed)
-            await self._write(owner_id, project_id, parsed, places)
-            ids += [place.resource_id for place in places]
+            parsed = [_parse(record, self._limits) for record in batch]
+            last = {one.record_id: one for one in parsed}
+            places = await self._records.plan(owner_id, list(last.values()))
+            await self._write(owner_id, placing, list(last.values()), places)
+            where = dict(zip(last, places, strict=True))
+            ids += [where[one.record_id].resource_id for one in parsed]
             added += sum(place.is_new for place in places)
             unchanged += sum(place.unchanged for place in places)
             replaced += sum(not (place.is_new or place.unchanged) for place in places)
         return RecordsAdded(tuple(ids), added, replaced, unchanged)
 
     async def _write(
-        self, owner_id: str, project_id: str, records: Sequence[TextRecord], places: Sequence[StoredRecord]
+        self, owner_id: str, placing: Placing, records: Sequence[TextRecord], places: Sequence[StoredRecord]
     ) -> None:
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         if not pairs:
+            await self._records.write(owner_id, placing, records, places, [], [])
             return
         elements = [_element(record) for record, _ in pairs]
         sentences = sentence_embedder(self._indexes.active.embedder, asyncio.get_running_loop())
         per_record = await asyncio.to_thread(self._chunk, owner_id, pairs, elements, sentences)
         chunks = [chunk for some in per_record for chunk in some]
-        await self._records.write(owner_id, project_id, records, places, elements, chunks)
+        await self._records.write(owner_id, placing, records, places, elements, chunks)
         files = await self._payloads.facts([place.resource_id for _, place in pairs])
         old = [place.resource_id for _, place in pairs if not place.is_new]
         await self._index(owner_id, chunks, files, old)
@@ -143,6 +147,11 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
         raise InvalidInput("A record has no `id`. Add one.")
     if not isinstance(text, str):
         raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
+    text = text.replace("\x00", "")
+    if not text.strip():
+        raise InvalidInput(
+            f"The `text` of record {named(record_id)} is empty. Leave the record out, or delete it by its resource."
+        )
     title = str(record.get("title") or "").strip()
     said = {key: value for key, value in dict(record.get("metadata") or {}).items() if value is not None}
     try:
@@ -154,7 +163,7 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
         record_id=str(record_id),
         title=title or str(record_id),
         has_title=bool(title),
-        text=text.replace("\x00", ""),
+        text=text,
         content_hash=hashlib.sha256(hashed.encode("utf-8", "replace")).hexdigest(),
         metadata=metadata,
     )

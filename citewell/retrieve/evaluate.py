@@ -154,10 +154,11 @@ def read_judgements(queries: Path, qrels: Path) -> Judgements:
 
 
 def read_corpus(corpus: Path) -> list[dict[str, str]]:
-    """Documents (`{"_id", "title", "text"}` per line) as records with `id`, `title` and `text`. Raises `InvalidInput`."""
+    """Documents (`{"_id", "title", "text"}` per line) as records with `id`, `title` and `text`; those without a text are left out. Raises `InvalidInput`."""
     return [
         {"id": str(row["_id"]), "title": str(row.get("title") or ""), "text": str(row["text"])}
         for row in _json_lines(corpus, ("_id", "text"))
+        if str(row["text"]).strip()
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.errors import Conflict, NotFound, named
+from citewell.errors import Conflict, NotFound, UnnamedProject, named
 from citewell.points import keyword
 from citewell.storage.database import Database, insert_new
 from citewell.storage.lookups import Prepared
@@ -39,8 +39,12 @@ class ProjectRepository:
         self._database = database
 
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
-        """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project."""
-        wanted = id_or_name or DEFAULT_PROJECT
+        """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
+
+        Raises `NotFound`, and `UnnamedProject` for an empty name.
+        """
+        UnnamedProject.check(id_or_name)
+        wanted = DEFAULT_PROJECT if id_or_name is None else id_or_name
         found = await self._database.fetch(_NAMED, owner=owner_id, wanted=wanted)
         if found:
             return found[0]["id"]

@@ -13,12 +13,14 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import Conflict, NotFound
+from citewell.errors import Conflict, Forbidden, NotFound, named
 from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.lookups import unindexed
 from citewell.storage.outbox import announce_ended
+from citewell.storage.payload_changes import note_changes
+from citewell.storage.projects import link
 from citewell.storage.quotas import QuotaRepository
 from citewell.storage.tables import chunks, elements, projects, resource_projects, resource_versions, resources
 from citewell.types import Category, Chunk, Element, Metadata, Searchable, Status, UploadOptions
@@ -49,6 +51,19 @@ class StoredRecord:
     is_new: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Placing:
+    """The project that new records go into, and what it means for those that are known.
+
+    joins: they are put into it too, rather than left where they are
+    is_bound: the caller is kept to it, and changes no record that is in others
+    """
+
+    project_id: str
+    joins: bool = False
+    is_bound: bool = False
+
+
 class RecordRepository:
     """Writes records and their chunks in one transaction per batch."""
 
@@ -76,7 +91,7 @@ class RecordRepository:
     async def write(
         self,
         owner_id: str,
-        project_id: str,
+        placing: Placing,
         records: Sequence[TextRecord],
         places: Sequence[StoredRecord],
         new_elements: Sequence[Element],
@@ -84,16 +99,21 @@ class RecordRepository:
     ) -> None:
         """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
 
-        Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Conflict` when another request
-        wrote one of the records after `plan`; `FilesQuotaReached` and `BytesQuotaReached` when the batch is too much for the owner.
+        Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Forbidden` when a record that is in
+        others than the project that the caller is bound to would change; `Conflict` when another request wrote one of the records after `plan`;
+        `FilesQuotaReached` and `BytesQuotaReached` when the batch is too much for the owner.
         """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         try:
             async with self._database.write() as connection:
-                await _check_owner(connection, owner_id, project_id, [p.resource_id for _, p in pairs if not p.is_new])
+                known = [p.resource_id for p in places if not p.is_new]
+                await _check_owner(connection, owner_id, placing.project_id, known)
+                await _place_known(connection, placing, list(zip(records, places, strict=True)))
+                if not pairs:
+                    return
                 await self._take_room(connection, owner_id, pairs)
                 leased_until = await self._clock.now(connection) + _LEASE_SECONDS
-                await _write_resources(connection, owner_id, project_id, pairs, leased_until)
+                await _write_resources(connection, owner_id, placing.project_id, pairs, leased_until)
                 lines = zip(pairs, new_elements, strict=True)
                 rows = [element_row(p.resource_id, p.version, 0, e, json.dumps(e.to_json())) for (_, p), e in lines]
                 if rows:
@@ -148,6 +168,31 @@ async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: s
         mine = sa.select(resources.c.id).where(resources.c.id.in_(part), unindexed(resources.c.owner_id) == owner_id)
         if set((await connection.execute(mine)).scalars()) != set(part):
             raise NotFound("There is no such resource, or it is not yours.")
+
+
+async def _place_known(
+    connection: AsyncConnection, placing: Placing, pairs: Sequence[tuple[TextRecord, StoredRecord]]
+) -> None:
+    """Put known records into the project too, if they are to be; `Forbidden` for a change of one that is not in the project alone."""
+    known = [place.resource_id for _, place in pairs if not place.is_new]
+    if not known or not (placing.joins or placing.is_bound):
+        return
+    inside: dict[str, set[str]] = {one: set() for one in known}
+    for start in range(0, len(known), _MAX_PARAMETERS):
+        some = resource_projects.c.resource_id.in_(known[start : start + _MAX_PARAMETERS])
+        for row in await connection.execute(sa.select(resource_projects).where(some)):
+            inside[row.resource_id].add(row.project_id)
+    for record, place in pairs:
+        changes = not (place.is_new or place.unchanged)
+        if placing.is_bound and changes and inside[place.resource_id] != {placing.project_id}:
+            raise Forbidden(
+                f"Record {named(record.record_id)} is in other projects too, so it is not changed from here. Choose another `id`."
+            )
+    if placing.joins:
+        outside = [one for one in known if placing.project_id not in inside[one]]
+        for one in outside:
+            await connection.run_sync(link, one, placing.project_id)
+        await connection.run_sync(note_changes, outside)
 
 
 async def _write_resources(

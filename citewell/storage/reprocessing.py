@@ -57,6 +57,16 @@ class ReprocessingRepository:
                 await _ask_children(connection, resource_id, replace(asked, password=None))
         return outcome
 
+    async def asks_more(self, owner_id: str, resource_id: str, asked: AskedOptions) -> bool:
+        """Whether `ask` would change how a file is read or cut; False for a file that is not the owner's."""
+        mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+        for row in await self._database.rows(sa.select(*_KNOWN).where(mine)):
+            known = UploadOptions(**row["options"])
+            wanted = asked.over(known)
+            outcome, _ = _due_work(row, known, wanted, retry=False)
+            return outcome is not UploadOutcome.UNCHANGED or replace(wanted, password=known.password) != known
+        return False
+
     async def begin(self, owner_id: str, selection: ReindexSelection) -> Reindex:
         """Make all the files of a selection wait for their stages, in one transaction: a process that ends loses none of it.
 

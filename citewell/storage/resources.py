@@ -147,6 +147,12 @@ class ResourceRepository:
             raise NotFound("There is no such resource, or it is not yours.")
         return _resource(row, linked)
 
+    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
+        """The projects that a resource, or a file inside it, is in; `NotFound` when it is not the owner's."""
+        async with self._database.read() as connection:
+            ids = await _family(connection, owner_id, resource_id)
+            return frozenset(row.project_id for row in await connection.execute(_links(ids)))
+
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
         """The id of the owner's resource with these bytes."""
         rows = await self._database.fetch(WITH_CONTENT, owner=owner_id, hash=content_hash)

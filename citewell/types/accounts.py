@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from citewell.errors import InvalidInput, NotFound, named
+from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
 
 
 class AccessScope(StrEnum):
@@ -171,9 +171,11 @@ class Grant:
     projects: Mapping[str, str] | None = None
 
     def narrowed(self, asked: Sequence[str] | None) -> tuple[str, ...] | None:
-        """The projects that a request is about, of which it names some by id or name; `NotFound` for one that is not open to it."""
+        """The projects that a request is about, of which it names some by id or name; `NotFound` for one that is not open to it, `UnnamedProject`."""
         if asked is None:
             return None if self.projects is None else tuple(self.projects)
+        for one in asked:
+            UnnamedProject.check(one)
         if self.projects is None:
             return tuple(asked)
         by_name = {name: known for known, name in self.projects.items()}

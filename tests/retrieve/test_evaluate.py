@@ -103,7 +103,8 @@ def test_sets_are_read_from_files(tmp_path: Path) -> None:
     queries, qrels, corpus = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv", tmp_path / "corpus.jsonl"
     queries.write_text('{"_id": "q1", "text": "limit?"}\n\n', encoding="utf-8")
     qrels.write_text('query-id\tcorpus-id\tscore\nq1\td"1\t1\nq1\td2\t0\n', encoding="utf-8")
-    corpus.write_text('{"_id": "d1", "text": "5,000", "title": null}\n', encoding="utf-8")
+    documents = '{"_id": "d1", "text": "5,000", "title": null}\n{"_id": "d2", "text": " ", "title": "A title"}\n'
+    corpus.write_text(documents, encoding="utf-8")
     judged = read_judgements(queries, qrels)
     assert judged == Judgements({"q1": "limit?"}, {"q1": {'d"1': 1, "d2": 0}})
     assert read_corpus(corpus) == [{"id": "d1", "title": "", "text": "5,000"}]

@@ -38,6 +38,13 @@ def test_empty_file(server: RunningServer) -> None:
     _error(server.upload("empty.txt", b""), 400, "empty_file")
 
 
+@pytest.mark.parametrize("text", ["", "   ", "\n\t"])
+def test_a_record_without_words(server: RunningServer, text: str) -> None:
+    response = server.client.post("/records", json={"records": [{"id": "no words", "text": text}]})
+    _error(response, 400, "invalid_input")
+    assert "'no words'" in response.json()["error"]["message"]
+
+
 @pytest.mark.parametrize("query", ["", "   ", "\n\t"])
 def test_empty_query(server: RunningServer, query: str) -> None:
     _error(server.client.post("/search", json={"query": query}), 400, "empty_query")
@@ -88,6 +95,43 @@ def test_unknown_thread_project_and_route(server: RunningServer) -> None:
     _error(server.client.post("/search", json={"query": "x", "project": "no such"}), 404, "not_found")
     _error(server.client.get("/nothing-here"), 404, "not_found")
     _error(server.client.post("/chat", json={"message": "x", "resource_ids": [str(uuid.uuid4())]}), 404, "not_found")
+
+
+@pytest.mark.parametrize("project", ["", "  "])
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("POST", "/search", {"query": "x", "project": ...}),
+        ("POST", "/search", {"query": "x", "projects": [...]}),
+        ("POST", "/chat", {"message": "x", "project": ...}),
+        ("POST", "/records", {"records": [{"id": "x", "text": "y"}], "project": ...}),
+        ("POST", "/reindex", {"project": ...}),
+        ("PUT", "/sources/unnamed", {"kind": "folder", "project": ...}),
+        ("POST", "/tokens", {"name": "t", "projects": [...]}),
+        ("POST", "/webhooks/incoming", {"kind": "fetch", "name": "t", "project": ...}),
+        ("POST", "/mcp", {"jsonrpc": "2.0", "id": 1, "method": "ping"}),
+        ("GET", "/resources", None),
+        ("GET", "/resources/facets", None),
+        ("GET", "/resources/some-name", None),
+    ],
+)
+def test_an_empty_project_is_neither_the_default_one_nor_all(
+    server: RunningServer, method: str, path: str, body: dict[str, Any] | None, project: str
+) -> None:
+    named = None if body is None else json.loads(json.dumps(body, default=lambda _: project))
+    asked = "in_project" if path == "/resources/some-name" else "project"
+    params = {asked: project} if body is None or path == "/mcp" else None
+    response = server.client.request(method, path, json=named, params=params)
+    _error(response, 422, "unnamed_project")
+    assert "leave it out" in response.json()["error"]["message"]
+
+
+def test_an_empty_project_of_a_form_or_header_is_refused(server: RunningServer) -> None:
+    before = len(server.resources())
+    _error(server.upload("unnamed.txt", _unique(), project=" "), 422, "unnamed_project")
+    assert len(server.resources()) == before
+    assert not _files(server.data / "uploads")
+    _error(server.client.get("/resources", headers={"X-Citewell-Project": ""}), 422, "unnamed_project")
 
 
 @pytest.mark.parametrize("cursor", ["x", "WzFd", "W10", "bnVsbA", "é", "////"])

@@ -162,6 +162,8 @@ def test_doctor_says_what_works(folder: Path) -> None:
 def test_errors_are_one_line_and_an_exit_code(folder: Path, held: Path) -> None:
     assert "There is no file" in _citewell("add", "/no/such/file", "--data", held, code=2)
     assert "empty_query" in _citewell("search", " ", "--data", folder, code=2)
+    for command in (("ls",), ("search", "words"), ("reindex",)):
+        assert "project" in _citewell(*command, "--project", "", "--data", held, code=2)
     assert "There is no file" in _citewell("rm", "nothing like this", "--data", held, code=2)
     assert "CITEWELL_AUTH_SECRET" in _citewell("serve", "--host", "0.0.0.0", "--data", folder, code=2)
 

@@ -109,6 +109,38 @@ def test_records_without_id_or_text_are_refused(tmp_path: Path) -> None:
             cw.add_texts([{"text": "x"}])
         with pytest.raises(InvalidInput, match="`text`"):
             cw.add_texts([{"id": "x"}])
+        for empty in ("", " \n\t", "\x00"):
+            with pytest.raises(InvalidInput, match="`text` of record 'x' is empty"):
+                cw.add_texts([{"id": "x", "text": empty, "title": "A title"}])
+        assert list(cw.resources()) == []
+
+
+def test_each_record_has_its_place_in_the_answer_and_of_the_same_id_the_last_counts(tmp_path: Path) -> None:
+    with Citewell(tmp_path / "data") as cw:
+        records = [{"id": one, "text": f"Herons number {n}."} for n, one in enumerate(["a", "b", "a"])]
+        done = cw.add_texts(records)
+        first, second, third = done.resource_ids
+        assert (first == third, first == second, done.added) == (True, False, 2)
+        assert "number 2" in cw.search("herons number 2", resource_ids=[first])[0].chunk.text
+        assert len(cw.search("herons", resource_ids=[first])) == 1
+        many = cw.add_texts([{"id": f"{n % 300}", "text": f"Owl {n}."} for n in range(600)])
+        assert len(many.resource_ids) == 600
+        assert many.resource_ids[:300] == many.resource_ids[300:]
+
+
+def test_a_known_record_is_replaced_and_in_the_project_that_is_named_too(tmp_path: Path) -> None:
+    with Citewell(tmp_path / "data") as cw:
+        cw.add_texts([{"id": "mv", "text": "Herons wade."}], project="One")
+        again = cw.add_texts([{"id": "mv", "text": "Owls hunt."}], project="Two")
+        assert again.replaced == 1
+        for project in ("One", "Two"):
+            (hit,) = cw.search("owls", project=project)
+            assert (hit.record_id, hit.chunk.text) == ("mv", "Owls hunt.")
+        assert cw.add_texts([{"id": "mv", "text": "Owls hunt."}], project="Three").unchanged == 1
+        assert [hit.record_id for hit in cw.search("owls", project="Three")] == ["mv"]
+        cw.add_texts([{"id": "mv", "text": "Owls sleep."}])  # no project is named: it stays where it is
+        assert cw.search("owls", project="My files") == []
+        assert len(list(cw.resources())) == 1
 
 
 def test_what_was_added_is_there_when_opened_again_and_one_process_holds_the_folder(tmp_path: Path) -> None:

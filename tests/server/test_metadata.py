@@ -15,7 +15,7 @@ from PIL import Image
 from citewell import AsyncCitewell, Conflict, InvalidFilter, InvalidMetadata, NotFound
 from citewell.composition import open_services
 from citewell.features.chat.service import ChatRequest
-from citewell.features.resources.service import Said
+from citewell.features.resources.said import Said
 from citewell.ingest.payloads import PayloadWriter
 from citewell.settings import load_settings
 from citewell.storage.database import Database

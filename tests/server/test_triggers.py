@@ -65,6 +65,20 @@ def test_a_file_outside_its_project_is_not_described(server: RunningServer) -> N
     assert refused.status_code == 404
 
 
+def test_a_record_in_other_projects_is_not_changed(server: RunningServer) -> None:
+    record = {"id": "outside", "text": "The heron is elsewhere."}
+    server.client.post("/records", json={"records": [record], "project": "Elsewhere"}).raise_for_status()
+    fetch, path, _ = trigger(server, "fetch", "Within")
+    with fetch:
+        refused = fetch.post(path, json={"records": [record | {"text": "The heron is gone."}]})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+        assert "'outside' is in other projects" in refused.json()["error"]["message"]
+        assert fetch.post(path, json={"records": [record]}).json()["unchanged"] == 1
+        own = {"id": "inside", "text": "The owl is here."}
+        assert fetch.post(path, json={"records": [own]}).json()["added"] == 1
+        assert fetch.post(path, json={"records": [own | {"text": "The owl is gone."}]}).json()["replaced"] == 1
+
+
 @pytest.mark.slow(30)
 def test_a_call_that_is_repeated_after_a_kill_is_done_once(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as running:

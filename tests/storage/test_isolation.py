@@ -11,7 +11,7 @@ import pkgutil
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from citewell.storage.owners import OwnerRepository
 from citewell.storage.passages import SqlChunks
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.quotas import FileRoom, QuotaRepository
-from citewell.storage.records import RecordRepository, TextRecord
+from citewell.storage.records import Placing, RecordRepository, TextRecord
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.service_accounts import ServiceAccountRepository
@@ -932,6 +932,14 @@ async def _(world: World) -> None:
         await found.create(new_resource(world.ben.owner, "policy"), world.ada.project)
 
 
+@isolates(ResourceRepository.projects_within)
+async def _(world: World) -> None:
+    kept = ResourceRepository(world.database)
+    async with world.refused():
+        await kept.projects_within(world.ben.owner, world.ada.resource)
+    assert world.ada.project in await kept.projects_within(world.ada.owner, world.ada.resource)
+
+
 @isolates(ResourceRepository.find_by_content)
 async def _(world: World) -> None:
     found = ResourceRepository(world.database)
@@ -1106,6 +1114,15 @@ async def _(world: World) -> None:
     assert await again.ask(world.ada.owner, world.ada.resource, AskedOptions()) is UploadOutcome.RETRIED
 
 
+@isolates(ReprocessingRepository.asks_more)
+async def _(world: World) -> None:
+    again, other = ReprocessingRepository(world.database), AskedOptions(multimodal=True)
+    async with world.unchanged():
+        assert not await again.asks_more(world.ben.owner, world.ada.resource, other)
+        assert await again.asks_more(world.ada.owner, world.ada.resource, other)
+        assert not await again.asks_more(world.ada.owner, world.ada.resource, AskedOptions())
+
+
 @isolates(ReprocessingRepository.begin)
 async def _(world: World) -> None:
     again = ReprocessingRepository(world.database)
@@ -1150,13 +1167,18 @@ async def _(world: World) -> None:
     kept = ResourceRepository(world.database)
     before = await kept.get(world.ada.owner, places[0].resource_id)
     async with world.refused():
-        await records.write(world.ben.owner, world.ben.project, [changed], [place], [new_element(0)], [])
+        await records.write(world.ben.owner, Placing(world.ben.project), [changed], [place], [new_element(0)], [])
     assert await kept.get(world.ada.owner, places[0].resource_id) == before
     assert await ContentRepository(world.database).chunk_ids(places[0].resource_id)
     async with world.refused():
         fresh = await records.plan(world.ben.owner, [_record("r2", "two")])
-        await records.write(world.ben.owner, world.ada.project, [_record("r2", "two")], fresh, [new_element(0)], [])
-    await records.write(world.ada.owner, world.ada.project, [changed], [place], [new_element(0)], [])
+        await records.write(
+            world.ben.owner, Placing(world.ada.project), [_record("r2", "two")], fresh, [new_element(0)], []
+        )
+    async with world.refused():  # nor is it put into a project of another owner's
+        unchanged = replace(place, unchanged=True)
+        await records.write(world.ben.owner, Placing(world.ben.project, joins=True), [changed], [unchanged], [], [])
+    await records.write(world.ada.owner, Placing(world.ada.project), [changed], [place], [new_element(0)], [])
     assert (await kept.get(world.ada.owner, places[0].resource_id)).version == 2
 
 
@@ -1168,7 +1190,7 @@ async def _write_record(world: World, owner: Estate, record: TextRecord) -> Any:
     records = RecordRepository(world.database)
     places = await records.plan(owner.owner, [record])
     chunk = new_chunk(owner.owner, places[0].resource_id)
-    await records.write(owner.owner, owner.project, [record], places, [new_element(0)], [chunk])
+    await records.write(owner.owner, Placing(owner.project), [record], places, [new_element(0)], [chunk])
     return places
 
 

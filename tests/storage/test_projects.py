@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from citewell.errors import Conflict, NotFound
+from citewell.errors import Conflict, NotFound, UnnamedProject
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository, link
@@ -26,7 +26,15 @@ async def test_a_project_is_found_by_id_and_by_name(database: Database, ada: str
     assert await projects.resolve(ada, made.id) == await projects.resolve(ada, "Loans & Fees") == made.id
     assert await projects.get(ada, made.id) == made
     default = await projects.resolve(ada, None)
-    assert await projects.resolve(ada, "") == await projects.resolve(ada, DEFAULT_PROJECT) == default != made.id
+    assert await projects.resolve(ada, DEFAULT_PROJECT) == default != made.id
+
+
+@pytest.mark.parametrize("create", [False, True])
+async def test_an_empty_name_is_no_project(database: Database, ada: str, create: bool) -> None:
+    projects = ProjectRepository(database)
+    for empty in ("", " \t"):
+        with pytest.raises(UnnamedProject, match="leave it out"):
+            await projects.resolve(ada, empty, create=create)
 
 
 async def test_an_unknown_name_is_refused_or_made(database: Database, ada: str) -> None:

@@ -26,7 +26,7 @@ from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.quota_tables import question_counts
 from citewell.storage.quotas import QuotaRepository, month_of
-from citewell.storage.records import RecordRepository, TextRecord
+from citewell.storage.records import Placing, RecordRepository, TextRecord
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.threads import ThreadRepository
@@ -168,7 +168,7 @@ async def test_records_are_files_and_only_their_current_text_takes_room(shelf: S
         ]
         elements = [Element(id="e0", type=ElementType.PARAGRAPH, text=one.text, locator=Locator()) for one in parsed]
         chunks: list[Chunk] = []
-        await records.write(owner, project, parsed, await records.plan(owner, parsed), elements, chunks)
+        await records.write(owner, Placing(project), parsed, await records.plan(owner, parsed), elements, chunks)
 
     await write(a="ten bytes.", b="ten bytes!")
     with pytest.raises(FilesQuotaReached):

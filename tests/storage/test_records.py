@@ -8,13 +8,14 @@ from dataclasses import replace
 
 import pytest
 
-from citewell.errors import Conflict
+from citewell.errors import Conflict, Forbidden
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.owners import OwnerRepository
+from citewell.storage.payload_changes import PayloadChangeRepository
 from citewell.storage.projects import ProjectRepository
-from citewell.storage.records import RecordRepository, StoredRecord, TextRecord
+from citewell.storage.records import Placing, RecordRepository, StoredRecord, TextRecord
 from citewell.storage.resources import ResourceRepository
 from citewell.types import Stage, Status
 from tests.storage.estates import new_chunk, new_element
@@ -30,16 +31,23 @@ class Shelf:
     async def plan(self, *records: TextRecord) -> list[StoredRecord]:
         return await self.records.plan(self.owner, records)
 
-    async def write(self, records: Sequence[TextRecord], places: Sequence[StoredRecord]) -> None:
+    async def write(
+        self, records: Sequence[TextRecord], places: Sequence[StoredRecord], placing: Placing | None = None
+    ) -> None:
         changed = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         chunks = [new_chunk(self.owner, p.resource_id, version=p.version, text=r.text) for r, p in changed]
         await self.records.write(
-            self.owner, self.project, records, places, [new_element(0, r.text) for r, _ in changed], chunks
+            self.owner,
+            placing or Placing(self.project),
+            records,
+            places,
+            [new_element(0, r.text) for r, _ in changed],
+            chunks,
         )
 
-    async def add(self, *records: TextRecord) -> list[StoredRecord]:
+    async def add(self, *records: TextRecord, placing: Placing | None = None) -> list[StoredRecord]:
         places = await self.plan(*records)
-        await self.write(records, places)
+        await self.write(records, places, placing)
         await self.records.mark_indexed({place.resource_id: 1 for place in places})
         return places
 
@@ -152,3 +160,36 @@ async def test_nothing_to_write_is_nothing(shelf: Shelf) -> None:
     await shelf.add()
     await shelf.records.mark_indexed({})
     assert await ResourceRepository(shelf.database).counts(shelf.owner) == {}
+
+
+async def test_a_known_record_is_in_the_project_that_is_named_as_well(shelf: Shelf) -> None:
+    two = (await ProjectRepository(shelf.database).create(shelf.owner, "Two")).id
+    (place, other) = await shelf.add(_record(), _record("r2"))
+    kept = ResourceRepository(shelf.database)
+    await shelf.add(_record(text="Fees have risen."), placing=Placing(two))  # no project was named
+    assert (await kept.get(shelf.owner, place.resource_id)).project_ids == (shelf.project,)
+    again = await shelf.add(_record(text="Fees have doubled."), _record("r2"), placing=Placing(two, joins=True))
+    assert [(p.version, p.unchanged) for p in again] == [(3, False), (1, True)]
+    for one in (place, other):
+        assert set((await kept.get(shelf.owner, one.resource_id)).project_ids) == {shelf.project, two}
+    claimed = await PayloadChangeRepository(shelf.database).claim("w", 10)
+    assert {change.resource_id for change in claimed} == {place.resource_id, other.resource_id}
+    await shelf.add(_record("r2"), placing=Placing(two, joins=True))  # it is there already
+
+
+async def test_who_is_bound_to_a_project_changes_no_record_outside_it(shelf: Shelf) -> None:
+    bound = Placing((await ProjectRepository(shelf.database).create(shelf.owner, "Two")).id, joins=True, is_bound=True)
+    (place,) = await shelf.add(_record())
+    with pytest.raises(Forbidden, match="in other projects"):
+        await shelf.add(_record("new"), _record(text="Fees have risen."), placing=bound)
+    assert await shelf.texts(place) == ["Fees are due."]
+    kept = ResourceRepository(shelf.database)
+    assert (await kept.get(shelf.owner, place.resource_id)).project_ids == (shelf.project,)
+    assert (await kept.counts(shelf.owner)) == {Status.INDEXED: 1}
+    await shelf.add(_record(), placing=bound)  # the same text: it joins the project
+    assert set((await kept.get(shelf.owner, place.resource_id)).project_ids) == {shelf.project, bound.project_id}
+    with pytest.raises(Forbidden, match="'r1'"):
+        await shelf.add(_record(text="Fees have risen."), placing=bound)
+    await shelf.add(_record("own"), placing=bound)
+    (changed,) = await shelf.add(_record("own", "Fees have risen."), placing=bound)
+    assert await shelf.texts(changed) == ["Fees have risen."]

@@ -14,7 +14,7 @@ from citewell.channels.telegram.questions import thread_name
 from citewell.channels.telegram.rich import Rich, RichPart
 from citewell.channels.telegram.texts import say
 from citewell.errors import CitewellError, IncompleteUpload, NotFound
-from citewell.features.resources.service import Said
+from citewell.features.resources.said import Said
 from citewell.ingest.capture import Spooled
 from citewell.storage.telegram import TelegramFile
 from citewell.types import TERMINAL, JsonObject, JsonValue, Resource, Status

@@ -7,7 +7,7 @@ import time
 import uuid
 from dataclasses import dataclass
 
-from citewell.errors import Forbidden, NotFound, RateLimited, WrongCredentials
+from citewell.errors import Forbidden, NotFound, RateLimited, UnnamedProject, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.addresses import network_of, shortened
 from citewell.features.auth.service import AuthService, check_person
@@ -208,6 +208,7 @@ class AccountService:
         """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once."""
         self._require()
         check_person(principal)
+        UnnamedProject.check(project_id)
         if project_id is None:
             self._administer(principal)
         address = checked_email(email) if email is not None else None

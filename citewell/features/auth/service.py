@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from citewell.errors import Forbidden, InvalidInput, NotFound, Unauthorized, named
+from citewell.errors import Forbidden, InvalidInput, NotFound, Unauthorized, UnnamedProject, named
 from citewell.features.auth.access_tokens import AccessTokens, csrf_of
 from citewell.features.limits import Refusals
 from citewell.storage.members import MemberRepository
@@ -81,8 +81,9 @@ class AuthService:
         """Whose files a request is about: the principal's own, or those of a project of another owner that the principal is a member of.
 
         project: the one that the request asks to be kept to, by id or name; project_id, resource_id: what its path names. Raises
-        `NotFound` for a project that is not open to the principal, and `Forbidden` for what its role in it is not good for.
+        `NotFound` for a project that is not open to the principal, `UnnamedProject`, and `Forbidden` for what its role in it is not good for.
         """
+        UnnamedProject.check(project)
         if principal.project_ids is not None and (kept := await self.shared_projects(principal)):
             return _granted(_called(kept, project), scope)
         own = Grant(owner_id=principal.owner_id, projects=await self._names(principal))

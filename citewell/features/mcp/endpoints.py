@@ -87,9 +87,7 @@ class McpEndpoint:
         known = ("project",)
         if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
             raise invalid_request(wrong)
-        return owner_id, await self._tools.scope(
-            owner_id, [name for name in request.query_params.getlist("project") if name]
-        )
+        return owner_id, await self._tools.scope(owner_id, request.query_params.getlist("project"))
 
 
 def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:

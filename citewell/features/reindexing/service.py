@@ -24,7 +24,7 @@ class ReindexService:
         self, owner_id: str, project: str | None = None, *, failed: bool = False, read_again: bool = False
     ) -> Reindex:
         """Begin a run over all files, or those of a project given by id or name; `failed` and `read_again` as in `ReindexSelection`."""
-        project_id = await self.projects.resolve(owner_id, project) if project else None
+        project_id = await self.projects.resolve(owner_id, project) if project is not None else None
         selection = ReindexSelection(project_id=project_id, failed=failed, read_again=read_again)
         begun = await self.reprocessing.begin(owner_id, selection)
         self.wake()

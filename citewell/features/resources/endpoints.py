@@ -14,6 +14,7 @@ from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidM
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
+from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
     BlobList,
@@ -33,7 +34,7 @@ from citewell.features.resources.schemas import (
     ResourceList,
     ResourceOut,
 )
-from citewell.features.resources.service import ResourceService, Said
+from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.filters import parse_filters
 from citewell.types import (
@@ -100,7 +101,8 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
 
     What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
-    out stay as the file has them.
+    out stay as the file has them. A request that is kept to projects adds a file that is in others too to its own, and changes
+    nothing of it: 403 where it asks for that.
     """
     service = _service(request)
     spool = partial(service.receiving, grant.owner_id)
@@ -115,6 +117,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
         said=said,
         options=options,
         strict=strict,
+        within=grant.projects,
     )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
     return IngestedOut(**ResourceOut.of(resource).model_dump(), outcome=outcome)
@@ -122,7 +125,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
 
 @router.post("/records")
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
-    """Index texts as they are, without a file; hits carry their `record_id`."""
+    """Index texts as they are, without a file; hits carry their `record_id`. 400 for a text that is empty."""
     records = [record.model_dump() for record in body.records]
     return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
 
@@ -345,7 +348,7 @@ def _field(upload: Upload, name: str) -> str | None:
 
 def _project(upload: Upload, grant: Grant) -> str | None:
     try:
-        return grant.project(_field(upload, "project"))
+        return grant.project((_field(upload, "project") or "") if "project" in upload.fields else None)
     except CitewellError:
         upload.file.path.unlink(missing_ok=True)
         raise

@@ -7,7 +7,8 @@ from typing import Any
 
 from pydantic import Field
 
-from citewell.features.resources.service import Deleted, Said
+from citewell.features.resources.said import Said
+from citewell.features.resources.service import Deleted
 from citewell.features.schemas import (
     MAX_PROJECTS,
     CoverageJson,
@@ -396,7 +397,7 @@ class RecordIn(RequestBody):
 
 
 class RecordsIn(RequestBody):
-    """Texts to add; one with a known id replaces what it was."""
+    """Texts to add; one with a known id replaces what it was, and is then in the project that is named, too."""
 
     model_config = sample(
         {"records": [{"id": "note-1", "text": "The warehouse closes at nine.", "metadata": {"tags": ["hours"]}}]}
@@ -407,7 +408,7 @@ class RecordsIn(RequestBody):
 
 
 class RecordsOut(Schema):
-    """What became of the texts, ids of their resources in order."""
+    """What became of the texts: the ids of their resources, one for each in order, and how many resources are new, replaced or unchanged."""
 
     resource_ids: list[str]
     added: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +15,8 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
 from citewell.errors import Conflict, DamagedFile, InvalidInput, InvalidMetadata, NotFound
+from citewell.features.resources.joining import may_change, require_as_it_is
+from citewell.features.resources.said import Said
 from citewell.filters import metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
@@ -29,6 +31,7 @@ from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
+from citewell.storage.records import Placing
 from citewell.storage.reprocessing import ReprocessingRepository
 from citewell.storage.resources import Original, Receipt, ResourceRepository
 from citewell.types import (
@@ -67,15 +70,6 @@ class Deleted:
 
     receipt: Receipt
     vectors_left: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
-    """What somebody says of a file. None leaves a part as it is; of the metadata, only the keys that are named change."""
-
-    metadata: Mapping[str, JsonValue] | None = None
-    identifier: str | None = None
-    thread: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +154,7 @@ class ResourceService:
         strict: bool = False,
         source: str = "upload",
         item: str | None = None,
+        within: Collection[str] | None = None,
     ) -> tuple[Resource, UploadOutcome]:
         """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
 
@@ -167,6 +162,9 @@ class ResourceService:
         said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work,
         `Conflict` for an identifier that another file of the project has, and `FilesQuotaReached` or `BytesQuotaReached` for a new
         file for which the owner has no room.
+
+        within: the projects that the caller is kept to, if it is. A known file that is in others joins the project and stays as it is:
+        `Forbidden` where it would be changed.
         """
         options, said = options or AskedOptions(), said or Said()
         try:
@@ -184,6 +182,10 @@ class ResourceService:
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
+            known = None if within is None else await self.known(owner_id, file.content_hash)
+            inside = None if known is None else await self.projects_within(owner_id, known.id)
+            if known is not None and not may_change(inside or (), within):
+                await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
@@ -191,6 +193,10 @@ class ResourceService:
         if created:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
+        if not may_change(resource.project_ids if inside is None else inside, within):
+            # Once more, for a file that has come since.
+            await require_as_it_is(resource, said, options, self.limits, self.reprocessing)
+            return resource, UploadOutcome.UNCHANGED
         await self.describe(owner_id, resource.id, said)
         return await self.reprocess(owner_id, resource.id, options)
 
@@ -248,15 +254,26 @@ class ResourceService:
         """The id of a file given by id or identifier; `NotFound`, and `Conflict` when several projects use the identifier."""
         if is_resource_id(name):
             return name
-        project_ids = [await self.projects.resolve(owner_id, project)] if project else None
+        project_ids = [await self.projects.resolve(owner_id, project)] if project is not None else None
         return (await self.metadata.resolve(owner_id, [name], project_ids))[0]
 
     async def add_records(
-        self, owner_id: str, records: Iterable[Mapping[str, Any]], project: str | None = None
+        self,
+        owner_id: str,
+        records: Iterable[Mapping[str, Any]],
+        project: str | None = None,
+        *,
+        is_kept_to_it: bool = False,
     ) -> RecordsAdded:
-        """Index texts as they are."""
+        """Index texts as they are, in a project. Those whose id is known are put into it too, where one is named.
+
+        is_kept_to_it: whether the caller is; then `Forbidden` for another text of a record that is in other projects.
+        """
         project_id = await self.projects.resolve(owner_id, project, create=True)
-        return await self.records.add(owner_id, project_id, records)
+        placing = Placing(project_id, joins=project is not None, is_bound=is_kept_to_it)
+        done = await self.records.add(owner_id, placing, records)
+        self.payloads.wake()
+        return done
 
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
         """The owner's file with these bytes (SHA-256), if there is one."""
@@ -266,6 +283,10 @@ class ResourceService:
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource."""
         return await self.resources.get(owner_id, resource_id)
+
+    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
+        """The projects that a resource, or a file inside it, is in."""
+        return await self.resources.projects_within(owner_id, resource_id)
 
     async def page(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
@@ -450,7 +471,7 @@ class ResourceService:
     async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
         if any(metadata_key(condition.field) for condition in conditions_in(filter.conditions)):
             validate_keys(filter.conditions, await self.metadata.keys(owner_id))
-        if not project:
+        if project is None:
             return filter
         return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))
 

@@ -6,7 +6,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from citewell.errors import InvalidInput, NotFound, named
+from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
 from citewell.features.auth.service import AuthService, check_no_more, check_person
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.service_accounts import ServiceAccountRepository
@@ -106,6 +106,8 @@ def _shown(name: str) -> str:
 
 def _resolved(account: ServiceAccount, projects: list[str]) -> tuple[str, ...]:
     """The ids of projects that a service account may use, which are given by id or name, each once."""
+    for one in projects:
+        UnnamedProject.check(one)
     by_name = {one.name: one.id for one in account.projects}
     known = {one.id for one in account.projects}
     found = {one: one if one in known else by_name.get(one) for one in projects}

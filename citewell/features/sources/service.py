@@ -131,7 +131,7 @@ class SourceService:
 
     async def ensure(self, owner_id: str, name: str, kind: str, project: str | None) -> SyncSource:
         """The source of that name, made where there is none."""
-        project_id = await self.projects.resolve(owner_id, project or name, create=True)
+        project_id = await self.projects.resolve(owner_id, name if project is None else project, create=True)
         return await self.sources.ensure(owner_id, name, kind, project_id)
 
     async def put(self, owner_id: str, name: str, file: Spooled, filename: str, item: ItemSent) -> ItemKept:

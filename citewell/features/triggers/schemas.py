@@ -11,6 +11,7 @@ from citewell.features.schemas import CitationOut, RequestBody, Schema, sample, 
 from citewell.types import Trigger, TriggerKind
 
 _NAME = r"^[^\x00]+$"
+_NO_NUL = r"^[^\x00]*$"
 
 
 class TriggerIn(RequestBody):
@@ -23,7 +24,7 @@ class TriggerIn(RequestBody):
     project: str | None = Field(
         default=None,
         max_length=200,
-        pattern=_NAME,
+        pattern=_NO_NUL,
         description="where its records go, and all that it may change or ask about; everything unless given",
     )
 
@@ -92,7 +93,7 @@ class FetchIn(RequestBody):
 
 
 class FetchOut(Schema):
-    """What became of them, with the ids of their resources in order."""
+    """What became of them, with the ids of their resources, one for each in order."""
 
     resource_ids: list[str]
     added: int

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from citewell.errors import InvalidInput, Unauthorized
+from citewell.errors import InvalidInput, Unauthorized, UnnamedProject
 from citewell.storage.triggers import TriggerRepository
 from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
 
@@ -41,6 +41,7 @@ class TriggerService:
 
     async def create(self, owner_id: str, kind: TriggerKind, name: str, project: str | None) -> tuple[Trigger, str]:
         """A new trigger, and its secret, which is never shown again."""
+        UnnamedProject.check(project)
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         return await self.triggers.create(owner_id, kind, name, project, _hash(secret)), secret
 
