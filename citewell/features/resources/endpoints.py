@@ -117,7 +117,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
         strict=strict,
     )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
-    return IngestedOut(**ResourceOut.of(resource).model_dump(), outcome=outcome)
+    return IngestedOut(**ResourceOut.of(resource).within(grant).model_dump(), outcome=outcome)
 
 
 @router.post("/records")
@@ -159,10 +159,10 @@ async def list_resources(
         conditions=_filters(filters),
     )
     if fields == "summary":
-        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project)
-        return ResourceList(resources=[ResourceOut.brief(s) for s in brief], next_cursor=next_cursor)
-    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project)
-    return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
+        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project, grant.kept_to)
+        return ResourceList(resources=[ResourceOut.brief(s).within(grant) for s in brief], next_cursor=next_cursor)
+    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
+    return ResourceList(resources=[ResourceOut.of(r).within(grant) for r in found], next_cursor=next_cursor)
 
 
 @router.get("/resources/facets")
@@ -179,16 +179,22 @@ async def list_facets(
     _check_status(status)
     narrowed = ResourceFilter(status=status, conditions=_filters(filters))
     found = await _service(request).facets(
-        grant.owner_id, narrowed, grant.project(project), values=values, by_year=dates == "year"
+        grant.owner_id,
+        narrowed,
+        grant.project(project),
+        values=values,
+        by_year=dates == "year",
+        kept_to=grant.kept_to,
     )
     return FacetsOut.of(found)
 
 
 @router.get("/resources/{resource_id}")
-async def get_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
+async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
-    service = _service(request)
-    return ResourceOut.of(await service.get(owner, resource_id), await service.timeline(owner, resource_id))
+    service, owner = _service(request), grant.owner_id
+    found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
+    return ResourceOut.of(found, events).within(grant)
 
 
 @router.delete("/resources/{resource_id}")
@@ -198,31 +204,36 @@ async def delete_resource(request: Request, resource_id: ResourceId, owner: Owne
 
 
 @router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
-async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
+async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
-    service = _service(request)
+    service, owner = _service(request), grant.owner_id
     await service.get(owner, resource_id)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)
-    return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata))
+    replaced = await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata)
+    return ResourceOut.of(replaced).within(grant)
 
 
 @router.patch("/resources/{resource_id}")
-async def change_resource(request: Request, resource_id: ResourceId, body: ResourceChange, owner: Owner) -> ResourceOut:
+async def change_resource(
+    request: Request, resource_id: ResourceId, body: ResourceChange, grant: CurrentGrant
+) -> ResourceOut:
     """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
-    return ResourceOut.of(await _service(request).describe(owner, resource_id, body.said()))
+    return ResourceOut.of(await _service(request).describe(grant.owner_id, resource_id, body.said())).within(grant)
 
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
 async def reindex(
-    request: Request, resource_id: ResourceId, owner: Owner, body: Annotated[OptionsIn, Body(default_factory=OptionsIn)]
+    request: Request,
+    resource_id: ResourceId,
+    grant: CurrentGrant,
+    body: Annotated[OptionsIn, Body(default_factory=OptionsIn)],
 ) -> ResourceOut:
     """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
-    return ResourceOut.of(
-        await _service(request).reindex(owner, resource_id, body.asked() if body.model_fields_set else None)
-    )
+    asked = body.asked() if body.model_fields_set else None
+    return ResourceOut.of(await _service(request).reindex(grant.owner_id, resource_id, asked)).within(grant)
 
 
 @router.get("/resources/{resource_id}/elements")
@@ -315,7 +326,7 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
     service, owner = _service(request), grant.owner_id
     projects, filters = grant.narrowed(body.projects), parse_filters(body.filters)
-    await service.require_within(owner, resource_id, projects, body.resource_ids, filters)
+    await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
     stored = await service.picture(owner, resource_id, body.chunk_id)
     require_showable(stored)
     return await stored_bytes(stored, None)
