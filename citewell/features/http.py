@@ -32,6 +32,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.InvalidRequest, 422),
     (errors.InvalidFilter, 422),
     (errors.InvalidMetadata, 422),
+    (errors.RangeNotSatisfiable, 416),
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
@@ -229,10 +230,12 @@ def status_of(error: errors.CitewellError) -> int:
 
 
 def error_headers(error: errors.CitewellError) -> dict[str, str]:
-    """The headers that go with an error: when to try again, and how to authenticate."""
+    """The headers that go with an error: when to try again, how to authenticate, and how many bytes there are."""
     headers: dict[str, str] = {}
     if isinstance(error, errors.RateLimited | errors.ProviderRateLimited) and error.retry_after is not None:
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, errors.RangeNotSatisfiable):
+        headers["Content-Range"] = f"bytes */{error.details.get('size', '*')}"
     if isinstance(error, errors.Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
     return headers

@@ -35,6 +35,7 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService, Said
 from citewell.features.resources.stored_bytes import stored_bytes
+from citewell.features.schemas import ErrorResponse
 from citewell.filters import parse_filters
 from citewell.types import (
     AskedOptions,
@@ -82,6 +83,16 @@ _UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
     "identifier": {"type": "string", "description": "your own name for it, unique in its project"},
     "thread": {"type": "string", "description": "the conversation that it comes with"},
     "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
+}
+
+_BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_TAG: dict[str, Any] = {"ETag": {"description": "the SHA-256 of the bytes, quoted", "schema": {"type": "string"}}}
+_RANGE: dict[str, Any] = {"Content-Range": {"description": "which bytes of how many", "schema": {"type": "string"}}}
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the whole file", "content": _BYTES, "headers": _TAG},
+    206: {"description": "the range that `Range` asks for", "content": _BYTES, "headers": _TAG | _RANGE},
+    304: {"description": "`If-None-Match` names the ETag of these bytes", "headers": _TAG},
+    416: {"model": ErrorResponse, "description": "the file has no bytes in this range", "headers": _RANGE},
 }
 
 
@@ -279,16 +290,19 @@ async def follow_events(request: Request, resource_id: ResourceId, owner: Owner)
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.get("/resources/{resource_id}/file", response_class=Response)
+@router.get("/resources/{resource_id}/file", response_class=Response, responses=_FILE_RESPONSES)
 async def get_file(
     request: Request,
     resource_id: ResourceId,
     owner: Owner,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
+    """The original bytes (of an earlier version, if asked for), always as an attachment.
+
+    A byte range is served. The ETag is the SHA-256 of the bytes; `If-None-Match` and `If-Range` are heeded.
+    """
     stored = await _service(request).original(owner, resource_id, version)
-    return await stored_bytes(stored, request.headers.get("range"))
+    return await stored_bytes(stored, request.headers)
 
 
 @router.post("/resources/{resource_id}/link")
@@ -318,7 +332,7 @@ async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) ->
 async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
     stored = await _service(request).extracted_bytes(owner, resource_id, name)
-    return await stored_bytes(stored, request.headers.get("range"))
+    return await stored_bytes(stored, request.headers)
 
 
 @router.post("/resources/{resource_id}/picture", response_class=Response)
@@ -329,7 +343,7 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
     stored = await service.picture(owner, resource_id, body.chunk_id)
     require_showable(stored)
-    return await stored_bytes(stored, None)
+    return await stored_bytes(stored, {})
 
 
 def _check_status(status: str | None) -> None:
