@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 import httpx
@@ -20,7 +20,7 @@ _OTHER = f'"{hashlib.sha256(b"").hexdigest()}"'
 
 
 def _stored(data: bytes = _TEXT, content_hash: str | None = _TAG.strip('"')) -> StoredBytes:
-    async def read(start: int, end: int) -> Any:
+    async def read(start: int, end: int) -> AsyncIterator[bytes]:
         yield data[start:end]
 
     return StoredBytes("words.txt", "text/plain", len(data), read, content_hash)
