@@ -54,13 +54,17 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 )
 
 
-# The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
-_ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}}
-ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorResponse},
-    **{status: {"content": _ERROR} for status in (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)},
-}
+def error_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Every error that a route answers with, for the OpenAPI document, in the shape of a model.
 
+    The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
+    """
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    statuses = (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)
+    return {400: {"model": model}, **{status: {"content": content} for status in statuses}}
+
+
+ERROR_RESPONSES = error_responses(ErrorResponse)
 
 _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",

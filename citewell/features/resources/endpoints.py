@@ -39,6 +39,7 @@ from citewell.features.schemas import ErrorResponse
 from citewell.filters import parse_filters
 from citewell.types import (
     AskedOptions,
+    Category,
     ElementType,
     Expression,
     ResourceFilter,
@@ -159,6 +160,7 @@ async def list_resources(
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
     _check_status(status)
+    _check_category(category)
     service, owner, project = _service(request), grant.owner_id, grant.project(project)
     narrowed = ResourceFilter(
         status=status,
@@ -351,6 +353,11 @@ def _check_status(status: str | None) -> None:
         raise InvalidInput(
             f"{named(status)} is not a status. See the list at /docs.", allowed=["ready", *(s.value for s in Status)]
         )
+
+
+def _check_category(category: str | None) -> None:
+    if category is not None and category not in set(Category):
+        raise InvalidInput(f"{named(category)} is not a category.", allowed=[one.value for one in Category])
 
 
 def _filters(text: str | None) -> tuple[Expression, ...]:
