@@ -80,6 +80,12 @@ class InvalidMetadata(InvalidInput):
     code = "invalid_metadata"
 
 
+class RangeNotSatisfiable(InvalidInput):
+    """The file has no bytes in this range; `size` in the details says how many it has."""
+
+    code = "range_not_satisfiable"
+
+
 class InvalidCursor(InvalidInput):
     """The cursor is not one that this server gave out. Start again without a cursor."""
 

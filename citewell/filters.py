@@ -75,6 +75,13 @@ _METADATA_OPERATORS: dict[MetadataKind, frozenset[Operator]] = {
     kind: _EQUAL if kind is MetadataKind.BOOLEAN else OPERATORS[stored] for kind, stored in METADATA_KINDS.items()
 }
 _MANY = frozenset({Operator.IN, Operator.NOT_IN})
+# Types as errors name them; those of metadata are `MetadataKind`.
+_TYPES: dict[FieldKind, str] = {
+    FieldKind.KEYWORD: "text",
+    FieldKind.INTEGER: "whole number",
+    FieldKind.NUMBER: "number",
+    FieldKind.DATE: "date",
+}
 _NEGATIVE = {Operator.NE: Operator.EQ, Operator.NOT_IN: Operator.IN}
 MAX_CONDITIONS = 64
 MAX_DEPTH = 8
@@ -103,12 +110,12 @@ def parse_filters(data: object) -> tuple[Expression, ...]:
     if data is None:
         return ()
     if isinstance(data, Mapping):
-        return (_parsed(cast(Mapping[str, object], data), 1),)
+        return (_parsed(cast(Mapping[str, object], data), 0),)
     if isinstance(data, Sequence) and not isinstance(data, str):
         rows = cast(Sequence[object], data)
         if len(rows) > MAX_PARTS:
             raise InvalidFilter(f"A list of filters holds at most {MAX_PARTS}.")
-        found = tuple(_parsed(row, 1) for row in rows)
+        found = tuple(_parsed(row, 0) for row in rows)
         validate_all(found)
         return found
     raise InvalidFilter("Filters are a list of conditions and groups, or a single one.")
@@ -187,13 +194,16 @@ def validate(condition: Condition) -> None:
         raise _unknown_field(field)
     if operator is Operator.EXISTS:
         if not isinstance(condition.value, bool):
-            raise InvalidFilter(f"`exists` on {cut(field)!r} takes true or false.")
+            raise InvalidFilter(f"`exists` on {cut(field)!r} takes true or false.", allowed=["boolean"])
         return
     if key is None and operator not in OPERATORS[FIELDS[field]]:
         raise _unsupported(field, operator, OPERATORS[FIELDS[field]])
     many = isinstance(condition.value, tuple)
     if many != (operator in _MANY):
-        raise InvalidFilter("A list of values goes with `in` and `not_in`, a single value with every other operator.")
+        raise InvalidFilter(
+            "A list of values goes with `in` and `not_in`, a single value with every other operator.",
+            allowed=["list"] if operator in _MANY else ["single value"],
+        )
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if not 0 < len(values) <= MAX_VALUES:
         raise InvalidFilter(f"`{operator.value}` takes 1 to {MAX_VALUES} values.")
@@ -262,11 +272,13 @@ def legacy_day(value: Scalar) -> str:
 
 
 def _parsed(data: object, depth: int) -> Expression:
-    if depth > MAX_DEPTH:
-        raise InvalidFilter(f"Groups of filters may be nested {MAX_DEPTH} deep.")
+    """The filter that is within so many groups."""
     if not isinstance(data, Mapping):
         raise InvalidFilter("A filter is an object: a condition with `field`, `operator` and `value`, or a group.")
     row = cast(Mapping[str, object], data)
+    is_group = set(row) in ({"all"}, {"any"}, {"not"})
+    if is_group and depth >= MAX_DEPTH:
+        raise InvalidFilter(f"Groups of filters may be nested {MAX_DEPTH} deep.")
     if set(row) in ({"all"}, {"any"}):
         name, parts = next(iter(row.items()))
         if (
@@ -302,7 +314,8 @@ def _parsed_condition(row: Mapping[str, object]) -> Condition:
     values = cast(Sequence[object], value) if many else (value,)
     if not all(isinstance(one, str | int | float) for one in values):
         raise InvalidFilter(
-            f"The `value` of {cut(field)!r} must be a text, a number, true or false, or a list of them."
+            f"The `value` of {cut(field)!r} must be a text, a number, true or false, or a list of them.",
+            allowed=["text", "number", "boolean", "list"],
         )
     condition = Condition(field, Operator(operator), cast(FilterValue, tuple(values) if many else value))
     validate(condition)
@@ -310,9 +323,9 @@ def _parsed_condition(row: Mapping[str, object]) -> Condition:
 
 
 def _depth(expression: Expression, most: int) -> int:
-    """How deep conditions are, 1 for one alone; not counted beyond `most`."""
+    """How many groups are within each other, 0 for a condition alone; not counted beyond `most`."""
     if most <= 0 or isinstance(expression, Condition):
-        return 1
+        return 0
     parts = (expression.part,) if isinstance(expression, Negation) else expression.parts
     return 1 + max((_depth(part, most - 1) for part in parts), default=0)
 
@@ -336,18 +349,25 @@ def _validate_value(field: str, kind: FieldKind, value: Scalar) -> None:
     elif kind is FieldKind.DATE:
         text = value.strip() if isinstance(value, str) else legacy_day(value)
         if seconds_of(text) is None:
-            raise InvalidFilter(
-                f"The field {field!r} is compared with a date such as 2025-01-31, or a time in ISO 8601."
+            raise _wrong_type(
+                kind, f"The field {field!r} is compared with a date such as 2025-01-31, or a time in ISO 8601."
             )
     elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidFilter(f"The field {field!r} is compared with a number.")
+        raise _wrong_type(kind, f"The field {field!r} is compared with a number.")
     elif int(value) != value or abs(value) > MAX_NUMBER:
-        raise InvalidFilter(f"The field {field!r} is compared with a whole number.")
+        raise _wrong_type(kind, f"The field {field!r} is compared with a whole number.")
+
+
+def _wrong_type(kind: FieldKind, message: str) -> InvalidFilter:
+    return InvalidFilter(message, allowed=[_TYPES[kind]])
 
 
 def _validate_text(field: str, value: Scalar) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_VALUE_LENGTH or "\x00" in value:
-        raise InvalidFilter(f"The field {cut(field)!r} is compared with a text of 1 to {MAX_VALUE_LENGTH} characters.")
+        raise _wrong_type(
+            FieldKind.KEYWORD,
+            f"The field {cut(field)!r} is compared with a text of 1 to {MAX_VALUE_LENGTH} characters.",
+        )
 
 
 def _validate_metadata_value(field: str, operator: Operator, value: Scalar) -> None:

@@ -18,7 +18,8 @@ from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput
 from citewell.features.chat.service import ChatRequest
 from citewell.features.owner_data.service import ErasureReceipt
-from citewell.features.resources.service import Said, StoredBytes
+from citewell.features.resources.handed_out import StoredBytes
+from citewell.features.resources.said import Said
 from citewell.features.turns import projects_named
 from citewell.filters import as_filters
 from citewell.ingest.records import RecordsAdded

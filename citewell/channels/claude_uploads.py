@@ -24,7 +24,7 @@ from citewell.types.json import well_formed
 if TYPE_CHECKING:
     from anthropic import Anthropic, AsyncAnthropic
 
-    from citewell.features.resources.service import StoredBytes
+    from citewell.features.resources.handed_out import StoredBytes
 
 BETA = "files-api-2025-04-14"
 METADATA_KEY = "claude_file_id"

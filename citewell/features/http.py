@@ -32,6 +32,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.InvalidRequest, 422),
     (errors.InvalidFilter, 422),
     (errors.InvalidMetadata, 422),
+    (errors.RangeNotSatisfiable, 416),
     (errors.InvalidInput, 400),
     (errors.Unauthorized, 401),
     (errors.ForeignRequest, 403),
@@ -53,13 +54,17 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 )
 
 
-# The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
-_ERROR = {"application/json": {"schema": {"$ref": f"#/components/schemas/{ErrorResponse.__name__}"}}}
-ERROR_RESPONSES: dict[int | str, dict[str, Any]] = {
-    400: {"model": ErrorResponse},
-    **{status: {"content": _ERROR} for status in (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)},
-}
+def error_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
+    """Every error that a route answers with, for the OpenAPI document, in the shape of a model.
 
+    The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
+    """
+    content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
+    statuses = (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)
+    return {400: {"model": model}, **{status: {"content": content} for status in statuses}}
+
+
+ERROR_RESPONSES = error_responses(ErrorResponse)
 
 _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
@@ -233,10 +238,12 @@ def status_of(error: errors.CitewellError) -> int:
 
 
 def error_headers(error: errors.CitewellError) -> dict[str, str]:
-    """The headers that go with an error: when to try again, and how to authenticate."""
+    """The headers that go with an error: when to try again, how to authenticate, and how many bytes there are."""
     headers: dict[str, str] = {}
     if isinstance(error, errors.RateLimited | errors.ProviderRateLimited) and error.retry_after is not None:
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
+    if isinstance(error, errors.RangeNotSatisfiable):
+        headers["Content-Range"] = f"bytes */{error.details.get('size', '*')}"
     if isinstance(error, errors.Unauthorized):
         headers["WWW-Authenticate"] = "Bearer"
     return headers

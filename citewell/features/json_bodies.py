@@ -11,6 +11,7 @@ import orjson
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
+from citewell.features.head_requests import without_body
 from citewell.types.json import JsonValue, sound, well_formed
 
 
@@ -33,14 +34,14 @@ class SoundRequest(Request):
 
 
 class SoundRoute(APIRoute):
-    """A route that reads its body as `SoundRequest` does."""
+    """A route that reads its body as `SoundRequest` does, and makes none for HEAD."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The handler, given such a request."""
         handler = super().get_route_handler()
 
         async def reading(request: Request) -> Response:
-            return await handler(SoundRequest(request.scope, request.receive))
+            return without_body(request, await handler(SoundRequest(request.scope, request.receive)))
 
         return reading
 

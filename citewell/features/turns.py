@@ -78,15 +78,17 @@ class TurnRunner:
         projects: Sequence[str] | None,
         resource_ids: Sequence[str] | None,
         filters: tuple[Expression, ...] = (),
+        *,
+        kept_to: Sequence[str] | None = None,
     ) -> Scope:
         """The scope, checked, with projects given by id or name and files by id or identifier: an unknown project or file is `NotFound` rather than an empty answer.
 
-        filters choose among these files; `InvalidFilter` for one that no list of files takes.
+        filters choose among these files; `InvalidFilter` for one that no list of files takes. kept_to: see `MetadataRepository.require_keys`.
         """
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         named = None if resource_ids is None else await self.metadata.resolve(owner_id, resource_ids, project_ids)
         scope = Scope(project_ids=project_ids, resource_ids=named)
-        return await self.metadata.narrowed(owner_id, scope, filters) if filters else scope
+        return await self.metadata.narrowed(owner_id, scope, filters, kept_to) if filters else scope
 
     async def admit(self, owner_id: str) -> None:
         """Count a question that an owner asks. Raises `QuestionsQuotaReached` and `SpendQuotaReached`; then it must not be answered."""

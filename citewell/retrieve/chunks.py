@@ -24,3 +24,9 @@ class ChunkSource(Protocol):
     ) -> Sequence[MetadataKey]:
         """The metadata keys of the owner's files (of these), as they were at most so many seconds ago."""
         ...
+
+    async def keys_within(
+        self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        """The same of the owner's files in these projects; None for all."""
+        ...

@@ -111,14 +111,18 @@ class Retriever:
         return await self._legs.holds_any(words, Filter(owner_id=owner_id))
 
     async def _check_keys(self, request: SearchRequest) -> None:
-        """`InvalidFilter` for metadata that no file of the owner has; what has just been added counts."""
+        """`InvalidFilter` for metadata that no file in the projects of the request's scope has; what has just been added counts.
+
+        The error lists what there is, so what those must not see who are kept to the scope does not count.
+        """
         if not any(metadata_key(condition.field) for condition in conditions_in(request.conditions)):
             return
-        known = await self._chunks.metadata_keys(request.owner_id, None, _KEYS_SECONDS)
+        owner, projects = request.owner_id, request.scope.project_ids
+        known = await self._chunks.keys_within(owner, projects, _KEYS_SECONDS)
         try:
             validate_keys(request.conditions, known)
         except InvalidFilter:
-            validate_keys(request.conditions, await self._chunks.metadata_keys(request.owner_id, None, 0.0))
+            validate_keys(request.conditions, await self._chunks.keys_within(owner, projects, 0.0))
 
     async def _read(
         self, request: SearchRequest, options: RetrievalOptions, resources: tuple[str, ...] | None, trace: Trace

@@ -47,30 +47,41 @@ class FacetRepository:
         self._database = database
         self._known: OrderedDict[Hashable, tuple[int, Facets]] = OrderedDict()
 
-    async def facets(self, owner_id: str, filter: ResourceFilter, values: int, *, by_year: bool = False) -> Facets:
+    async def facets(
+        self,
+        owner_id: str,
+        filter: ResourceFilter,
+        values: int,
+        *,
+        by_year: bool = False,
+        kept_to: Sequence[str] | None = None,
+    ) -> Facets:
         """The fields that the owner's files within `filter` have, each with its up to `values` most frequent values.
 
         Of metadata there are the `MAX_FACET_KEYS` keys that most files have, and a key with values of several types has a facet for
-        each. Dates are counted by month, or by year.
+        each. Dates are counted by month, or by year. kept_to: ids of the projects that are told; None for all that the files are in.
         """
-        asked = owner_id, repr(filter), values, by_year  # as text: for Python `True` is 1
+        told = None if kept_to is None else tuple(kept_to)
+        asked = owner_id, repr(filter), values, by_year, told  # as text: for Python `True` is 1
         writes = self._database.writes
         if asked in self._known and self._known[asked][0] == writes:
             self._known.move_to_end(asked)
             return self._known[asked][1]
-        counted = await self._count(owner_id, filter, values, by_year)
+        counted = await self._count(owner_id, filter, values, by_year, told)
         if self._database.is_sqlite:
             self._known[asked] = writes, counted
             while len(self._known) > _MAX_KNOWN:
                 self._known.popitem(last=False)
         return counted
 
-    async def _count(self, owner_id: str, filter: ResourceFilter, values: int, by_year: bool) -> Facets:
+    async def _count(
+        self, owner_id: str, filter: ResourceFilter, values: int, by_year: bool, told: tuple[str, ...] | None
+    ) -> Facets:
         conditions = resource_conditions(filter, self._database.is_sqlite)
         mine = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions).cte("mine")
         total = await self._database.rows(sa.select(sa.func.count().label("files")).select_from(mine))
         project_id = _counted_of(filter)
-        rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year, all_fields=project_id is None)
+        rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year, told, all_fields=project_id is None)
         found = _facets(await self._database.rows(_counted(rows, values)))
         if project_id is not None:
             found += _facets(await self._kept(owner_id, project_id, values, by_year))
@@ -115,10 +126,12 @@ class FacetRepository:
             async with self._database.write() as connection:
                 await connection.execute(_SUM_UP, scope)
 
-    def _rows(self, where: sa.ColumnElement[bool], by_year: bool, *, all_fields: bool) -> sa.CTE:
+    def _rows(
+        self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None, *, all_fields: bool
+    ) -> sa.CTE:
         """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`.
 
-        all_fields: also metadata, tags and dates, which have to be read file by file
+        told: the projects that are named; all_fields: also metadata, tags and dates, which have to be read file by file
         """
         file = self._files(where).c
         tag = tag_rows(self._database.is_sqlite)
@@ -126,10 +139,11 @@ class FacetRepository:
         named = resources.join(resource_projects, linked).join(
             projects, projects.c.id == resource_projects.c.project_id
         )
+        shown = sa.true() if told is None else projects.c.id.in_(told)
         parts = [
             *(_part(file.id, name, file[name]) for name in ("category", *_TEXTS)),
             _part(file.id, "thread", file.thread, shown=file.thread_said),
-            _part(resources.c.id, "project", projects.c.name).select_from(named).where(where),
+            _part(resources.c.id, "project", projects.c.name).select_from(named).where(where, shown),
             *(
                 _part(file.id, name, self._period(file[name], by_year), number=file[name])
                 for name in (_DATES if all_fields else ("uploaded_at",))

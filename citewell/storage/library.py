@@ -41,8 +41,11 @@ class SqlLibrary:
         return [_info(resource) for resource in found]
 
     async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
-        """The scope with those of its resources that satisfy the filters now; `InvalidFilter` for one that no list of files takes."""
-        return await self.metadata.narrowed(owner_id, scope, filters)
+        """The scope with those of its resources that satisfy the filters now; `InvalidFilter` for one that no list of files takes.
+
+        Keys of metadata are those of the files in its projects.
+        """
+        return await self.metadata.narrowed(owner_id, scope, filters, scope.project_ids)
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:
         """Characters of all files in scope, as extraction counted them; not counted again for a minute."""

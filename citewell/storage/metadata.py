@@ -219,6 +219,26 @@ class MetadataRepository:
                 counts.add(metadata_of(row["metadata"]))
         return list(counts.keys())
 
+    async def keys_within(self, owner_id: str, project_ids: Sequence[str]) -> list[MetadataKey]:
+        """As `keys`, of those of the owner's files that are in these projects."""
+        inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
+        said = (
+            sa.select(resources.c.metadata, sa.func.count().label("files"))
+            .where(unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(inside))
+            .group_by(resources.c.metadata)
+        )
+        counts = await asyncio.to_thread(_counted, await self._database.rows(said))
+        return list(counts.keys())
+
+    async def require_keys(self, owner_id: str, filters: Sequence[Expression], kept_to: Sequence[str] | None) -> None:
+        """`InvalidFilter` for a metadata key that none of the owner's files has, or a value of a type that none has under it.
+
+        kept_to: ids of the projects that the caller is kept to. The error lists keys, so only files of these count; None for all.
+        """
+        if any(metadata_key(condition.field) for condition in conditions_in(filters)):
+            known = self.keys(owner_id) if kept_to is None else self.keys_within(owner_id, kept_to)
+            validate_keys(filters, await known)
+
     async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
         """As `keys` of all files, from counts of at most so many seconds ago that have followed each change made here since.
 
@@ -271,13 +291,14 @@ class MetadataRepository:
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
 
-    async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
+    async def narrowed(
+        self, owner_id: str, scope: Scope, filters: tuple[Expression, ...], kept_to: Sequence[str] | None
+    ) -> Scope:
         """The scope with those of its resources that satisfy the filters now, newest first; its projects are given by id.
 
-        `InvalidFilter` for a filter that no list of files takes, and for a key that no file has.
+        `InvalidFilter` for a filter that no list of files takes, and for what `require_keys` refuses.
         """
-        if any(metadata_key(condition.field) for condition in conditions_in(filters)):
-            validate_keys(filters, await self.keys(owner_id))
+        await self.require_keys(owner_id, filters, kept_to)
         wanted = ResourceFilter(project_ids=scope.project_ids, conditions=filters)
         chosen, named = await self.filtered_ids(owner_id, wanted), scope.resource_ids
         if named is not None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from citewell.metadata import is_resource_id
 from citewell.storage.content import ContentRepository
@@ -16,6 +17,14 @@ _MAX_KEPT = 256
 # Reading the keys of 1,000 files takes some 40 ms. Of more files than these, they are read again at most so often after changes.
 _FEW_FILES = 500
 _SECONDS_PER_FILE = 0.002
+
+
+class _Files(NamedTuple):
+    """Files of an owner: of these ids, or in these projects; None for all."""
+
+    owner_id: str
+    resource_ids: tuple[str, ...] | None
+    project_ids: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +43,7 @@ class SqlChunks:
     content: ContentRepository
     projects: ProjectRepository
     metadata: MetadataRepository
-    _keys: dict[tuple[str, tuple[str, ...] | None], _KnownKeys] = field(
-        default_factory=dict[tuple[str, tuple[str, ...] | None], "_KnownKeys"], repr=False
-    )
+    _keys: dict[_Files, _KnownKeys] = field(default_factory=dict["_Files", "_KnownKeys"], repr=False)
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
         """The chunks that exist and belong to the owner."""
@@ -78,20 +85,39 @@ class SqlChunks:
 
         What this process has changed since counts at once, and so do files that came or went; of thousands of files after 2 s for each thousand.
         """
-        key, now = (owner_id, None if resource_ids is None else tuple(resource_ids)), time.monotonic()
-        revision = await self.metadata.revision(owner_id)
-        known = self._keys.get(key)
+
+        async def read(revision: MetadataRevision) -> Sequence[MetadataKey]:
+            if resource_ids is None and seconds:
+                return await self.metadata.recent_keys(owner_id, revision, seconds)
+            return await self.metadata.keys(owner_id, resource_ids)
+
+        return await self._kept(_Files(owner_id, None if resource_ids is None else tuple(resource_ids)), seconds, read)
+
+    async def keys_within(
+        self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        """As `metadata_keys`, of the owner's files in these projects; None for all."""
+        if project_ids is None:
+            return await self.metadata_keys(owner_id, None, seconds)
+        inside = tuple(sorted(project_ids))
+        return await self._kept(
+            _Files(owner_id, None, inside), seconds, lambda _: self.metadata.keys_within(owner_id, inside)
+        )
+
+    async def _kept(
+        self, files: _Files, seconds: float, read: Callable[[MetadataRevision], Awaitable[Sequence[MetadataKey]]]
+    ) -> Sequence[MetadataKey]:
+        """The keys of these files as they were read before, or read now."""
+        now, revision = time.monotonic(), await self.metadata.revision(files.owner_id)
+        known = self._keys.get(files)
         if known is not None and now - known.read_at < seconds:
-            age, files = now - known.read_at, revision.files
-            if known.revision == revision or (files > _FEW_FILES and age < files * _SECONDS_PER_FILE):
+            age, count = now - known.read_at, revision.files
+            if known.revision == revision or (count > _FEW_FILES and age < count * _SECONDS_PER_FILE):
                 return known.keys
-        if resource_ids is None and seconds:
-            found = await self.metadata.recent_keys(owner_id, revision, seconds)
-        else:
-            found = await self.metadata.keys(owner_id, resource_ids)
+        found = await read(revision)
         if len(self._keys) >= _MAX_KEPT:
             self._keys.clear()
-        self._keys[key] = _KnownKeys(now, revision, found)
+        self._keys[files] = _KnownKeys(now, revision, found)
         return found
 
     async def _ids(self, request: SearchRequest, project_ids: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -247,10 +247,12 @@ class ResourceRepository:
             await connection.run_sync(record_event, resource_id, version + 1, Status.UPLOADED)
 
     async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
-        """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file."""
+        """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file, or without this version."""
         rows = await self._database.fetch(_ORIGINAL, one=resource_id, owner=owner_id, version=version or 0)
         if not rows:
-            await self.get(owner_id, resource_id)  # which says so where there is no such resource
+            resource = await self.get(owner_id, resource_id)  # which says so where there is no such resource
+            if version is not None and not 0 < version <= resource.version:
+                raise NotFound(f"This file has no version {version}: its newest is {resource.version}.")
         if not rows or rows[0]["blob_key"] is None:
             raise NotFound("This resource has no file.")
         return Original(*rows[0].values())

@@ -170,10 +170,15 @@ class Grant:
     owner_id: str
     projects: Mapping[str, str] | None = None
 
+    @property
+    def kept_to(self) -> tuple[str, ...] | None:
+        """The ids of the projects that it is kept to; None where it is good for all that the owner has."""
+        return None if self.projects is None else tuple(self.projects)
+
     def narrowed(self, asked: Sequence[str] | None) -> tuple[str, ...] | None:
         """The projects that a request is about, of which it names some by id or name; `NotFound` for one that is not open to it, `UnnamedProject`."""
         if asked is None:
-            return None if self.projects is None else tuple(self.projects)
+            return self.kept_to
         for one in asked:
             UnnamedProject.check(one)
         if self.projects is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Iterator
@@ -212,3 +213,49 @@ def test_a_token_cannot_make_one_that_is_good_for_more(shared: Shared) -> None:
         assert httpx.post(f"{shared.url}/tokens", json=body, headers=bearer, timeout=60).status_code == status
     inherited = httpx.post(f"{shared.url}/tokens", json={"name": "same"}, headers=bearer, timeout=60).json()
     assert inherited["scopes"] == ["read", "admin"]
+
+
+def test_errors_and_answers_tell_nothing_of_the_owners_other_projects(shared: Shared) -> None:
+    """It comes last: the recipe is in a second project from here on."""
+    ada = shared.ada
+    ada.call("PATCH", f"/resources/{shared.recipe}", json={"metadata": {"course": "dessert"}})
+    ada.call("PATCH", f"/resources/{shared.secret}", json={"metadata": {"merger_price": "high", "layoffs": 3}})
+    ada.call("POST", "/ingest", files={"file": ("recipe.txt", RECIPE)}, data={"project": "Volta merger"})
+    assert len(ada.get(f"/resources/{shared.recipe}").json()["project_ids"]) == 2
+    made = ada.call("POST", "/tokens", json={"name": "k", "projects": ["Kitchen"], "scopes": ["read", "ask"]})
+    bearer = {"Authorization": f"Bearer {made.json()['token']}"}
+    member = shared.member("viewer")
+
+    def by_token(method: str, path: str, **request: Any) -> httpx.Response:
+        return httpx.request(method, shared.url + path, headers=bearer, timeout=60, **request)
+
+    def by_member(method: str, path: str, **request: Any) -> httpx.Response:
+        return member.call(method, path, headers=shared.kept_to_it, **request)
+
+    for ask in (by_token, by_member):
+        for field, allowed in (("nokey", ["course"]), ("merger_price", ["course"]), ("layoffs", ["course"])):
+            filters = [{"field": f"metadata.{field}", "value": "x"}]
+            for refused in (
+                ask("POST", "/search", json={"query": "price", "filters": filters}),
+                ask("POST", "/chat", json={"message": "What is the price?", "filters": filters}),
+                ask("GET", "/resources", params={"filters": json.dumps(filters)}),
+                ask("GET", "/resources", params={"filters": json.dumps(filters), "fields": "summary"}),
+                ask("GET", "/resources/facets", params={"filters": json.dumps(filters)}),
+                ask("POST", f"/resources/{shared.recipe}/picture", json={"filters": filters}),
+            ):
+                assert (refused.status_code, refused.json()["error"]["details"]) == (422, {"allowed": allowed})
+                told = refused.json()["error"]["message"].replace(repr(field), "")
+                assert not re.search("merger|layoffs", told)
+        known = [{"field": "metadata.course", "value": "dessert"}]
+        assert ask("POST", "/search", json={"query": "limes", "filters": known}).json()["hits"]
+        (listed,) = ask("GET", "/resources").json()["resources"]
+        for seen in (listed, ask("GET", f"/resources/{shared.recipe}").json()):
+            assert seen["project_ids"] == [shared.project]
+        assert "Volta" not in ask("GET", "/resources/facets").text
+    # Whose files they are sees all of it, also where a project is named.
+    everything = [{"field": "metadata.merger_price", "value": "high"}]
+    for project in (None, "Kitchen"):
+        body = {"query": "limes", "filters": everything, "project": project}
+        hits = ada.call("POST", "/search", json=body).json()["hits"]
+        assert {hit["resource_id"] for hit in hits} == (set() if project else {shared.secret})
+    assert "Volta" in ada.get("/resources/facets").text

@@ -7,6 +7,7 @@ import lzma
 import stat
 import tarfile
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,23 @@ def test_members_of_a_zip_become_children(tmp_path: Path, method: int) -> None:
     assert reading.texts() == ["notes.txt (3 bytes)", "folder/data.csv (8 bytes)"]
     assert reading.summary.metadata["files"] == 2
     assert reading.summary.metadata["unpacked_bytes"] == 11
+
+
+@pytest.mark.parametrize(("name", "pack"), [("zz.zip", zipped), ("zz.tar", tarred)])
+def test_a_member_with_the_bytes_of_another_is_named_with_it(
+    tmp_path: Path, name: str, pack: Callable[[dict[str, bytes]], bytes]
+) -> None:
+    files = {"a/report.txt": b"one", "b/copy.txt": b"one", "c/other.txt": b"two", "d/again.txt": b"one"}
+    reading = read_bytes(tmp_path, name, pack(files))
+    assert children(reading) == {"a/report.txt": b"one", "c/other.txt": b"two"}
+    skipped = [text for unit in reading.summary.coverage.units for text in unit.skipped]
+    assert skipped == ["b/copy.txt: the same as a/report.txt", "d/again.txt: the same as a/report.txt"]
+    assert [text.split(" ")[0] for text in reading.texts()] == list(files)
+
+
+def test_members_with_the_same_bytes_count_against_the_limit(tmp_path: Path) -> None:
+    with pytest.raises(LimitExceeded):
+        read_bytes(tmp_path, "a.tar", tarred({f"{n}.txt": b"one" for n in range(4)}), max_archive_members=3)
 
 
 @pytest.mark.parametrize(

@@ -73,12 +73,18 @@ class MemoryChunks:
         self.stored: dict[str, StoredChunk] = {}
         self.projects: dict[str, tuple[str, ...]] = {}
         self.keys: list[MetadataKey] = []
+        self.keys_of: dict[tuple[str, ...], list[MetadataKey]] = {}
         self.loads = 0
 
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
         return self.keys
+
+    async def keys_within(
+        self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        return self.keys if project_ids is None else self.keys_of[tuple(project_ids)]
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
         self.loads += 1

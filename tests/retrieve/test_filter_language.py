@@ -290,13 +290,38 @@ def test_what_is_not_allowed_says_what_is(data: JsonValue, says: str) -> None:
     assert caught.value.message.startswith(says)
 
 
+@pytest.mark.parametrize(
+    ("data", "allowed"),
+    [
+        ({"field": "page", "value": "3"}, ["whole number"]),
+        ({"field": "page", "value": 3.5}, ["whole number"]),
+        ({"field": "filename", "value": 3}, ["text"]),
+        ({"field": "filename", "operator": "in", "value": ["a", 3]}, ["text"]),
+        ({"field": "date", "value": "nope"}, ["date"]),
+        ({"field": "uploaded_at", "value": True}, ["date"]),
+        ({"field": "metadata.iso", "operator": "exists", "value": 1}, ["boolean"]),
+        ({"field": "filename", "value": ["a"]}, ["single value"]),
+        ({"field": "filename", "operator": "in", "value": "a"}, ["list"]),
+        ({"field": "page", "value": None}, ["text", "number", "boolean", "list"]),
+    ],
+)
+def test_a_value_of_another_type_says_which_is_allowed(data: JsonValue, allowed: list[str]) -> None:
+    with pytest.raises(InvalidFilter) as caught:
+        parse_filters([data])
+    assert caught.value.details == {"allowed": allowed}
+
+
 def test_groups_are_nested_to_a_bounded_depth() -> None:
     data: JsonValue = {"field": "page", "value": 1}
-    for _ in range(MAX_DEPTH - 1):
+    for _ in range(MAX_DEPTH):
         data = {"not": data}
-    assert len(parse_filters(data)) == 1
+    (eight,) = parse_filters(data)
+    assert parse_filters([data]) == as_filters([eight]) == (eight,)
+    for beyond in ({"all": [data]}, [{"all": [data]}], {"not": data}):
+        with pytest.raises(InvalidFilter, match="nested 8 deep"):
+            parse_filters(beyond)
     with pytest.raises(InvalidFilter, match="nested 8 deep"):
-        parse_filters({"all": [data]})
+        as_filters([Negation(eight)])
     deep: Expression = Condition("page", Operator.EQ, 1)
     for _ in range(100_000):
         deep = Negation(deep)

@@ -13,6 +13,7 @@ import pytest
 from citewell import AsyncCitewell
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable, Unavailable
+from citewell.filters import parse_filters
 from citewell.points import index_point
 from citewell.ports import Capability, FloatMatrix, Reranked
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
@@ -26,6 +27,7 @@ from citewell.types import (
     Operator,
     Point,
     RerankLimits,
+    Scope,
     ScoredId,
     SearchRequest,
     SelfQuery,
@@ -618,6 +620,20 @@ async def _frames() -> Library:
         MetadataKey(name="timestamp", kinds=frozenset({MetadataKind.DATE}), files=4, timed=True),
     ]
     return library
+
+
+async def test_keys_are_those_of_the_projects_that_the_scope_has() -> None:
+    library = await _frames()
+    library.source.keys_of = {("shared",): library.source.keys[:1]}
+    library.source.projects = {"shared": ("ann/0.jpg",)}
+    everything = SearchRequest(
+        owner_id="ann", query="car", conditions=parse_filters({"field": "metadata.timestamp", "value": "2026-11-12"})
+    )
+    assert (await library.retriever().search(everything)).hits
+    kept_to = replace(everything, scope=Scope(project_ids=("shared",)), projects=("shared",))
+    with pytest.raises(InvalidFilter) as refused:
+        await library.retriever().search(kept_to)
+    assert refused.value.details == {"allowed": ["tags"]}
 
 
 _FRAMES_READ = {

@@ -152,6 +152,17 @@ def test_a_cursor_with_what_no_database_compares_with(server: RunningServer, pat
     _error(response, 400, "invalid_cursor")
 
 
+@pytest.mark.parametrize("name", ["status", "category"])
+@pytest.mark.parametrize("value", ["bogus", ""])
+def test_a_list_by_what_no_file_can_be_says_what_there_is(server: RunningServer, name: str, value: str) -> None:
+    response = server.client.get("/resources", params={name: value})
+    _error(response, 400, "invalid_input")
+    allowed = response.json()["error"]["details"]["allowed"]
+    assert {"status": "ready", "category": "video"}[name] in allowed
+    for one in allowed:
+        assert server.client.get("/resources", params={name: one}).is_success
+
+
 @pytest.mark.parametrize("asked", [f"bytes={'9' * 5_000}-", f"bytes=-{'9' * 5_000}", "bytes=٣-٤", "bytes=-"])
 def test_a_range_that_is_none_gives_the_whole_file(server: RunningServer, asked: str) -> None:
     resource = server.add("range.txt", b"All of these words.")

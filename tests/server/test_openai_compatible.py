@@ -124,3 +124,16 @@ def test_images_are_refused_in_words(client: openai.OpenAI) -> None:
     ]
     with pytest.raises(openai.BadRequestError, match="Only text"):
         client.chat.completions.create(model="citewell", messages=[{"role": "user", "content": parts}])  # pyright: ignore[reportArgumentType]
+
+
+def test_errors_are_described_as_they_are(server: RunningServer) -> None:
+    described = server.client.get("/openapi.json").json()
+    refused = server.client.get("/v1/models/none")
+    schema = described["components"]["schemas"]["OpenAIErrorBody"]
+    assert refused.json()["error"].keys() == set(schema["required"])
+    for path in ("/v1/models", "/v1/chat/completions"):
+        (operation,) = described["paths"][path].values()
+        for status in ("400", "401", "404", "429"):
+            assert operation["responses"][status]["content"]["application/json"]["schema"] == {
+                "$ref": "#/components/schemas/OpenAIErrorResponse"
+            }

@@ -17,11 +17,12 @@ from citewell.storage.database import Database
 from citewell.storage.facets import FacetRepository
 from citewell.storage.metadata import MetadataRepository
 from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
+from citewell.storage.projects import ProjectRepository, link
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.tables import resources
 from citewell.types import Expression, Facet, FileFacts, JsonValue, MetadataKind, MetadataValue, ResourceFilter
 from tests.storage.estates import new_resource
+from tests.storage.rows import add_resource
 
 _TEXTS = ("Leica M6", "leica m6", "Straße", "STRASSE", "ΣΊΣΥΦΟΣ", "100%_a", "2025-02-30", "Ünï", "a/b;c")
 _DAYS = ("2025-01-31", "2025-02-01", "2024-02-29", "2025-02-01T00:00:00Z", "2025-02-01T09:30:00.250000Z", "1969-07-20")
@@ -257,3 +258,19 @@ async def test_facets_of_what_is_true_are_not_those_of_one(shelf: Shelf) -> None
         kept = await shelf.facets.facets(shelf.owner, ResourceFilter(conditions=asked), 10)
         assert kept == await FacetRepository(shelf.database).facets(shelf.owner, ResourceFilter(conditions=asked), 10)
         assert bool(kept.files) is (value is True)
+
+
+async def test_facets_name_only_the_projects_that_the_caller_is_kept_to(database: Database) -> None:
+    owner, resource = await add_resource(database, "ada")
+    projects = ProjectRepository(database)
+    shown, hidden = [(await projects.create(owner, name)).id for name in ("Kitchen", "Volta merger")]
+    async with database.write() as connection:
+        for project in (shown, hidden):
+            await connection.run_sync(link, resource, project)
+    facets, inside = FacetRepository(database), ResourceFilter(project_ids=(shown,))
+    for kept_to, count in ((None, 3), ([shown], 1), (None, 3)):  # the file is in the default project, too
+        found = await facets.facets(owner, inside, 10, kept_to=kept_to)
+        told = _facet(found.fields, "project")
+        assert (told.distinct, len(told.values)) == (count, count)
+    (only,) = _facet((await facets.facets(owner, inside, 10, kept_to=[shown])).fields, "project").values
+    assert (only.value, only.files) == ("Kitchen", 1)

@@ -1389,6 +1389,16 @@ async def _(world: World) -> None:
     assert await _chunks(world).metadata_keys(world.ben.owner, [world.ada.resource], 0.0) == []
 
 
+@isolates(SqlChunks.keys_within)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    assert await _chunks(world).keys_within(world.ben.owner, None, 0.0) == []
+    for seconds in (0.0, 60.0):
+        theirs = await _chunks(world).keys_within(world.ada.owner, [world.ada.project], seconds)
+        assert [key.name for key in theirs] == ["camera"]
+        assert await _chunks(world).keys_within(world.ben.owner, [world.ada.project], seconds) == []
+
+
 async def _describe_ada(world: World) -> None:
     said = FileChange(metadata=lambda _: {"camera": "Leica"}, identifier="policy")
     assert await MetadataRepository(world.database).change(world.ada.owner, world.ada.resource, said) is not None
@@ -1420,6 +1430,28 @@ async def _(world: World) -> None:
     assert [key.name for key in await metadata.keys(world.ada.owner)] == ["camera"]
     assert await metadata.keys(world.ben.owner) == []
     assert await metadata.keys(world.ben.owner, [world.ada.resource]) == []
+    many = [world.ada.resource, *(f"file {n}" for n in range(600))]  # more than are looked up by their ids
+    assert [key.name for key in await metadata.keys(world.ada.owner, many)] == ["camera"]
+    assert await metadata.keys(world.ben.owner, many) == []
+
+
+@isolates(MetadataRepository.keys_within)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata = MetadataRepository(world.database)
+    assert [key.name for key in await metadata.keys_within(world.ada.owner, [world.ada.project])] == ["camera"]
+    assert await metadata.keys_within(world.ben.owner, [world.ada.project, world.ben.project]) == []
+
+
+@isolates(MetadataRepository.require_keys)
+async def _(world: World) -> None:
+    await _describe_ada(world)
+    metadata, camera = MetadataRepository(world.database), parse_filters([{"field": "metadata.camera", "value": "X"}])
+    for kept_to in (None, [world.ada.project]):
+        await metadata.require_keys(world.ada.owner, camera, kept_to)
+        with pytest.raises(InvalidFilter) as refused:
+            await metadata.require_keys(world.ben.owner, camera, kept_to)
+        assert refused.value.details == {"allowed": []}
 
 
 @isolates(MetadataRepository.recent_keys)
@@ -1437,13 +1469,13 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     await _describe_ada(world)
     metadata, text = MetadataRepository(world.database), parse_filters([{"field": "type", "value": "txt"}])
-    narrowed = await metadata.narrowed(world.ben.owner, Scope(resource_ids=(world.ada.resource,)), text)
+    narrowed = await metadata.narrowed(world.ben.owner, Scope(resource_ids=(world.ada.resource,)), text, None)
     assert narrowed.resource_ids == ()
-    everywhere = await metadata.narrowed(world.ben.owner, Scope(), text)
+    everywhere = await metadata.narrowed(world.ben.owner, Scope(), text, None)
     assert world.ada.resource not in (everywhere.resource_ids or ())
     with pytest.raises(InvalidFilter):
         await metadata.narrowed(
-            world.ben.owner, Scope(), parse_filters([{"field": "metadata.camera", "value": "Leica"}])
+            world.ben.owner, Scope(), parse_filters([{"field": "metadata.camera", "value": "Leica"}]), None
         )
 
 

@@ -24,6 +24,9 @@ class Changing:
         self.read += 1
         return []
 
+    async def keys_within(self, owner_id: str, project_ids: Any) -> list[MetadataKey]:
+        return await self.keys(owner_id)
+
     async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
         return await self.keys(owner_id)
 
@@ -38,3 +41,12 @@ async def test_changes_of_a_few_files_count_at_once_and_those_of_many_after_a_wh
     await chunks.metadata_keys("bob", None, 30.0)
     await chunks.metadata_keys("ann", None, 0.0)
     assert changing.read == times + 2
+
+
+async def test_keys_of_projects_are_kept_apart_from_those_of_all_files() -> None:
+    changing = Changing(100_000)
+    chunks = SqlChunks(content=cast(Any, None), projects=cast(Any, None), metadata=cast(Any, changing))
+    for _ in range(3):
+        for projects in (["red"], ["blue"], ["red", "blue"], ["blue", "red"], None):
+            await chunks.keys_within("ann", projects, 30.0)
+    assert changing.read == 4

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from citewell.errors import DamagedFile
+from citewell.errors import DamagedFile, InvalidFilter
+from citewell.filters import parse_filters
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
 from citewell.storage.library import SqlLibrary
@@ -155,3 +156,17 @@ async def test_metadata_without_copies_lists_no_tables(
     await _change(database, ada.resource, extraction_metadata=kept)
     tables = SqlTables(*_parts(database), Blobs(tmp_path, "local"), tmp_path)  # type: ignore[arg-type]
     assert await tables.list_tables(ada.owner, Scope(resource_ids=(ada.resource,))) == []
+
+
+async def test_a_filter_of_the_agent_knows_the_keys_in_its_projects(database: Database, ada: Estate) -> None:
+    files, projects, content = _parts(database)
+    library = SqlLibrary(files, projects, content, MetadataRepository(database))
+    other = (await projects.create(ada.owner, "Merger")).id
+    hidden, _ = await files.create(new_resource(ada.owner, "The price of the merger."), other)
+    await _change(database, ada.resource, metadata={"course": "dessert"})
+    await _change(database, hidden.id, metadata={"price": "high"})
+    price = parse_filters([{"field": "metadata.price", "value": "high"}])
+    assert (await library.narrowed(ada.owner, Scope(), price)).resource_ids == (hidden.id,)
+    with pytest.raises(InvalidFilter) as refused:
+        await library.narrowed(ada.owner, Scope(project_ids=(ada.project,)), price)
+    assert refused.value.details == {"allowed": ["course"]}

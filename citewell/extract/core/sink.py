@@ -189,13 +189,17 @@ class Sink:
 
     def add_child(self, filename: str, locator: Locator | None = None) -> Path:
         """Declare a file found inside this one and return the path to write it to."""
-        if len(self.children) >= self.options.max_archive_members:
-            raise LimitExceeded(
-                f"This file contains more than {self.options.max_archive_members} files. Split it and upload the parts."
-            )
+        self.check_children(len(self.children) + 1)
         path = f"child-{len(self.children)}"
         self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator()))
         return self.folder / path
+
+    def check_children(self, count: int) -> None:
+        """`LimitExceeded` for more files than one may contain."""
+        if count > self.options.max_archive_members:
+            raise LimitExceeded(
+                f"This file contains more than {self.options.max_archive_members} files. Split it and upload the parts."
+            )
 
     def warn(self, message: str) -> None:
         """Note something odd about the present unit (or the file, before the first one)."""

@@ -37,6 +37,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         ChatRequest(
             owner_id=principal.owner_id,
             files_of=grant.owner_id,
+            kept_to=grant.kept_to,
             message=body.message,
             thread_id=body.thread_id,
             projects=grant.narrowed(projects_named(body.project, body.projects)),

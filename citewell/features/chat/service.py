@@ -36,11 +36,15 @@ _TITLE_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A message in a thread (a new one when `thread_id` is None), with its scope. files_of: whose files answer, where not the asker's."""
+    """A message in a thread (a new one when `thread_id` is None), with its scope. files_of: whose files answer, where not the asker's.
+
+    kept_to: ids of the projects that the asker is kept to, None for all of those files.
+    """
 
     owner_id: str
     message: str
     files_of: str | None = None
+    kept_to: tuple[str, ...] | None = None
     thread_id: str | None = None
     projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
@@ -92,7 +96,9 @@ class ChatService:
         if request.indexes is not None:
             self.indexes.named(request.indexes)
         files_of = request.files_of or request.owner_id
-        scope = await self.turns.scope(files_of, request.projects, request.resource_ids, request.filters)
+        scope = await self.turns.scope(
+            files_of, request.projects, request.resource_ids, request.filters, kept_to=request.kept_to
+        )
         known = None if request.thread_id is None else await self.threads.get(request.owner_id, request.thread_id)
         await self.turns.admit(request.owner_id)
         thread = known or await self._begun(request, text, scope)

@@ -13,13 +13,14 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
 from citewell.errors import UnknownModel, from_code
-from citewell.features.http import ERROR_RESPONSES, Owner, status_of
+from citewell.features.http import ERROR_RESPONSES, Owner, error_responses, status_of
 from citewell.features.json_bodies import dumped
 from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
 from citewell.features.openai_compatible.schemas import (
     CompletionIn,
     ModelList,
     ModelOut,
+    OpenAIErrorResponse,
     chunk,
     citation_annotations,
     completion,
@@ -28,7 +29,9 @@ from citewell.features.openai_compatible.schemas import (
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.waiting import CLIENT_LEFT, last_event
 
-router = APIRouter(prefix="/v1", tags=["chat"], responses=ERROR_RESPONSES, route_class=OpenAIRoute)
+# A body that is too large or too slow is refused before the route is known, in our own shape.
+_ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
+router = APIRouter(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute)
 
 
 def _service(request: Request) -> CompletionService:

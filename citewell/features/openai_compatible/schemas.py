@@ -15,6 +15,21 @@ from citewell.types import Citation
 _MARKER = re.compile(r"\[(\d+)\]")
 
 
+class OpenAIErrorBody(Schema):
+    """What went wrong: `code` is ours, `type` one of OpenAI's; `param` names the field that is at fault, where it is one."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class OpenAIErrorResponse(Schema):
+    """Every error of the addresses for OpenAI's clients has this shape."""
+
+    error: OpenAIErrorBody
+
+
 class TextPart(Schema):
     """A part of a message's content; only texts are read."""
 

@@ -36,9 +36,11 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
+from citewell.features.schemas import ErrorResponse
 from citewell.filters import parse_filters
 from citewell.types import (
     AskedOptions,
+    Category,
     ElementType,
     Expression,
     ResourceFilter,
@@ -85,6 +87,16 @@ _UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
     "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
 }
 
+_BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_TAG: dict[str, Any] = {"ETag": {"description": "the SHA-256 of the bytes, quoted", "schema": {"type": "string"}}}
+_RANGE: dict[str, Any] = {"Content-Range": {"description": "which bytes of how many", "schema": {"type": "string"}}}
+_FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
+    200: {"description": "the whole file", "content": _BYTES, "headers": _TAG},
+    206: {"description": "the range that `Range` asks for", "content": _BYTES, "headers": _TAG | _RANGE},
+    304: {"description": "`If-None-Match` names the ETag of these bytes", "headers": _TAG},
+    416: {"model": ErrorResponse, "description": "the file has no bytes in this range", "headers": _RANGE},
+}
+
 
 def _form(fields: dict[str, Any]) -> dict[str, Any]:
     """A form for the OpenAPI document."""
@@ -120,7 +132,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
         within=grant.projects,
     )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
-    return IngestedOut(**ResourceOut.of(resource).model_dump(), outcome=outcome)
+    return IngestedOut(**ResourceOut.of(resource).within(grant).model_dump(), outcome=outcome)
 
 
 @router.post("/records")
@@ -151,6 +163,7 @@ async def list_resources(
     `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
     """
     _check_status(status)
+    _check_category(category)
     service, owner, project = _service(request), grant.owner_id, grant.project(project)
     narrowed = ResourceFilter(
         status=status,
@@ -162,10 +175,10 @@ async def list_resources(
         conditions=_filters(filters),
     )
     if fields == "summary":
-        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project)
-        return ResourceList(resources=[ResourceOut.brief(s) for s in brief], next_cursor=next_cursor)
-    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project)
-    return ResourceList(resources=[ResourceOut.of(r) for r in found], next_cursor=next_cursor)
+        brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project, grant.kept_to)
+        return ResourceList(resources=[ResourceOut.brief(s).within(grant) for s in brief], next_cursor=next_cursor)
+    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
+    return ResourceList(resources=[ResourceOut.of(r).within(grant) for r in found], next_cursor=next_cursor)
 
 
 @router.get("/resources/facets")
@@ -182,16 +195,22 @@ async def list_facets(
     _check_status(status)
     narrowed = ResourceFilter(status=status, conditions=_filters(filters))
     found = await _service(request).facets(
-        grant.owner_id, narrowed, grant.project(project), values=values, by_year=dates == "year"
+        grant.owner_id,
+        narrowed,
+        grant.project(project),
+        values=values,
+        by_year=dates == "year",
+        kept_to=grant.kept_to,
     )
     return FacetsOut.of(found)
 
 
 @router.get("/resources/{resource_id}")
-async def get_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
+async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
-    service = _service(request)
-    return ResourceOut.of(await service.get(owner, resource_id), await service.timeline(owner, resource_id))
+    service, owner = _service(request), grant.owner_id
+    found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
+    return ResourceOut.of(found, events).within(grant)
 
 
 @router.delete("/resources/{resource_id}")
@@ -201,31 +220,36 @@ async def delete_resource(request: Request, resource_id: ResourceId, owner: Owne
 
 
 @router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
-async def replace_file(request: Request, resource_id: ResourceId, owner: Owner) -> ResourceOut:
+async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
-    service = _service(request)
+    service, owner = _service(request), grant.owner_id
     await service.get(owner, resource_id)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)
-    return ResourceOut.of(await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata))
+    replaced = await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata)
+    return ResourceOut.of(replaced).within(grant)
 
 
 @router.patch("/resources/{resource_id}")
-async def change_resource(request: Request, resource_id: ResourceId, body: ResourceChange, owner: Owner) -> ResourceOut:
+async def change_resource(
+    request: Request, resource_id: ResourceId, body: ResourceChange, grant: CurrentGrant
+) -> ResourceOut:
     """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
-    return ResourceOut.of(await _service(request).describe(owner, resource_id, body.said()))
+    return ResourceOut.of(await _service(request).describe(grant.owner_id, resource_id, body.said())).within(grant)
 
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
 async def reindex(
-    request: Request, resource_id: ResourceId, owner: Owner, body: Annotated[OptionsIn, Body(default_factory=OptionsIn)]
+    request: Request,
+    resource_id: ResourceId,
+    grant: CurrentGrant,
+    body: Annotated[OptionsIn, Body(default_factory=OptionsIn)],
 ) -> ResourceOut:
     """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
-    return ResourceOut.of(
-        await _service(request).reindex(owner, resource_id, body.asked() if body.model_fields_set else None)
-    )
+    asked = body.asked() if body.model_fields_set else None
+    return ResourceOut.of(await _service(request).reindex(grant.owner_id, resource_id, asked)).within(grant)
 
 
 @router.get("/resources/{resource_id}/elements")
@@ -271,16 +295,19 @@ async def follow_events(request: Request, resource_id: ResourceId, owner: Owner)
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
 
-@router.get("/resources/{resource_id}/file", response_class=Response)
+@router.get("/resources/{resource_id}/file", response_class=Response, responses=_FILE_RESPONSES)
 async def get_file(
     request: Request,
     resource_id: ResourceId,
     owner: Owner,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    """The original bytes (of an earlier version, if asked for); byte ranges are served. Always as an attachment."""
+    """The original bytes (of an earlier version, if asked for), always as an attachment.
+
+    A byte range is served. The ETag is the SHA-256 of the bytes; `If-None-Match` and `If-Range` are heeded.
+    """
     stored = await _service(request).original(owner, resource_id, version)
-    return await stored_bytes(stored, request.headers.get("range"))
+    return await stored_bytes(stored, request.headers)
 
 
 @router.post("/resources/{resource_id}/link")
@@ -310,7 +337,7 @@ async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) ->
 async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
     stored = await _service(request).extracted_bytes(owner, resource_id, name)
-    return await stored_bytes(stored, request.headers.get("range"))
+    return await stored_bytes(stored, request.headers)
 
 
 @router.post("/resources/{resource_id}/picture", response_class=Response)
@@ -318,10 +345,10 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
     service, owner = _service(request), grant.owner_id
     projects, filters = grant.narrowed(body.projects), parse_filters(body.filters)
-    await service.require_within(owner, resource_id, projects, body.resource_ids, filters)
+    await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
     stored = await service.picture(owner, resource_id, body.chunk_id)
     require_showable(stored)
-    return await stored_bytes(stored, None)
+    return await stored_bytes(stored, {})
 
 
 def _check_status(status: str | None) -> None:
@@ -329,6 +356,11 @@ def _check_status(status: str | None) -> None:
         raise InvalidInput(
             f"{named(status)} is not a status. See the list at /docs.", allowed=["ready", *(s.value for s in Status)]
         )
+
+
+def _check_category(category: str | None) -> None:
+    if category is not None and category not in set(Category):
+        raise InvalidInput(f"{named(category)} is not a category.", allowed=[one.value for one in Category])
 
 
 def _filters(text: str | None) -> tuple[Expression, ...]:

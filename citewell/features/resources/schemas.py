@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
+from citewell.features.resources.handed_out import Deleted
 from citewell.features.resources.said import Said
-from citewell.features.resources.service import Deleted
 from citewell.features.schemas import (
     MAX_PROJECTS,
     CoverageJson,
@@ -43,6 +43,7 @@ from citewell.types import (
     UploadOptions,
     UploadOutcome,
 )
+from citewell.types.accounts import Grant
 
 MAX_CAPTION = 20_000
 """Characters of a caption: what is longer is a document."""
@@ -154,6 +155,11 @@ class ResourceOut(Schema):
         """The public form of a summary: of the coverage only `unit` and `unit_count`."""
         coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
         return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
+
+    def within(self, grant: Grant) -> Self:
+        """What the holder of a grant sees of it: of its projects, those that the grant is kept to."""
+        kept = [one for one in self.project_ids if grant.projects is None or one in grant.projects]
+        return self.model_copy(update={"project_ids": kept})
 
 
 class IngestedOut(ResourceOut):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,9 +15,9 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
 from citewell.errors import Conflict, DamagedFile, InvalidInput, InvalidMetadata, NotFound
+from citewell.features.resources.handed_out import Deleted, StoredBytes
 from citewell.features.resources.joining import may_change, require_as_it_is
 from citewell.features.resources.said import Said
-from citewell.filters import metadata_key, validate_keys
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.chunking import with_settings
@@ -54,7 +54,6 @@ from citewell.types import (
     StoredBlob,
     UploadOptions,
     UploadOutcome,
-    conditions_in,
 )
 
 _EVENT_POLL_SECONDS = 0.2
@@ -62,25 +61,6 @@ _POLLS_PER_LOOK = 5
 _PIECE = 1024 * 1024
 # How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
 _APPLIED_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class Deleted:
-    """A receipt, and how many vectors were still found afterwards."""
-
-    receipt: Receipt
-    vectors_left: int
-
-
-@dataclass(frozen=True, slots=True)
-class StoredBytes:
-    """Bytes that are kept, to be sent as a file. read: (start, end) → the pieces of that part. content_hash: SHA-256, where known."""
-
-    filename: str
-    mime_type: str
-    size: int
-    read: Callable[[int, int], AsyncIterator[bytes]]
-    content_hash: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -289,16 +269,33 @@ class ResourceService:
         return await self.resources.projects_within(owner_id, resource_id)
 
     async def page(
-        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
+        self,
+        owner_id: str,
+        filter: ResourceFilter,
+        limit: int,
+        cursor: str | None,
+        project: str | None = None,
+        kept_to: Sequence[str] | None = None,
     ) -> tuple[list[Resource], str | None]:
-        """A page of resources, newest first; of one project, given by id or name, where one is named."""
-        return await self.resources.page(owner_id, await self._within(owner_id, filter, project), limit, cursor)
+        """A page of resources, newest first; of one project, given by id or name, where one is named.
+
+        kept_to: ids of the projects that the caller is kept to, of whose files alone errors tell; None for all of the owner's.
+        """
+        narrowed = await self._within(owner_id, filter, project, kept_to)
+        return await self.resources.page(owner_id, narrowed, limit, cursor)
 
     async def summaries(
-        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None, project: str | None = None
+        self,
+        owner_id: str,
+        filter: ResourceFilter,
+        limit: int,
+        cursor: str | None,
+        project: str | None = None,
+        kept_to: Sequence[str] | None = None,
     ) -> tuple[list[ResourceSummary], str | None]:
         """As `page`, without what grows with the resources' content."""
-        return await self.resources.summaries(owner_id, await self._within(owner_id, filter, project), limit, cursor)
+        narrowed = await self._within(owner_id, filter, project, kept_to)
+        return await self.resources.summaries(owner_id, narrowed, limit, cursor)
 
     async def facets(
         self,
@@ -308,13 +305,13 @@ class ResourceService:
         *,
         values: int = 20,
         by_year: bool = False,
+        kept_to: Sequence[str] | None = None,
     ) -> Facets:
-        """What the files of a list can be filtered by: see `FacetRepository.facets`. `InvalidInput` for too many values."""
+        """What the files of a list can be filtered by: see `FacetRepository.facets`. `InvalidInput` for too many values. kept_to: as of `page`."""
         if not 1 <= values <= MAX_FACET_VALUES:
             raise InvalidInput(f"A facet lists 1 to {MAX_FACET_VALUES} values.")
-        return await self.facets_of.facets(
-            owner_id, await self._within(owner_id, filter, project), values, by_year=by_year
-        )
+        narrowed = await self._within(owner_id, filter, project, kept_to)
+        return await self.facets_of.facets(owner_id, narrowed, values, by_year=by_year, kept_to=kept_to)
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All changes of state so far."""
@@ -425,17 +422,19 @@ class ResourceService:
         projects: Sequence[str] | None,
         resource_ids: Iterable[str] | None = None,
         filters: tuple[Expression, ...] = (),
+        *,
+        kept_to: Sequence[str] | None = None,
     ) -> None:
         """Raise `NotFound` for a file outside these projects, files and filters; None is everywhere.
 
-        projects: by id or name; resource_ids: ids or identifiers. `InvalidFilter` for a filter that no list of files takes.
+        projects: by id or name; resource_ids: ids or identifiers; kept_to: as of `page`. `InvalidFilter` for a filter that no list of files takes.
         """
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         wanted = None if resource_ids is None else tuple(resource_ids)
         named = None if wanted is None else await self.metadata.resolve(owner_id, wanted, project_ids)
         scope = Scope(project_ids, (resource_id,) if named is None or resource_id in named else ())
         if filters:
-            scope = await self.metadata.narrowed(owner_id, scope, filters)
+            scope = await self.metadata.narrowed(owner_id, scope, filters, kept_to)
         if not await self.projects.named_within(owner_id, scope):
             raise NotFound
 
@@ -468,9 +467,10 @@ class ResourceService:
     def _check_chunking(self, options: AskedOptions) -> None:
         with_settings(self.chunking, {"chunking": options.chunking or {}})
 
-    async def _within(self, owner_id: str, filter: ResourceFilter, project: str | None) -> ResourceFilter:
-        if any(metadata_key(condition.field) for condition in conditions_in(filter.conditions)):
-            validate_keys(filter.conditions, await self.metadata.keys(owner_id))
+    async def _within(
+        self, owner_id: str, filter: ResourceFilter, project: str | None, kept_to: Sequence[str] | None
+    ) -> ResourceFilter:
+        await self.metadata.require_keys(owner_id, filter.conditions, kept_to)
         if project is None:
             return filter
         return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))

@@ -13,7 +13,7 @@ from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, pass
 from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
 from citewell.filters import inferred_to_json, parse_filters
-from citewell.types import RerankLimits, SearchRequest
+from citewell.types import RerankLimits, Scope, SearchRequest
 from citewell.types.accounts import Grant
 
 router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -42,6 +42,7 @@ def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:
         owner_id=grant.owner_id,
         query=body.query,
         top_k=top_k if body.top_k is None else body.top_k,
+        scope=Scope(project_ids=grant.kept_to),
         projects=grant.narrowed(projects_named(body.project, body.projects)),
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,

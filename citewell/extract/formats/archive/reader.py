@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from citewell.errors import CorruptFile
@@ -30,12 +32,13 @@ def extract(path: Path, sink: Sink) -> None:
     members = zip_members(path, sink.options) if zipped else stream_members(path, sink.options)
     count = outside = unpacked = 0
     damage: CorruptFile | None = None
+    seen = _Seen()
     try:
         for count, member in enumerate(members, start=1):
             sink.progress(count)
             outside += points_outside(member.name)
             try:
-                unpacked += _adopt(member, count, sink)
+                unpacked += _adopt(member, count, sink, seen)
             except CorruptFile as error:
                 damage = error
                 sink.skip(f"{display_name(member.name, count)}: {error.message}")
@@ -49,8 +52,16 @@ def extract(path: Path, sink: Sink) -> None:
     sink.metadata |= {"members": count, "files": len(sink.children), "unpacked_bytes": unpacked}
 
 
-def _adopt(member: Member, number: int, sink: Sink) -> int:
-    """Unpack one member into a child; returns its size."""
+@dataclass(slots=True)
+class _Seen:
+    """The files so far: how many, and of each content the name of the first, by its SHA-256."""
+
+    files: int = 0
+    names: dict[bytes, str] = field(default_factory=dict[bytes, str])
+
+
+def _adopt(member: Member, number: int, sink: Sink, seen: _Seen) -> int:
+    """Unpack one member into a child, unless its bytes are those of one before it; returns its size."""
     name = display_name(member.name, number)
     reason = member.left_out or ("a system file" if is_system_file(member.name) else None)
     if reason == "a folder":
@@ -64,8 +75,20 @@ def _adopt(member: Member, number: int, sink: Sink) -> int:
         if not size:
             sink.skip(f"{name}: empty")
             return 0
-        scratch.replace(sink.add_child(name))
+        seen.files += 1
+        sink.check_children(seen.files)
+        digest = _digest(scratch)
+        if digest in seen.names:
+            sink.skip(f"{name}: the same as {seen.names[digest]}")
+        else:
+            seen.names[digest] = name
+            scratch.replace(sink.add_child(name))
     finally:
         scratch.unlink(missing_ok=True)
     sink.emit(ElementType.LIST_ITEM, f"{name} ({size:,} bytes)", Locator(), level=1)
     return size
+
+
+def _digest(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").digest()
