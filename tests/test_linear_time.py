@@ -349,6 +349,7 @@ NO_READERS = {
     "retrieve.filters.build_filter", "retrieve.fusion.in_places_of", "retrieve.fusion.judged_by_words", "retrieve.fusion.led_by", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
     "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows", "agent.tables.language.found_rows.whole_rows", "agent.tables.language.dates.time_span", "agent.tables.language.amounts.column_of_unit", "agent.tables.lookup.answer.compose_part", "agent.tables.lookup.answer.compose_rows",
+    "agent.tables.language.sentences.as_cell", "agent.tables.language.amounts.currencies_beside",
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",

@@ -101,7 +101,7 @@ def _day(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> tup
 
 
 def _written_day(text: str) -> date | None:
-    """A day in digits. None for one with slashes of which either number may be the month; `ValueError` for a day that is none."""
+    """A day in digits. None for one with slashes of which either number may be the month; `ValueError` for a day that no month has."""
     found = _WRITTEN_DAY.fullmatch(text)
     if found is None:
         return date.fromisoformat(text) if "-" in text else None

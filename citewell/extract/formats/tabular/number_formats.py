@@ -27,7 +27,7 @@ _MAX_CODE = 255
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a cell's number is written: with `unit`, `times` as large as it is stored, and at least so many `decimals`."""
+    """How a cell's number is written: with its `unit`, multiplied by `times`, and with so many `decimals` at least."""
 
     unit: str
     times: int = 1
