@@ -114,7 +114,7 @@ def _written_day(text: str) -> date | None:
 
 
 def _day_and_month(texts: Sequence[str], index: int) -> tuple[int | None, int | None, int]:
-    """The numbers of a day and a month that stand beside each other, in either order, and the index after them."""
+    """The numbers of a day and a month beside each other, in either order, and the index after them."""
     before = texts[index - 1] if index else ""
     for day, month in ((0, 1), (0, 2), (1, 0)):
         last = index + max(day, month)
