@@ -252,6 +252,13 @@ def test_errors_and_answers_tell_nothing_of_the_owners_other_projects(shared: Sh
         for seen in (listed, ask("GET", f"/resources/{shared.recipe}").json()):
             assert seen["project_ids"] == [shared.project]
         assert "Volta" not in ask("GET", "/resources/facets").text
+        for begins, found in (("Volt", False), ("volta merger", False), ("Kit", True)):
+            named = [{"field": "project", "operator": "prefix", "value": begins}]
+            assert bool(ask("POST", "/search", json={"query": "limes", "filters": named}).json()["hits"]) == found
+            listed = ask("GET", "/resources", params={"filters": json.dumps(named)}).json()["resources"]
+            assert bool(listed) == found
+            elsewhere = [{"not": named[0]}]
+            assert bool(ask("POST", "/search", json={"query": "limes", "filters": elsewhere}).json()["hits"]) != found
     # Whose files they are sees all of it, also where a project is named.
     everything = [{"field": "metadata.merger_price", "value": "high"}]
     for project in (None, "Kitchen"):

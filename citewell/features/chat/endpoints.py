@@ -16,6 +16,7 @@ from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswe
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.project_filters import seen_by
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
@@ -42,7 +43,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
             thread_id=body.thread_id,
             projects=grant.narrowed(projects_named(body.project, body.projects)),
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
-            filters=parse_filters(body.filters),
+            filters=seen_by(grant, parse_filters(body.filters)),
             rerank=body.rerank,
             rerank_limits=RerankLimits(
                 candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold

@@ -14,6 +14,7 @@ from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidM
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
+from citewell.features.project_filters import seen_by
 from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -172,7 +173,7 @@ async def list_resources(
         parent_id=parent_id,
         query=q,
         ids=None if id is None else tuple(id),
-        conditions=_filters(filters),
+        conditions=seen_by(grant, _filters(filters)),
     )
     if fields == "summary":
         brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project, grant.kept_to)
@@ -193,7 +194,7 @@ async def list_facets(
 ) -> FacetsOut:
     """What the files of a list can be filtered by: each field that they have, its values, and how many files have each."""
     _check_status(status)
-    narrowed = ResourceFilter(status=status, conditions=_filters(filters))
+    narrowed = ResourceFilter(status=status, conditions=seen_by(grant, _filters(filters)))
     found = await _service(request).facets(
         grant.owner_id,
         narrowed,
@@ -344,7 +345,7 @@ async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: 
 async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn, grant: CurrentGrant) -> Response:
     """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
     service, owner = _service(request), grant.owner_id
-    projects, filters = grant.narrowed(body.projects), parse_filters(body.filters)
+    projects, filters = grant.narrowed(body.projects), seen_by(grant, parse_filters(body.filters))
     await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
     stored = await service.picture(owner, resource_id, body.chunk_id)
     require_showable(stored)

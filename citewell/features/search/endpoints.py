@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.project_filters import seen_by
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
@@ -46,7 +47,7 @@ def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:
         projects=grant.narrowed(projects_named(body.project, body.projects)),
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,
-        conditions=parse_filters(body.filters),
+        conditions=seen_by(grant, parse_filters(body.filters)),
         rerank=body.rerank,
         rerank_limits=RerankLimits(
             candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold

@@ -1,0 +1,34 @@
+"""Filters by project of callers who are kept to some projects: what they ask of projects is asked of these alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+
+from citewell.filters import lowered, mapped
+from citewell.points import keyword
+from citewell.predicates import holds
+from citewell.types import Condition, Expression, Operator
+from citewell.types.accounts import Grant
+
+_FIELD = "project"
+_NO_PROJECT = "00000000-0000-0000-0000-000000000000"
+
+
+def seen_by(grant: Grant, filters: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The filters, with conditions on projects as the ids of those that the grant is kept to and that meet them.
+
+    A file that the caller sees may be in other projects too, whose names could be guessed by their beginnings otherwise.
+    """
+    if grant.projects is None:
+        return filters
+    return tuple(mapped(one, partial(_among, grant.projects)) for one in filters)
+
+
+def _among(projects: Mapping[str, str], condition: Condition) -> Expression:
+    return mapped(lowered(condition), partial(_as_ids, projects)) if condition.field == _FIELD else condition
+
+
+def _as_ids(projects: Mapping[str, str], condition: Condition) -> Condition:
+    found = [known for known, name in projects.items() if holds(condition, {_FIELD: [keyword(known), keyword(name)]})]
+    return Condition(_FIELD, Operator.IN, tuple(found) or (_NO_PROJECT,))
