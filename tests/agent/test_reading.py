@@ -128,11 +128,14 @@ async def test_a_further_sentence_with_the_same_answer_is_left_out() -> None:
         ("What may enter?", "Small fishing boats may enter (tugs and rafts, which are wide, do too).", "Small fishing boats"),
         ("What is said?", 'It is said: "small boats enter, and large ones, which are many, wait."', "small boats"),
         ("What may enter?", "Small boats enter, as the harbour is not deep.", "Small boats"),
+        ("What is the dividend?", "The dividend was proposed at EUR 1.20 per share; the board decided in favour of EUR 1.05.", "EUR 1.20"),
+        ("What is the bonus?", "The works council asked for 12%, while the board has agreed to a bonus of 6%.", "12%"),
+        ("Ab wann kann man kündigen?", "Der Vertrag kann monatlich gekündigt werden, im ersten Jahr jedoch in keinem Fall.", "monatlich"),
         ("What may enter?", "Boats do, which is well known here.", "Boats"),
         ("What made the fees so high?", "The fees rose to a mean of 23.5 euros a boat, primarily due to the dredging.", "to a mean of 23.5 euros"),
         ("By how much did the fees rise, and what drove it?", "The fees rose to a mean of 23.5 euros a boat, primarily due to the dredging.", "to a mean of 23.5 euros"),
     ],
-    ids=["limit", "list", "and", "asked of", "bracket", "quotation", "denial", "short", "no fact", "cause"],
+    ids=["limit", "list", "and", "asked of", "bracket", "quotation", "denial", "another amount", "another share", "German", "short", "no fact", "cause"],
 )  # fmt: skip
 def test_what_bears_on_the_answer_stays(question: str, sentence: str, answer: str) -> None:
     assert trim(read_question(question), sentence, _read(sentence, answer)) == sentence

@@ -25,7 +25,9 @@ _ADDS = re.compile(
 )
 # Without such a word the sentence would say something else, or more than its writer holds.
 _LIMITS = re.compile(
-    r"\b(?:but|though|although|however|yet|not|no|never|none|neither|nor|without|cannot|unless|except|if|until|only|provided|excluding|other|rather|instead)\b|n['’]t\b",
+    r"\b(?:but|though|although|however|yet|not|no|never|none|neither|nor|without|cannot|unless|except|if|until|only|provided|excluding|other|rather|instead"
+    r"|at (?:most|least)|up to|subject to|earliest|latest|first time"
+    r"|nicht|kein\w{0,2}|ohne|außer|aber|jedoch|sondern|nur|erst|wenn|falls|sofern|solange|mindestens|höchstens|frühestens|spätestens)\b|n['’]t\b",
     re.I,
 )
 # What a question that does not ask for a fact may ask for, and the words of one that asks for a fact and for this.
@@ -35,6 +37,7 @@ _CAUSE = re.compile(
 )
 _ASKS_FOR_CAUSE = re.compile(r"\b(?:why|because|cause[ds]?|reasons?|drove|driv\w+|led|explain\w*|due)\b", re.I)
 _CLAUSE = re.compile(r"(?<![\s,;:–—-])(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=\())")
+_UNIT = re.compile(r"[$€£¥₵₦₹%]|\b(?-i:[A-Z]{3})(?=\s?\d)|(?<=\d)\s?(?:per ?cent|percent|euros?|dollars?|pounds?)\b", re.I)
 _JOINS = re.compile(r"(?:and|or)\b", re.I)
 _OPENED = re.compile(r"[(\[“«„]")
 _CLOSED = re.compile(r"[)\]”»]")
@@ -62,9 +65,15 @@ def trim(question: Question, sentence: str, read: Read | None = None, limits: Ex
             and _LIMITS.search(rest) is None
             and not (may_be_cause and _CAUSE.search(rest))
             and held <= set(analyze(kept, question.language))
+            and not (_units(read.answer) & _units(rest))
         ):
             return f"{kept}…"
     return sentence
+
+
+def _units(text: str) -> set[str]:
+    """What its amounts are in: where another amount of the kind follows, it may be the one that holds in the end."""
+    return {found[0].strip().casefold() for found in _UNIT.finditer(text)}
 
 
 def _goes_on_listing(rest: str, limits: ExtractiveThresholds) -> bool:
