@@ -174,3 +174,13 @@ def test_a_phrase_takes_the_place_of_the_one_after_the_same_preposition(turns: t
 def test_a_phrase_after_a_preposition_that_was_not_there_replaces_nothing() -> None:
     found = rephrase("and in the first year?", [PastMessage("user", "What is the notice period?")])
     assert found.question.startswith("and in the first year? (")
+
+
+def test_of_tables_is_asked_in_the_askers_own_words() -> None:
+    """What an answer named would be a condition of the query: the total of one invoice in place of all that are unpaid."""
+    thread = [
+        PastMessage("user", "which invoices are unpaid"),
+        PastMessage("assistant", "- Invoice: INV-03 [1]\n- Invoice: INV-05 [2]\n- Invoice: INV-07 [3]"),
+    ]
+    assert rephrase("what is their total?", thread).asked == "what is their total? (invoices unpaid)"
+    assert rephrase("How many invoices are there?", thread).asked == ""

@@ -37,7 +37,9 @@ _CAUSE = re.compile(
 )
 _ASKS_FOR_CAUSE = re.compile(r"\b(?:why|because|cause[ds]?|reasons?|drove|driv\w+|led|explain\w*|due)\b", re.I)
 _CLAUSE = re.compile(r"(?<![\s,;:–—-])(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=\())")
-_UNIT = re.compile(r"[$€£¥₵₦₹%]|\b(?-i:[A-Z]{3})(?=\s?\d)|(?<=\d)\s?(?:per ?cent|percent|euros?|dollars?|pounds?)\b", re.I)
+_UNIT = re.compile(
+    r"[$€£¥₵₦₹%]|\b(?-i:[A-Z]{3})(?=\s?\d)|(?<=\d)\s?(?:per ?cent|percent|euros?|dollars?|pounds?)\b", re.I
+)
 _JOINS = re.compile(r"(?:and|or)\b", re.I)
 _OPENED = re.compile(r"[(\[“«„]")
 _CLOSED = re.compile(r"[)\]”»]")

@@ -72,14 +72,15 @@ async def _plan_of_table(
     turn: TurnState, planner: TablePlanner, tables: Sequence[TableInfo], *, only: bool
 ) -> Planned | Refused | None:
     """What the question means of the tables; of `and in Kumasi?`, the question before with the other value, where that is planned."""
-    owner_id, base = turn.request.owner_id, turn.rephrased.base if turn.rephrased is not None else ""
-    if base:
-        exchanged = await planner.exchanged(owner_id, base, turn.request.message, tables)
+    owner_id, rephrased = turn.request.owner_id, turn.rephrased
+    if rephrased is not None and rephrased.base:
+        exchanged = await planner.exchanged(owner_id, rephrased.base, turn.request.message, tables)
         found = await planner.consider(owner_id, exchanged, tables, only=only) if exchanged else None
         if isinstance(found, Planned):
             turn.note("table_question", exchanged)
             return found
-    return await planner.consider(owner_id, turn.question, tables, only=only)
+    question = rephrased.asked if rephrased is not None and rephrased.asked else turn.question
+    return await planner.consider(owner_id, question, tables, only=only)
 
 
 async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...]:

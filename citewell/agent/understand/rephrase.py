@@ -64,12 +64,15 @@ class Rephrased:
             with the thread's topic, whose subject it may leave unsaid; of any other after the question before it. Empty without a thread
     base:   the question before, in which a short message such as `and in Kumasi?` takes the place of something that a table may tell;
             else empty
+    asked:  an incomplete message with the topic in the asker's own words, for tables: what an answer named would be a condition of the
+            query; else empty
     """
 
     question: str
     queries: tuple[str, ...]
     beside: str = ""
     base: str = ""
+    asked: str = ""
 
 
 def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
@@ -95,7 +98,8 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
     with_topic = _with_topic(text, past)
     if not with_topic:
         return Rephrased(text, (text,), base=base)
-    return Rephrased(with_topic, (text, with_topic), f"{earlier[-1]} {text}", base)
+    asked = _with_topic(text, [m for m in past if m.role == "user"]) or text
+    return Rephrased(with_topic, (text, with_topic), f"{earlier[-1]} {text}", base, asked)
 
 
 def _with_topic(text: str, past: Sequence[PastMessage]) -> str:
