@@ -9,7 +9,8 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.errors import Conflict, NotFound, UnnamedProject, named
+from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject, named
+from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database, insert_new
 from citewell.storage.lookups import Prepared
@@ -18,6 +19,8 @@ from citewell.storage.payload_changes import note_changes
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Project, Scope
 
+MAX_NAME = 200
+"""Characters of a project's name."""
 # Written once, as every file asks them.
 _NAMED = Prepared(
     sa.select(projects.c.id).where(
@@ -41,14 +44,14 @@ class ProjectRepository:
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
         """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
 
-        Raises `NotFound`, and `UnnamedProject` for an empty name.
+        Raises `NotFound`, also for an unknown id; else as `create`.
         """
         UnnamedProject.check(id_or_name)
         wanted = DEFAULT_PROJECT if id_or_name is None else id_or_name
         found = await self._database.fetch(_NAMED, owner=owner_id, wanted=wanted)
         if found:
             return found[0]["id"]
-        if not create:
+        if not create or is_resource_id(wanted):
             raise NotFound(f"There is no project called {named(wanted)}.")
         try:
             return (await self.create(owner_id, wanted)).id
@@ -60,7 +63,13 @@ class ProjectRepository:
         return tuple(dict.fromkeys([await self.resolve(owner_id, one) for one in ids_or_names]))
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
-        """A new project; `Conflict` when the owner already has one of that name."""
+        """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, and `InvalidInput` for a name that is
+        longer than 200 characters or looks like an id, by which projects are named too."""
+        UnnamedProject.check(name)
+        if len(name) > MAX_NAME:
+            raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
+        if is_resource_id(name):
+            raise InvalidInput("The name of a project may not look like an id.")
         project = Project(
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )

@@ -7,7 +7,7 @@ import uuid
 
 import pytest
 
-from citewell.errors import Conflict, NotFound, UnnamedProject
+from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository, link
@@ -112,3 +112,14 @@ async def test_a_resource_is_not_linked_to_a_project_that_is_not_there(database:
     with pytest.raises(NotFound):
         await ResourceRepository(database).create(new_resource(ada, "one"), str(uuid.uuid4()))
     assert await ResourceRepository(database).counts(ada) == {}
+
+
+@pytest.mark.parametrize("name", ["x" * 201, "3f2b8a52-6a0e-4a51-9d0a-5d2c1f0e7b11"])
+async def test_a_name_is_short_and_no_id(database: Database, ada: str, name: str) -> None:
+    projects = ProjectRepository(database)
+    with pytest.raises(InvalidInput):
+        await projects.create(ada, name)
+    with pytest.raises((InvalidInput, NotFound)):
+        await projects.resolve(ada, name, create=True)
+    with pytest.raises(UnnamedProject):
+        await projects.create(ada, "   ")

@@ -52,7 +52,7 @@ def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -
     """The time that is written from `index` on, in lower case; `years` are the first and the last of the dates that it may be of."""
     if (found := _day(texts, index, years)) is not None:
         day, end = found
-        return NamedTime(end, day, day + timedelta(days=1))
+        return NamedTime(end, day, day + timedelta(days=1)) if day < date.max else None
     year = year_in(texts[index])
     if year is not None:
         return NamedTime(index + 1, date(year, 1, 1), date(year + 1, 1, 1))
