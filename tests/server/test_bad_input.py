@@ -126,11 +126,9 @@ def test_an_empty_project_is_neither_the_default_one_nor_all(
     assert "leave it out" in response.json()["error"]["message"]
 
 
-def test_an_empty_project_of_a_form_or_header_is_refused(server: RunningServer) -> None:
-    before = len(server.resources())
-    _error(server.upload("unnamed.txt", _unique(), project=" "), 422, "unnamed_project")
-    assert len(server.resources()) == before
-    assert not _files(server.data / "uploads")
+def test_a_forms_empty_field_names_no_project_and_an_empty_header_is_refused(server: RunningServer) -> None:
+    without, empty = (server.upload("a.txt", _unique(), **given).json() for given in ({}, {"project": " "}))
+    assert empty["project_ids"] == without["project_ids"]
     _error(server.client.get("/resources", headers={"X-Citewell-Project": ""}), 422, "unnamed_project")
 
 

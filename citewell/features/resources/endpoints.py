@@ -381,7 +381,7 @@ def _field(upload: Upload, name: str) -> str | None:
 
 def _project(upload: Upload, grant: Grant) -> str | None:
     try:
-        return grant.project((_field(upload, "project") or "") if "project" in upload.fields else None)
+        return grant.project(_field(upload, "project"))  # forms send a field that is left empty, too
     except CitewellError:
         upload.file.path.unlink(missing_ok=True)
         raise
