@@ -10,7 +10,6 @@ from typing import Any
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject, named
-from citewell.metadata import is_resource_id
 from citewell.points import keyword
 from citewell.storage.database import Database, insert_new
 from citewell.storage.lookups import Prepared
@@ -44,14 +43,14 @@ class ProjectRepository:
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
         """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
 
-        Raises `NotFound`, also for an unknown id; else as `create`.
+        Raises `NotFound`; else as `create`.
         """
         UnnamedProject.check(id_or_name)
         wanted = DEFAULT_PROJECT if id_or_name is None else id_or_name
         found = await self._database.fetch(_NAMED, owner=owner_id, wanted=wanted)
         if found:
             return found[0]["id"]
-        if not create or is_resource_id(wanted):
+        if not create:
             raise NotFound(f"There is no project called {named(wanted)}.")
         try:
             return (await self.create(owner_id, wanted)).id
@@ -63,13 +62,10 @@ class ProjectRepository:
         return tuple(dict.fromkeys([await self.resolve(owner_id, one) for one in ids_or_names]))
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
-        """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, and `InvalidInput` for a name that is
-        longer than 200 characters or looks like an id, by which projects are named too."""
+        """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, `InvalidInput` for one that is too long."""
         UnnamedProject.check(name)
         if len(name) > MAX_NAME:
             raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
-        if is_resource_id(name):
-            raise InvalidInput("The name of a project may not look like an id.")
         project = Project(
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )
