@@ -192,3 +192,17 @@ ORDER_ROWS = ((100234, "Acme", 1, 2.5), (100235, "Bolt", 10, 4.0), (100236, "Acm
 async def test_numbers_that_only_tell_rows_apart_and_names_in_short(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(ORDERS, ORDER_ROWS, filename="sales.csv", sheet=None)
     assert await answer_of(sheets, question) == answer
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("which flats do not have a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("which flats don't have a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("flats without a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
+        ("which flats have a balcony", "- Flat: A1 [1]\n- Flat: C1 [2]"),
+    ],
+)
+async def test_what_is_not_so_is_left_out_or_the_question_refused(sheets: Sheets, question: str, answer: str) -> None:
+    sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
+    assert await answer_of(sheets, question) == answer

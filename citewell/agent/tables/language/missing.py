@@ -18,7 +18,9 @@ _OWING, _PAYING = (
 _OF_AMOUNTS = frozenset({Operation.MAX, Operation.MIN, Operation.SUM, Operation.AVG})
 _MIN_UNDONE = 6  # letters: `unit` is not what is not it
 _LACKING = frozenset({"no", "without", "lack", "lacks", "lacking"})
-_NEGATIONS = frozenset({"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't"})
+NEGATIONS = frozenset(
+    {"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "doesn't", "don't", "didn't"}
+)
 
 
 def read_missing(reading: Reading) -> None:
@@ -40,7 +42,7 @@ def read_missing(reading: Reading) -> None:
             reading.asks_rows = True
             reading.used.update(lacks)
             continue
-        negations = [i for i in before if texts[i] in _NEGATIONS]
+        negations = [i for i in before if texts[i] in NEGATIONS]
         if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
             reading.columns.remove(mention)
             reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
@@ -75,6 +77,15 @@ def _is_without(reading: Reading, column: TableColumn) -> bool:
     reading.conditions.append(missing if no is None else RowCondition(ColumnRef(column.name), Comparator.EQ, no))
     reading.asks_rows = True
     return True
+
+
+def check_negations(reading: Reading) -> None:
+    """A `not` that no condition has taken up leaves out rows, and it is not known which: `engines that were not used in 2013`."""
+    texts = [word.text.casefold() for word in reading.question]
+    for index, text in enumerate(texts):
+        after_or = index > 0 and texts[index - 1] == "or"  # `whether or not`
+        if text in NEGATIONS and index not in reading.used and not after_or:
+            reading.problem = reading.problem or f"it is not clear what “{reading.question[index].text}” leaves out"
 
 
 def _says_yes_or_no(reading: Reading, column: TableColumn) -> bool:

@@ -19,7 +19,7 @@ from citewell.agent.tables.language.links import (
     unit_words,
     value_mentions,
 )
-from citewell.agent.tables.language.missing import read_missing, read_payments
+from citewell.agent.tables.language.missing import NEGATIONS, check_negations, read_missing, read_payments
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.wording import (
     FILLERS,
@@ -43,6 +43,7 @@ _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _BEING_THERE = frozenset(
     map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
 )
+_DENIED_WITHIN = 5  # words
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
 _BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
@@ -72,6 +73,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_verb(reading)
     _read_flags(reading)
     _check_alternatives(reading)
+    check_negations(reading)
     return reading
 
 
@@ -320,7 +322,7 @@ def _read_flags(reading: Reading) -> None:
         if not (selects or verbs or _is_a_trait(reading, mention)):
             continue
         reading.used.update(verbs)
-        wanted = _NO if _is_negated(reading, mention.first) else _YES
+        wanted = _NO if _is_negated(reading, mention.first) or _is_denied(reading, mention.first) else _YES
         meant = next((text for word, text in words.items() if word in wanted), None)
         reading.columns = [m for m in reading.columns if m.column != mention.column]
         if meant is not None and mention.column.name not in {c.ref.column for c in reading.conditions}:
@@ -328,6 +330,18 @@ def _read_flags(reading: Reading) -> None:
             reading.asks_rows = True
         if reading.entity == mention.column:
             reading.entity = None
+
+
+def _is_denied(reading: Reading, first: int) -> bool:
+    """`Do not have a`, `don't include any`: before the words that say only that something is there."""
+    for index in range(first - 1, max(-1, first - _DENIED_WITHIN), -1):
+        word = reading.question[index]
+        if word.text.casefold() in NEGATIONS:
+            reading.use(index, index + 1)
+            return True
+        if word.norm not in FILLERS and word.norm not in _BEING_THERE:
+            return False
+    return False
 
 
 def _is_a_trait(reading: Reading, mention: ColumnMention) -> bool:
