@@ -450,6 +450,13 @@ def test_percentages_and_amounts_are_read_with_their_signs(tmp_path: Path) -> No
     assert [column(reading, name).get("unit") for name in ("Margin", "Revenue", "Cost")] == ["%", "€", "GHS"]
 
 
+def test_a_computed_number_has_a_few_more_decimals_than_its_format(tmp_path: Path) -> None:
+    codes = {"percent": "0.0%", "euro": "#,##0.00 [$€-407]"}
+    columns = {"Owner": [("Ada", "")], "Share": [(1 / 3, "percent")], "Value": [(1000 / 3, "euro")]}
+    reading = read(shown_with(tmp_path / "a.xlsx", codes, columns))
+    assert texts(reading) == ["Owner: Ada | Share: 33.333% | Value: €333.333333"]
+
+
 def test_a_column_whose_numbers_do_not_share_a_unit_is_read_as_stored(tmp_path: Path) -> None:
     codes = {"percent": "0.0%", "euro": '#,##0 "€"', "dollar": '"$"#,##0', "quoted": '0.0"%"'}
     path = shown_with(

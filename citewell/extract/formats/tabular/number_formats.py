@@ -21,6 +21,8 @@ _UNITS = re.compile(rf"(?<![A-Za-z]){UNIT}(?![A-Za-z])")
 _DECIMALS = re.compile(r"\.(0+)")
 _SHOWN_DIGITS = 15
 """Significant digits of a number that spreadsheet programs show."""
+_MORE_OF_PERCENT, _MORE_OF_AMOUNT = 2, 4
+"""Decimals beyond those of the format: totals of amounts stay right to the cent."""
 _MAX_CODE = 255
 """Characters that programs take of a format code."""
 
@@ -34,14 +36,15 @@ class NumberFormat:
     decimals: int = 0
 
     def shown(self, number: float) -> str:
-        """The number as text: exact, but for noise beyond the fifteenth digit.
+        """The number as text, with more decimals than the format has where the number has them: two of a percentage, four of an amount.
 
         >>> NumberFormat("%", 100).shown(0.245), NumberFormat("€", decimals=2).shown(-1234.5), NumberFormat("GHS").shown(900)
         ('24.5%', '-€1,234.50', 'GHS 900')
         """
         exact = Decimal(number) if isinstance(number, int) else Decimal(f"{number:.{_SHOWN_DIGITS}g}")
         value = exact * self.times
-        places = max(_decimals(value), self.decimals)
+        more = _MORE_OF_PERCENT if self.unit == "%" else _MORE_OF_AMOUNT
+        places = max(min(_decimals(value), self.decimals + more), self.decimals)
         digits = f"{abs(value):,.{places}f}"
         if self.unit == "%":
             written = f"{digits}%"
