@@ -49,3 +49,12 @@ async def test_the_number_may_stand_over_the_passage(answerer: ExtractiveAnswere
 async def test_quantities_may_differ(answerer: ExtractiveAnswerer) -> None:
     found = await answerer.answer("Can goods be returned within 30 days?", [TERMS])
     assert "within 14 days" in found.text
+
+
+async def test_the_number_of_something_else_in_a_passage_is_not_that_number(answerer: ExtractiveAnswerer) -> None:
+    beside = [
+        hit(f"Deliveries come at gate 10. Locker {n} is opened with the code {7919 * n}.", ordinal=n) for n in (1, 9)
+    ]
+    asked = "With which code is locker 10 opened?"
+    assert (await answerer.answer(asked, [*beside, *LOCKERS])).text == "Locker 10 is opened with the code 79190. [1]"
+    assert "Locker 9" not in (await answerer.answer(asked, beside)).text

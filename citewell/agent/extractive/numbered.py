@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from citewell.agent.extractive.scoring import ScoredStatement
 from citewell.agent.understand.question import Question
@@ -28,16 +28,18 @@ def about_the_number(question: Question, scored: Sequence[ScoredStatement]) -> l
     if not asked or not scored:
         return list(scored)
     named = [set(_TOKEN.findall(_around(one))) for one in scored]
-    other = [
-        any(name in asked and number != asked[name] and asked[name] not in present for name, number in called)
-        for present, called in zip(
-            named, (_numbered(s.statement.shown, question.language) for s in scored), strict=True
-        )
-    ]
+    other = [_of_another(one, asked, question.language) for one in scored]
     wanted = set(asked.values()) if other[0] else set[str]()
     return [
         one for one, present, is_other in zip(scored, named, other, strict=True) if not is_other and wanted <= present
     ]
+
+
+def _of_another(one: ScoredStatement, asked: Mapping[str, str], language: str | None) -> bool:
+    """Whether a statement is about another number of a name that the question has, and its passage nowhere about the one asked for."""
+    called = [name for name, number in _numbered(one.statement.shown, language) if number != asked.get(name, number)]
+    around = set(_numbered(_around(one), language)) if called else set[tuple[str, str]]()
+    return any((name, asked[name]) not in around for name in called)
 
 
 def _around(one: ScoredStatement) -> str:
