@@ -9,7 +9,7 @@ from citewell.agent.citations.numbers import find_figures
 from citewell.types import Box, Chunk, Element, ElementType, Locator, Piece
 
 _HEADER_LINES = 2  # the header of a Markdown table and the rule under it
-MAX_ROWS = 1_000
+_MAX_ROWS = 1_000
 """Rows that a place spans, beyond which it is not put together with others."""
 
 
@@ -73,7 +73,7 @@ def with_rows_of(place: Locator, others: Sequence[Locator]) -> Locator:
     """The place with the rows of other places in its table added: of a passage that several sentences cite, each for a row."""
     rows: set[int] = set()
     for one in (place, *others):
-        if one.row is None or (one.row_end or one.row) - one.row > MAX_ROWS:
+        if one.row is None or (one.row_end or one.row) - one.row > _MAX_ROWS:
             return place
         rows.update(one.rows or range(one.row, (one.row_end or one.row) + 1))
     first, last = min(rows), max(rows)

@@ -27,12 +27,9 @@ def about_the_number(question: Question, scored: Sequence[ScoredStatement]) -> l
     asked = dict(_numbered(question.text, question.language))
     if not asked or not scored:
         return list(scored)
-    named = [set(_TOKEN.findall(_around(one))) for one in scored]
     other = [_of_another(one, asked, question.language) for one in scored]
-    wanted = set(asked.values()) if other[0] else set[str]()
-    return [
-        one for one, present, is_other in zip(scored, named, other, strict=True) if not is_other and wanted <= present
-    ]
+    kept = [one for one, is_other in zip(scored, other, strict=True) if not is_other]
+    return [one for one in kept if set(asked.values()) <= set(_TOKEN.findall(_around(one)))] if other[0] else kept
 
 
 def _of_another(one: ScoredStatement, asked: Mapping[str, str], language: str | None) -> bool:

@@ -14,12 +14,13 @@ from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.topics import find_topic_terms
 from citewell.text.analysis import analyze
 
+_LINKING = "and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+"
 _EXCHANGED = re.compile(
-    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b",
+    rf"^(?:(?:{_LINKING})[\s,!.]+)*(?:what|how) about\b|^(?:and|or|but|then|also|plus)\b",
     re.I,
 )
 _LEAD = re.compile(
-    r"^(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+)[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
+    rf"^(?:(?:{_LINKING})[\s,!.]+)*(?:(?:what|how) about|and|or|but|then|also|plus)\b"
     r"[\s,]*(?:(?:for|in|on|of|with|at|the)\b\s*)*",
     re.I,
 )
@@ -43,7 +44,7 @@ _SLOTS = (
 )
 _PREPOSITIONS = "for|in|at|on|with|from|by|of|to"
 _WITH_PREPOSITION = re.compile(
-    r"(?:(?:and|but|so|ok|okay|then|also|thanks|thank you|great|well|no|yes|hm+|or|plus|(?:what|how) about)\b[\s,!.]*)+"
+    rf"(?:(?:{_LINKING}|or|plus|(?:what|how) about)\b[\s,!.]*)+"
     rf"(?P<preposition>{_PREPOSITIONS})\s+(?P<object>\S.*)",
     re.I,
 )
@@ -157,7 +158,8 @@ def _substituted(base: str, own: str) -> str | None:
                 first -= 1
             return base[: words[first].start()] + own + base[words[index].end() :]
     for kind in _SLOTS:
-        if (kind.fullmatch(own) or (kind is _NAMES and _NAME.fullmatch(own))) and (found := list(kind.finditer(base))):
+        whole = _NAME if kind is _NAMES else kind
+        if whole.fullmatch(own) and (found := list(kind.finditer(base))):
             return base[: found[-1].start()] + own + base[found[-1].end() :]
     return None
 

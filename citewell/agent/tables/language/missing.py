@@ -24,7 +24,7 @@ NEGATIONS = frozenset(
 
 
 def read_missing(reading: Reading) -> None:
-    """`Unpaid invoices`, `which are not paid yet`: the rows where the column `Paid on` is empty, or where it says no."""
+    """`Unpaid invoices`, `which are not paid yet`, `no manager`: the rows where the column is empty, or where it says no."""
     texts = [word.text.casefold() for word in reading.question]
     for index, text in enumerate(texts):
         if not text.startswith("un") or len(text) < _MIN_UNDONE or not reading.is_free(index, index + 1):

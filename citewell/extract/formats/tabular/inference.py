@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -61,10 +61,8 @@ def infer(
     found: dict[int, ColumnKind] = {}
     while len(found) < width:
         open_columns = [index for index in range(width) if index not in found]
-        for first in range(0, len(open_columns), _COLUMNS_PER_QUERY):
-            batch = {
-                index: _first_with_rivals(guesses[index]) for index in open_columns[first : first + _COLUMNS_PER_QUERY]
-            }
+        for columns in _batches(open_columns):
+            batch = {index: _first_with_rivals(guesses[index]) for index in columns}
             for index, proof in _prove(connection, table, batch).items():
                 if not guesses[index] or guesses[index][0] in proof.kinds:
                     found[index] = _decide(connection, table, f"c{index}", proof)
@@ -84,15 +82,21 @@ def _with_decimal_comma(
 ) -> dict[int, ColumnKind]:
     """Columns of numbers with a point or a comma that may as well be written like the other columns of their table."""
     comma = next(kind for kind in KINDS if kind.format == DECIMAL_COMMA)
-    doubtful = {
-        index: [comma]
-        for index, one in found.items()
-        if one.kind.dtype == "number" and one.kind.format in (None, DECIMAL_POINT)
-    }
-    proofs = _prove(connection, table, doubtful) if doubtful else {}
+    doubtful = [
+        index for index, one in found.items() if one.kind.dtype == "number" and one.kind.format in (None, DECIMAL_POINT)
+    ]
+    proofs = [_prove(connection, table, {index: [comma] for index in columns}) for columns in _batches(doubtful)]
     return {
-        i: _decide(connection, table, f"c{i}", proof) for i, proof in proofs.items() if i in doubtful and proof.kinds
+        index: _decide(connection, table, f"c{index}", proof)
+        for batch in proofs
+        for index, proof in batch.items()
+        if proof.kinds
     }
+
+
+def _batches(columns: Sequence[int]) -> Iterator[Sequence[int]]:
+    """As many columns at a time as one query checks."""
+    return (columns[first : first + _COLUMNS_PER_QUERY] for first in range(0, len(columns), _COLUMNS_PER_QUERY))
 
 
 def _first_with_rivals(kinds: Sequence[ValueKind]) -> list[ValueKind]:
