@@ -10,7 +10,9 @@ import argparse
 import asyncio
 import random
 import tempfile
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, replace
 from pathlib import Path
 from statistics import fmean
 
@@ -22,7 +24,8 @@ from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.points import index_point
 from citewell.ports import FloatMatrix
 from citewell.retrieve.evaluate import Judgements, evaluate, read_corpus, read_judgements
-from citewell.retrieve.fusion import judged_by_words, ordered
+from citewell.retrieve.fusion import ordered
+from citewell.retrieve.joining import Joining
 from citewell.retrieve.legs import Legs
 from citewell.retrieve.options import RetrievalOptions
 from citewell.types import FileFacts, Filter, ScoredId, StoredChunk, Trace
@@ -32,54 +35,54 @@ DRAWS = 3
 LIMIT = 100
 
 
-class PenalisedLegs(Legs):
+class Penalised(Joining):
     """What a passage without a vector gets of the other leg is nothing."""
 
-    def _fuse(
-        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
-    ) -> list[ScoredId]:
-        return self._joined(dense, lexical, weight)
+    def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
+        return self.summed(dense)
 
 
-class AllWeightLegs(PenalisedLegs):
+class AllWeight(Joining):
     """A passage without a vector is judged by its words as if they had all the weight."""
 
-    def _fuse(
-        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
-    ) -> list[ScoredId]:
-        fused = self._joined(dense, lexical, weight)
-        return judged_by_words(fused, unseen, 1.0 - weight) if dense and unseen else fused
 
-
-class ImputedLegs(PenalisedLegs):
+class Imputed(Joining):
     """A passage without a vector gets what passages that both legs found got of the other leg, on average."""
 
-    def _fuse(
-        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
-    ) -> list[ScoredId]:
-        fused = dict(self._joined(dense, lexical, weight))
-        alone = dict(self._joined(dense, [], weight)) if dense else {}
-        both = [alone[key] * weight for key, _ in lexical if key in alone]
+    def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
+        fused = dict(self.summed(dense))
+        alone = dict(replace(self, lexical=()).summed(dense)) if dense else {}
+        both = [alone[key] * self.weight for key, _ in self.lexical if key in alone]
         share = fmean(both) if both else 0.0
-        return ordered({key: score + share if key in unseen else score for key, score in fused.items()})
+        return ordered({key: score + share if key in self.unseen else score for key, score in fused.items()})
 
 
-class HalfwayLegs(PenalisedLegs):
+class Halfway(Joining):
     """A passage without a vector gets of the other leg the middle between what its words say and that average."""
 
-    def _fuse(
-        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
-    ) -> list[ScoredId]:
-        by_words = dict(AllWeightLegs._fuse(self, dense, lexical, weight, unseen))
-        by_mean = dict(ImputedLegs._fuse(self, dense, lexical, weight, unseen))
+    def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
+        by_words = dict(AllWeight.fuse(self, dense))
+        by_mean = dict(Imputed.fuse(self, dense))
         return ordered({key: (score + by_mean[key]) / 2 for key, score in by_words.items()})
 
 
-WAYS: dict[str, type[Legs]] = {
-    "nothing of the other leg": PenalisedLegs,
-    "words have all the weight": AllWeightLegs,
-    "the mean of the other leg": ImputedLegs,
-    "half-way between the two": HalfwayLegs,
+class LegsOf(Legs):
+    """Legs whose lists are joined in one of these ways."""
+
+    def __init__(self, way: type[Joining], embedder: CachedEmbedder, index: QdrantEdgeIndex, waiting: Known) -> None:
+        super().__init__(embedder, index, RetrievalOptions(), waiting)
+        self._way = way
+
+    def _joining(self, lexical: Sequence[ScoredId], unseen: AbstractSet[str], weight: float) -> Joining:
+        usual = super()._joining(lexical, unseen, weight)
+        return self._way(**{field.name: getattr(usual, field.name) for field in fields(usual)})
+
+
+WAYS: dict[str, type[Joining]] = {
+    "nothing of the other leg": Penalised,
+    "words have all the weight": AllWeight,
+    "the mean of the other leg": Imputed,
+    "half-way between the two": Halfway,
 }
 
 
@@ -145,8 +148,8 @@ async def at_share(
     with tempfile.TemporaryDirectory(prefix="citewell-bench-") as scratch:
         index = await QdrantEdgeIndex.open(Path(scratch), embedder.fingerprint.dimensions)
         await index.upsert(points)
-        for name, legs_of in WAYS.items():
-            legs = legs_of(embedder, index, RetrievalOptions(), Known(frozenset(ids) - has))
+        for name, way in WAYS.items():
+            legs = LegsOf(way, embedder, index, Known(frozenset(ids) - has))
 
             async def rank(query: str, legs: Legs = legs) -> list[str]:
                 fused = (await legs.find(query, Filter(owner_id=OWNER), LIMIT, Trace())).fused

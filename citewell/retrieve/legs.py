@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Container, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from citewell.errors import ProviderError, Unavailable
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
-from citewell.retrieve.feedback import pulls_of
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, led_by, reciprocal_rank
-from citewell.retrieve.options import EmbedderTraits, FusionMethod, RetrievalOptions, traits_of
+from citewell.retrieve.fusion import led_by
+from citewell.retrieve.joining import Joining
+from citewell.retrieve.options import EmbedderTraits, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
+from citewell.second_pass import TwoPassIndex
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.sparse import code_terms, sparse_query, term_id
@@ -46,6 +48,10 @@ class Found:
     dense: tuple[ScoredId, ...]
     lexical: tuple[ScoredId, ...]
     fused: tuple[ScoredId, ...]
+
+
+_Joined: TypeAlias = tuple[FloatMatrix | None, list[ScoredId], Joining, list[ScoredId]]
+"""A query's vector, what is near it, how that was joined with what the words have found, and the list that came of it."""
 
 
 class Searching(Protocol):
@@ -95,6 +101,7 @@ class Legs:
         self._asked: set[asyncio.Task[None]] = set()
         self._embedder = embedder
         self._index = index
+        self._twice = index if isinstance(index, TwoPassIndex) else None
         self._options = options
         self._traits: EmbedderTraits = traits_of(embedder.fingerprint)
 
@@ -107,30 +114,70 @@ class Legs:
         """Search with `query` in `scope`; each leg returns at most `limit`."""
         language = detect_language(query)
         weight = self._dense_weight(language)
-        (vector, near), (lexical, unseen) = await asyncio.gather(
-            self._dense(query, scope, limit if weight > 0.0 else 0, trace),
-            self._by_words(query, language, scope, limit if weight < 1.0 else 0, trace),
-        )
-        dense = near or []
-        if weight > 0.0 and near is None:
-            reason = trace.details.get(EMBED_ERROR) or trace.details.get(STORE_ERROR)
-            log.warning("a search goes on by words alone: %s", reason)
-            weight, lexical = 0.0, lexical or await self._lexical(query, language, scope, limit, trace)
-        with timed(trace, "fuse"):
-            fused = self._fuse(dense, lexical, weight, unseen)
-        if vector is not None and near is not None and fused and self._options.feedback_chunks:
-            pulls = pulls_of(fused[: self._options.feedback_chunks], self._options.feedback_weight)
-            try:
-                with timed(trace, "feedback"):
-                    pulled = await self._near(vector, scope, limit, pulls)
-                with timed(trace, "fuse"):
-                    fused = self._fuse(pulled, lexical, weight, unseen)
-            except Unavailable as error:
-                log.warning("a search goes on without feedback: %s", error.message)
+        has_both = 0.0 < weight < 1.0 and limit > 0 and self._options.feedback_chunks > 0
+        if self._twice is not None and has_both and self.compares:
+            vector, dense, joining, fused = await self._in_two_steps(self._twice, query, language, scope, limit, trace)
+        else:
+            vector, dense, joining, fused = await self._in_three_steps(query, language, scope, limit, trace)
+        lexical, unseen = joining.lexical, joining.unseen
         if lexical and (named := await self._named(query, language, scope, trace)):
             fused = led_by(fused, named)
         self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
+
+    async def _in_two_steps(
+        self, index: TwoPassIndex, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> _Joined:
+        """The words beside the embedding, then all of the dense leg and the joining in one step of the index."""
+        weight = self._dense_weight(language)
+        vector, (lexical, unseen) = await asyncio.gather(
+            self._embedded(query, trace), self._by_words(query, language, scope, limit, trace)
+        )
+        joining = self._joining(lexical, unseen, weight)
+        if vector is not None:
+            asked = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit)
+            try:
+                with timed(trace, "dense"):
+                    dense, fused = await index.search_twice(asked, joining)
+                return vector, dense, joining, fused
+            except Unavailable as error:
+                self._note(error, trace)
+        return self._by_words_alone(vector, joining, trace)
+
+    async def _in_three_steps(
+        self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> _Joined:
+        """Both legs at once, and the dense one again, pulled by what they have found."""
+        weight = self._dense_weight(language)
+        (vector, near), (lexical, unseen) = await asyncio.gather(
+            self._dense(query, scope, limit if weight > 0.0 else 0, trace),
+            self._by_words(query, language, scope, limit if weight < 1.0 else 0, trace),
+        )
+        if weight > 0.0 and near is None:
+            lexical = lexical or await self._lexical(query, language, scope, limit, trace)
+            return self._by_words_alone(vector, self._joining(lexical, unseen, weight), trace)
+        dense = near or []
+        joining = self._joining(lexical, unseen, weight)
+        if vector is None or near is None:
+            with timed(trace, "fuse"):
+                return vector, dense, joining, joining.fuse(dense)
+        with timed(trace, "fuse"):
+            pulls = joining.pulls(dense)
+        pulled = dense
+        if pulls:
+            try:
+                with timed(trace, "feedback"):
+                    pulled = await self._near(vector, scope, limit, pulls)
+            except Unavailable as error:
+                log.warning("a search goes on without feedback: %s", error.message)
+        with timed(trace, "fuse"):
+            return vector, dense, joining, joining.fuse(pulled)
+
+    def _by_words_alone(self, vector: FloatMatrix | None, joining: Joining, trace: Trace) -> _Joined:
+        reason = trace.details.get(EMBED_ERROR) or trace.details.get(STORE_ERROR)
+        log.warning("a search goes on by words alone: %s", reason)
+        alone = replace(joining, weight=0.0)
+        return vector, [], alone, alone.fuse([])
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
         """The cosine of the query, whose vector may be known, with each of these chunks that has a vector; of none where the store embeds."""
@@ -185,11 +232,24 @@ class Legs:
                     return vector, await self._near(vector, scope, limit)
                 return None, await self._found(VectorQuery(text=query, filter=scope, limit=limit))
         except (ProviderError, Unavailable) as error:
-            if Capability.SPARSE not in self._index.capabilities:
-                raise
-            failed = EMBED_ERROR if isinstance(error, ProviderError) else STORE_ERROR
-            trace.details[failed] = f"{error.code}: {error.message}"
+            self._note(error, trace)
             return vector, None
+
+    async def _embedded(self, query: str, trace: Trace) -> FloatMatrix | None:
+        """The query's vector; None where the embedder fails."""
+        try:
+            with timed(trace, "embed"):
+                return await self.vector_of(query)
+        except (ProviderError, Unavailable) as error:
+            self._note(error, trace)
+            return None
+
+    def _note(self, error: ProviderError | Unavailable, trace: Trace) -> None:
+        """Why a search goes on by words alone. Raises the error where there are none."""
+        if Capability.SPARSE not in self._index.capabilities:
+            raise error
+        failed = EMBED_ERROR if isinstance(error, ProviderError) else STORE_ERROR
+        trace.details[failed] = f"{error.code}: {error.message}"
 
     async def _near(
         self, vector: FloatMatrix, scope: Filter, limit: int, pulls: tuple[tuple[str, float], ...] = ()
@@ -246,21 +306,14 @@ class Legs:
         with timed(trace, "lexical"):
             return await self._index.search(VectorQuery(sparse=terms, filter=scope, limit=limit))
 
-    def _fuse(
-        self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float, unseen: Container[str]
-    ) -> list[ScoredId]:
-        """Both legs' lists as one; `unseen` have no vectors yet, so that the other leg says nothing of them."""
-        fused = self._joined(dense, lexical, weight)
-        return judged_by_words(fused, unseen, 1.0 - weight) if dense and unseen else fused
-
-    def _joined(self, dense: Sequence[ScoredId], lexical: Sequence[ScoredId], weight: float) -> list[ScoredId]:
-        shares = [weight, 1.0 - weight]
-        match self._options.fusion:
-            case FusionMethod.HYBRID:
-                return hybrid(dense, lexical, weight, self._traits.typical_spread)
-            case FusionMethod.CONVEX:
-                return convex([dense, lexical], shares)
-            case FusionMethod.DISTRIBUTION:
-                return distribution_based([dense, lexical], shares)
-            case FusionMethod.RECIPROCAL_RANK:
-                return reciprocal_rank([dense, lexical], shares)
+    def _joining(self, lexical: Sequence[ScoredId], unseen: AbstractSet[str], weight: float) -> Joining:
+        options = self._options
+        return Joining(
+            options.fusion,
+            weight,
+            self._traits.typical_spread,
+            options.feedback_chunks,
+            options.feedback_weight,
+            lexical,
+            unseen,
+        )

@@ -10,8 +10,9 @@ import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_conditions import fields_of
@@ -23,9 +24,10 @@ from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.predicates import admits_nothing
+from citewell.second_pass import Joins
 from citewell.settings import EdgeStore
 from citewell.together import Together, outcome
-from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
@@ -35,7 +37,9 @@ _UNINDEXED_SHARE = 20
 _DELETED_SHARE = 4
 # Seconds until a compaction that found too little space is tried again.
 _COMPACTION_PAUSE = 300.0
+Q = TypeVar("Q")
 T = TypeVar("T")
+Steps: TypeAlias = Generator[list[tuple[int, T | BaseException]]]
 
 
 class _Open:
@@ -80,7 +84,8 @@ class QdrantEdgeIndex:
         self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
         # One at a time, as the engine does; other reads have the other threads.
-        self._asked = Together(self._searches, 1, _SEARCHES_PER_STEP, self._search_all)
+        self._asked = Together(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found))
+        self._asked_twice = Together(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found_twice))
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._late_start: asyncio.TimerHandle | None = None
         self._closed = False
@@ -122,28 +127,36 @@ class QdrantEdgeIndex:
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
-        if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
+        if query.sparse and not query.sparse.indices:
             return []
+        return await self._search(query, self._asked, lambda leg: leg) or []
+
+    async def search_twice(self, query: VectorQuery, joins: Joins) -> tuple[list[ScoredId], list[ScoredId]]:
+        """See `TwoPassIndex.search_twice`."""
+        found = await self._search(query, self._asked_twice, lambda leg: (leg, joins))
+        return found if found is not None else ([], joins.fuse([]))
+
+    async def _search(
+        self, query: VectorQuery, asked: Together[Q, T], question: Callable[[engine.LegQuery], Q]
+    ) -> T | None:
+        """The answer to a leg's question; None where nothing can be found."""
+        if admits_nothing(query.filter) or query.limit < 1:
+            return None
         await self._index_fields_of(query.filter)
         sole = self._sole_owner
         if sole not in (None, query.filter.owner_id):
             self._require_open()
-            return []
-        found = await self._search(query, is_sole_owner=sole is not None)
-        # Another owner's points may have come meanwhile: that they are there is noted before they are.
-        return found if self._sole_owner == sole else await self._search(query, is_sole_owner=False)
-
-    async def _search(self, query: VectorQuery, is_sole_owner: bool) -> list[ScoredId]:
+            return None
         with self._failures():
-            return await self._asked.ask((query, is_sole_owner))
+            found = await asked.ask(question((query, sole is not None)))
+            # Another owner's points may have come meanwhile: that they are there is noted before they are.
+            return found if self._sole_owner == sole else await asked.ask(question((query, False)))
 
-    def _search_all(
-        self, asked: Sequence[engine.LegQuery]
-    ) -> Generator[list[tuple[int, list[ScoredId] | BaseException]]]:
+    def _answer_all(self, search: Callable[[Shard, Sequence[Q]], list[T]], asked: Sequence[Q]) -> Steps[T]:
         with self._reading() as shard:
-            found = outcome(_found, shard, asked)
+            found = outcome(search, shard, asked)
             if isinstance(found, Exception):  # the engine does not say which of several has failed
-                alone = [outcome(_found, shard, [one]) for one in asked]
+                alone = [outcome(search, shard, [one]) for one in asked]
                 yield [(n, one if isinstance(one, Exception) else one[0]) for n, one in enumerate(alone)]
             else:
                 yield list(enumerate(found))
@@ -418,6 +431,13 @@ class QdrantEdgeIndex:
 
 def _found(shard: Shard, asked: Sequence[engine.LegQuery]) -> list[list[ScoredId]]:
     return [engine.scored_ids(ranked) for ranked in shard.call(engine.search_all, asked)]
+
+
+def _found_twice(
+    shard: Shard, asked: Sequence[tuple[engine.LegQuery, Joins]]
+) -> list[tuple[list[ScoredId], list[ScoredId]]]:
+    found = shard.call(engine.search_twice_all, asked)
+    return [(scored(zip(*dense, strict=True)), scored(zip(*fused, strict=True))) for dense, fused in found]
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:

@@ -20,6 +20,7 @@ from typing import IO, Concatenate, ParamSpec, Protocol, TypeVar, cast
 import qdrant_edge as qe
 
 from citewell.adapters.index import qdrant_edge_engine as engine
+from citewell.adapters.index.qdrant_edge_pages import map_pages
 from citewell.errors import CitewellError, DataFolderBusy, Unavailable
 from citewell.together import outcome
 
@@ -160,6 +161,7 @@ def main() -> None:
     if isinstance(shard, Exception):
         _reply(replies, shard)
         return
+    threading.Thread(target=map_pages, args=(Path(sys.argv[1]),), daemon=True).start()
     try:
         _reply(replies, None)
         while True:

@@ -1,0 +1,74 @@
+"""How the lists of both legs of one query become one, wherever that is done: here, or in the process of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
+
+from citewell.retrieve.feedback import pulls_of
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, reciprocal_rank
+from citewell.retrieve.options import FusionMethod
+from citewell.types import ScoredId, scored
+
+
+@dataclass(frozen=True, slots=True)
+class Joining:
+    """Implements `citewell.second_pass.Joins` for one query.
+
+    weight:          the dense leg's, 0 to 1
+    typical_spread:  see `hybrid`
+    feedback_chunks: how many of the best pull the query's vector, and feedback_weight how much
+    lexical:         what the words have found
+    unseen:          ids that have no vectors yet, so that the dense leg says nothing of them
+    """
+
+    method: FusionMethod
+    weight: float
+    typical_spread: float
+    feedback_chunks: int
+    feedback_weight: float
+    lexical: Sequence[ScoredId]
+    unseen: AbstractSet[str]
+
+    def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
+        """See `Joins.fuse`."""
+        fused = self.summed(dense)
+        return judged_by_words(fused, self.unseen, 1.0 - self.weight) if dense and self.unseen else fused
+
+    def pulls(self, dense: Sequence[ScoredId]) -> tuple[tuple[str, float], ...]:
+        """See `Joins.pulls`; none without feedback."""
+        best = self.fuse(dense)[: self.feedback_chunks] if self.feedback_chunks else []
+        return pulls_of(best, self.feedback_weight) if best else ()
+
+    def summed(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
+        """As `fuse`, as if every chunk had a vector."""
+        shares = [self.weight, 1.0 - self.weight]
+        match self.method:
+            case FusionMethod.HYBRID:
+                return hybrid(dense, self.lexical, self.weight, self.typical_spread)
+            case FusionMethod.CONVEX:
+                return convex([dense, self.lexical], shares)
+            case FusionMethod.DISTRIBUTION:
+                return distribution_based([dense, self.lexical], shares)
+            case FusionMethod.RECIPROCAL_RANK:
+                return reciprocal_rank([dense, self.lexical], shares)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # Named tuples would each be sent with the name of their type.
+        how = (self.method, self.weight, self.typical_spread, self.feedback_chunks, self.feedback_weight)
+        return _received, (type(self), *how, tuple(zip(*self.lexical, strict=True)), self.unseen)
+
+
+def _received(
+    kind: type[Joining],
+    method: FusionMethod,
+    weight: float,
+    typical_spread: float,
+    feedback_chunks: int,
+    feedback_weight: float,
+    ids_and_scores: Sequence[Sequence[str | float]],
+    unseen: AbstractSet[str],
+) -> Joining:
+    lexical = scored(zip(*ids_and_scores, strict=True))
+    return kind(method, weight, typical_spread, feedback_chunks, feedback_weight, lexical, unseen)
