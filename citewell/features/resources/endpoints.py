@@ -229,7 +229,9 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)
-    replaced = await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata)
+    replaced = await service.replace(
+        owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
+    )
     return ResourceOut.of(replaced).within(grant)
 
 
@@ -376,7 +378,7 @@ def _field(upload: Upload, name: str) -> str | None:
     if len(value) > 512:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
-    return value.replace("\x00", "") or None
+    return value or None
 
 
 def _project(upload: Upload, grant: Grant) -> str | None:
@@ -425,7 +427,7 @@ def _caption(upload: Upload) -> str | None:
     if caption is not None and len(caption) > MAX_CAPTION:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `caption` is longer than {MAX_CAPTION:,} characters.")
-    return None if caption is None else caption.replace("\x00", "").strip()
+    return None if caption is None else caption.strip()
 
 
 def _flag(upload: Upload, name: str) -> bool | None:
