@@ -25,6 +25,7 @@ from citewell.storage.payload_changes import file_facts, metadata_of, note_chang
 from citewell.storage.projects import check_identifier_free
 from citewell.storage.tables import resource_projects, resources
 from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope, conditions_in
+from citewell.types.names import composed_name, name_spellings
 
 _MAX_COUNTED = 64  # owners whose metadata stays counted
 _MAX_PARAMETERS = 500
@@ -186,12 +187,12 @@ class MetadataRepository:
         other = [name for name in names if name not in found]
         called = await self._by_identifier(owner_id, other, project_ids)
         for name in other:
-            holders = called.get(keyword(name), set())
+            holders = called.get(_key(name), set())
             if not holders:
                 raise NotFound(f"There is no file {named(name)}, or it is not yours.")
             if len(holders) > 1:
                 raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
-        return tuple(name if name in found else next(iter(called[keyword(name)])) for name in names)
+        return tuple(name if name in found else next(iter(called[_key(name)])) for name in names)
 
     async def revision(self, owner_id: str) -> MetadataRevision:
         """The revision of the owner's metadata. Every search asks for it, and counting 100,000 files takes 16 ms: on SQLite it is read
@@ -322,7 +323,8 @@ class MetadataRepository:
         found: dict[str, set[str]] = {}
         table = resource_projects
         for start in range(0, len(names), _MAX_PARAMETERS):
-            part = [keyword(name) for name in names[start : start + _MAX_PARAMETERS]]
+            given = names[start : start + _MAX_PARAMETERS]
+            part = [keyword(spelling) for name in given for spelling in name_spellings(name)]
             query = (
                 sa.select(table.c.identifier, table.c.resource_id)
                 .join(resources, resources.c.id == table.c.resource_id)
@@ -331,8 +333,13 @@ class MetadataRepository:
             if project_ids is not None:
                 query = query.where(table.c.project_id.in_(project_ids))
             for row in await self._database.rows(query):
-                found.setdefault(row["identifier"], set()).add(row["resource_id"])
+                found.setdefault(_key(row["identifier"]), set()).add(row["resource_id"])
         return found
+
+
+def _key(identifier: str) -> str:
+    """What an identifier is compared by: an earlier version kept its letters as they were composed."""
+    return keyword(composed_name(identifier))
 
 
 def _look_at_failure(reading: asyncio.Task[KeyCounts]) -> None:

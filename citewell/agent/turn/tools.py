@@ -60,6 +60,7 @@ from citewell.types import (
     TableInfo,
 )
 from citewell.types.json import sound
+from citewell.types.names import composed_name
 
 MAX_READ = 12_000
 MAX_PICTURES = 4
@@ -237,7 +238,8 @@ class Toolbox:
         """The file of this id or identifier in the scope of the turn."""
         assert self._library is not None
         inside = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
-        found = [r for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
+        called = keyword(composed_name(wanted))
+        found = [r for r in inside if wanted == r.id or called == keyword(composed_name(r.provenance.identifier or ""))]
         if len(found) != 1:
             problem = (
                 "Several files have this identifier; give an id."
