@@ -14,7 +14,6 @@ from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidM
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
-from citewell.features.project_filters import seen_by
 from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -39,6 +38,7 @@ from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.schemas import ErrorResponse
 from citewell.filters import parse_filters
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     AskedOptions,
     Category,

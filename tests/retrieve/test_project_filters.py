@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.features.project_filters import seen_by
 from citewell.filters import lowered, parse_filters
 from citewell.predicates import holds
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import JsonValue
 from citewell.types.accounts import Grant
 
