@@ -17,6 +17,7 @@ from citewell.errors import CitewellError, Conflict, NotFound, named
 from citewell.filters import metadata_key, validate_keys
 from citewell.metadata import is_resource_id
 from citewell.points import keyword
+from citewell.storage.contained import with_contained
 from citewell.storage.database import Database
 from citewell.storage.file_filters import owner_column, resource_conditions
 from citewell.storage.key_counts import KeyCounts
@@ -292,10 +293,15 @@ class MetadataRepository:
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
 
+    async def with_contained(self, owner_id: str, ids: Sequence[str]) -> tuple[str, ...]:
+        """The ids, followed by those of the owner's files that are inside these files, at any depth."""
+        return await with_contained(self._database, owner_id, ids)
+
     async def narrowed(
         self, owner_id: str, scope: Scope, filters: tuple[Expression, ...], kept_to: Sequence[str] | None
     ) -> Scope:
-        """The scope with those of its resources that satisfy the filters now, newest first; its projects are given by id.
+        """The scope with those of its resources, and of the files inside these, that satisfy the filters now, newest first; its projects
+        are given by id.
 
         `InvalidFilter` for a filter that no list of files takes, and for what `require_keys` refuses.
         """
@@ -303,7 +309,7 @@ class MetadataRepository:
         wanted = ResourceFilter(project_ids=scope.project_ids, conditions=filters)
         chosen, named = await self.filtered_ids(owner_id, wanted), scope.resource_ids
         if named is not None:
-            within = frozenset(named)
+            within = frozenset(await self.with_contained(owner_id, named))
             chosen = tuple(one for one in chosen if one in within)
         known = scope.tagged if scope.filters else named
         return replace(scope, resource_ids=chosen, filters=(*scope.filters, *filters), tagged=known)

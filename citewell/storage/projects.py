@@ -11,6 +11,7 @@ import sqlalchemy as sa
 
 from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject, named
 from citewell.points import keyword
+from citewell.storage.contained import with_contained
 from citewell.storage.database import Database, insert_new
 from citewell.storage.lookups import Prepared
 from citewell.storage.owners import DEFAULT_PROJECT
@@ -154,14 +155,20 @@ class ProjectRepository:
         return tuple(row["resource_id"] for row in await self._database.rows(query))
 
     async def named_within(self, owner_id: str, scope: Scope) -> tuple[str, ...] | None:
-        """Those of the resources that a scope names that are in its projects too, as a search has it; None where it names none.
+        """The resources that a scope names with the files inside them, of which those that are in its projects too, as a search has it;
+        None where it names none.
 
-        `NotFound` for a project that the owner does not have.
+        What filters have chosen is not looked into. `NotFound` for a project that the owner does not have.
         """
-        if scope.resource_ids is None or scope.project_ids is None:
-            return scope.resource_ids
+        if scope.resource_ids is None:
+            return None
+        named = scope.resource_ids
+        if not scope.filters:
+            named = await with_contained(self._database, owner_id, named)
+        if scope.project_ids is None:
+            return named
         inside = set(await self.resource_ids(owner_id, await self.resolve_all(owner_id, scope.project_ids)))
-        return tuple(one for one in scope.resource_ids if one in inside)
+        return tuple(one for one in named if one in inside)
 
 
 def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:

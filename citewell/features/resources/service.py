@@ -439,10 +439,11 @@ class ResourceService:
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         wanted = None if resource_ids is None else tuple(resource_ids)
         named = None if wanted is None else await self.metadata.resolve(owner_id, wanted, project_ids)
+        named = named and await self.metadata.with_contained(owner_id, named)
         scope = Scope(project_ids, (resource_id,) if named is None or resource_id in named else ())
         if filters:
             scope = await self.metadata.narrowed(owner_id, scope, filters, kept_to)
-        if not await self.projects.named_within(owner_id, scope):
+        if resource_id not in (await self.projects.named_within(owner_id, scope) or ()):
             raise NotFound
 
     async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
