@@ -51,8 +51,7 @@ def _ids(*projects: str) -> Condition:
 async def test_filters_ask_for_the_projects_that_the_asker_is_kept_to(tool: str) -> None:
     noting = _Noting()
     for value, seen in (("kit", _ids("id-kitchen")), ("vol", _ids("00000000-0000-0000-0000-000000000000"))):
-        arguments = {"filters": [{"field": "project", "operator": "prefix", "value": value}]}
-        await _called(noting, tool, **arguments)
+        await _called(noting, tool, filters=[{"field": "project", "operator": "prefix", "value": value}])
         assert noting.asked[-1].conditions == (seen,)
 
 
