@@ -170,8 +170,10 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
     if unknown := sorted(set(record) - _FIELDS):
         raise InvalidInput(f"A record has no `{unknown[0]}`. {suggestion(unknown[0], _FIELDS)}")
     record_id, text = record.get("id"), record.get("text")
-    if record_id is None or not str(record_id):
+    if record_id is None or not str(record_id).strip():
         raise InvalidInput("A record has no `id`. Add one.")
+    if "\x00" in f"{record_id}{record.get('title')}":
+        raise InvalidInput(f"Record {named(record_id)} has a null character in its `id` or `title`. Leave it out.")
     if not isinstance(text, str):
         raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
     text = text.replace("\x00", "")

@@ -329,7 +329,8 @@ class MetadataRepository:
         found: dict[str, set[str]] = {}
         table = resource_projects
         for start in range(0, len(names), _MAX_PARAMETERS):
-            given = names[start : start + _MAX_PARAMETERS]
+            # No identifier has a null character, and Postgres takes none in a parameter.
+            given = [name for name in names[start : start + _MAX_PARAMETERS] if "\x00" not in name]
             part = [keyword(spelling) for name in given for spelling in name_spellings(name)]
             query = (
                 sa.select(table.c.identifier, table.c.resource_id)

@@ -9,7 +9,7 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject, named
+from citewell.errors import Conflict, InvalidInput, InvalidRequest, NotFound, UnnamedProject, named
 from citewell.points import keyword
 from citewell.storage.contained import with_contained
 from citewell.storage.database import Database, insert_new
@@ -48,10 +48,11 @@ class ProjectRepository:
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
         """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
 
-        A name is found however its letters are composed, and with white space around it. Raises `NotFound`; else as `create`.
+        A name is found however its letters are composed, and with white space around it. `InvalidRequest` for one with a null character. Raises `NotFound`; else as `create`.
         """
         UnnamedProject.check(id_or_name)
         given = DEFAULT_PROJECT if id_or_name is None else id_or_name
+        _refuse_null(given)
         wanted, *earlier = name_spellings(given)
         found = await self._database.fetch(
             _NAMED, owner=owner_id, wanted=wanted, given=given, decomposed=earlier[-1] if earlier else wanted
@@ -72,6 +73,7 @@ class ProjectRepository:
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
         """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, `InvalidInput` for one that is too long."""
         UnnamedProject.check(name)
+        _refuse_null(name)
         name = composed_name(name)
         if len(name) > MAX_NAME:
             raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
@@ -169,6 +171,11 @@ class ProjectRepository:
             return named
         inside = set(await self.resource_ids(owner_id, await self.resolve_all(owner_id, scope.project_ids)))
         return tuple(one for one in named if one in inside)
+
+
+def _refuse_null(name: str) -> None:
+    if "\x00" in name:  # which databases do not store, or not compare
+        raise InvalidRequest("The name of a project holds a null character. Leave it out.")
 
 
 def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:

@@ -8,7 +8,7 @@ import uuid
 import pytest
 import sqlalchemy as sa
 
-from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject
+from citewell.errors import Conflict, InvalidInput, InvalidRequest, NotFound, UnnamedProject
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository, link
@@ -133,6 +133,12 @@ async def test_a_name_is_one_project_however_its_letters_are_composed(database: 
         with pytest.raises(Conflict):
             await projects.create(ada, spelling)
     assert (await projects.get(ada, made)).name == "Caf\u00e9"
+
+
+@pytest.mark.parametrize("create", [False, True])
+async def test_a_name_with_a_null_character_is_refused(database: Database, ada: str, create: bool) -> None:
+    with pytest.raises(InvalidRequest, match="null character"):
+        await ProjectRepository(database).resolve(ada, "har\x00bour", create=create)
 
 
 async def test_a_name_of_an_earlier_version_is_still_found(database: Database, ada: str) -> None:

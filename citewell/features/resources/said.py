@@ -23,5 +23,5 @@ def checked_thread(given: str | None) -> str:
     """The name of a conversation without space around it, empty for none. Raises `InvalidMetadata` for one that is too long or holds a null character."""
     thread = (given or "").strip()
     if len(thread) > MAX_THREAD_LENGTH or "\x00" in thread:
-        raise InvalidMetadata(f"`thread` has at most {MAX_THREAD_LENGTH} characters.", key="thread")
+        raise InvalidMetadata(f"`thread` has at most {MAX_THREAD_LENGTH} characters, none of them null.", key="thread")
     return thread
