@@ -40,6 +40,7 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         _exposure(settings),
         *key_in_the_open(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
+        *_read_by_rules(settings),
     ]
     return before, [
         *_local_models(settings),
@@ -84,6 +85,15 @@ def _exposure(settings: Settings) -> Finding:
         return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
     advice = "Set CITEWELL_ACCOUNTS=on or CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
     return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
+
+
+def _read_by_rules(settings: Settings) -> list[Finding]:
+    """Filters that a chat model is to read from queries, where there is none."""
+    has_model = settings.chat.provider != "none" or DataFolder(settings.data).local_model() is not None
+    if settings.retrieval.self_query != "model" or has_model:
+        return []
+    text = "CITEWELL_SELF_QUERY is 'model', and no chat model is configured: rules read the filters of a query"
+    return [Finding("settings", "note", text, "Set CITEWELL_CHAT_PROVIDER, or leave CITEWELL_SELF_QUERY out.")]
 
 
 def _local_models(settings: Settings) -> list[Finding]:

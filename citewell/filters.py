@@ -31,6 +31,7 @@ from citewell.types import (
     SearchRequest,
     conditions_in,
 )
+from citewell.types.names import name_spellings
 
 Scalar: TypeAlias = str | int | float | bool
 T = TypeVar("T")
@@ -63,6 +64,7 @@ FIELDS: dict[str, FieldKind] = {
 PASSAGE_FIELDS = frozenset({"page", "slide", "sheet", "row"})
 """Fields of passages: a list of files has none of them."""
 
+_NAMES = frozenset({"filename", "identifier", "project"})
 _EQUAL = frozenset({Operator.EQ, Operator.NE, Operator.IN, Operator.NOT_IN, Operator.EXISTS})
 _ORDER = frozenset({Operator.GT, Operator.GTE, Operator.LT, Operator.LTE})
 OPERATORS: dict[FieldKind, frozenset[Operator]] = {
@@ -403,13 +405,26 @@ def _lowered(condition: Condition) -> Expression:
         return there if condition.value else Negation(there)
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     if key is None:
-        return _compared(_PAYLOAD_NAMES[condition.field], FIELDS[condition.field], operator, values)
+        path, kind = _PAYLOAD_NAMES[condition.field], FIELDS[condition.field]
+        if condition.field in _NAMES:
+            values = _spelled(values)
+            if operator is not Operator.IN and len(values) > 1:
+                return _either([_compared(path, kind, operator, (value,)) for value in values])
+        return _compared(path, kind, operator, values)
     by_kind: dict[MetadataKind, list[Scalar]] = {}
     for value in values:
         by_kind.setdefault(_kind(operator, value), []).append(value)
     return _either(
         [_compared(metadata_path(key, kind), METADATA_KINDS[kind], operator, some) for kind, some in by_kind.items()]
     )
+
+
+def _spelled(values: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """The values of a comparison with names, which may have been kept in another normal form of Unicode than they are given in."""
+    spelled: list[Scalar] = []
+    for value in values:
+        spelled += [value] if not isinstance(value, str) or value.isascii() else name_spellings(value)
+    return tuple(dict.fromkeys(spelled))
 
 
 def _compared(path: str, kind: FieldKind, operator: Operator, values: Sequence[Scalar]) -> Expression:

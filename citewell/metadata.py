@@ -12,6 +12,7 @@ from typing import cast
 
 from citewell.errors import InvalidMetadata, cut
 from citewell.types import JsonValue, Metadata, MetadataKind, MetadataValue
+from citewell.types.names import composed_name
 
 MAX_NUMBER = 2**53
 MAX_THREAD_LENGTH = 128
@@ -68,8 +69,8 @@ def merged(metadata: Metadata, changes: Mapping[str, JsonValue], limits: Metadat
 
 
 def checked_identifier(given: str) -> str:
-    """An identifier without space around it. Raises `InvalidMetadata` for one that is empty, long, an id, or no part of an address."""
-    name = given.strip()
+    """An identifier without space around it, in NFC. Raises `InvalidMetadata` for one that is empty, long, an id, or no part of an address."""
+    name = composed_name(given)
     if not 0 < len(name) <= MAX_IDENTIFIER_LENGTH:
         raise InvalidMetadata(f"An identifier has 1 to {MAX_IDENTIFIER_LENGTH} characters.", key="identifier")
     if name == _RESERVED:

@@ -34,6 +34,7 @@ from citewell.types import (
     Usage,
     UsageKind,
 )
+from citewell.types.accounts import Grant
 
 # The whole answer where nothing found answers, with a chat model or without one.
 NO_ANSWER = "I don't have enough information to answer that."
@@ -61,6 +62,7 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
+    kept_to: the names, by id, of the projects that the asker is kept to, of which alone tools are told; None for all of the owner's;
     rerank: whether searches are reranked, None as configured; rerank_limits: how far; ignore_inferred, time_zone and indexes: as in
     `SearchRequest`; summary: of the oldest messages of `history`, as an earlier turn
     made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
@@ -70,6 +72,7 @@ class TurnRequest:
     message: str
     history: tuple[PastMessage, ...] = ()
     scope: Scope = Scope()
+    kept_to: Mapping[str, str] | None = None
     top_k: int = 10
     rerank: bool | None = None
     rerank_limits: RerankLimits = RerankLimits()
@@ -80,6 +83,11 @@ class TurnRequest:
     debug: bool = False
     summary: ThreadSummary | None = None
     instructions: str = ""
+
+    @property
+    def grant(self) -> Grant:
+        """Whose files the turn is about, and of which projects."""
+        return Grant(owner_id=self.owner_id, projects=self.kept_to)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.agent.interface import Done, Failed
-from citewell.errors import NotFound, Unavailable, from_code
+from citewell.errors import Forbidden, NotFound, Unavailable, from_code
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.resources.said import Said
 from citewell.features.resources.service import ResourceService
@@ -21,6 +21,8 @@ from citewell.storage.projects import ProjectRepository
 from citewell.storage.triggers import TriggerRepository
 from citewell.storage.webhooks import DeliveryRepository, WebhookRepository
 from citewell.types import Answer, JsonObject, JsonValue
+
+_ELSEWHERE = "This file is in other projects than that of this trigger too, so only its owner may change it."
 
 
 def webhook_service(settings: Settings, database: Database, runner: DeliveryRunner) -> WebhookService:
@@ -59,9 +61,12 @@ async def trigger_service(
         owner_id: str, resource_id: str, metadata: Mapping[str, JsonValue], project: str | None
     ) -> JsonObject:
         if project is not None:
-            inside = await projects.resolve(owner_id, project)
-            if inside not in (await resources.get(owner_id, resource_id)).project_ids:
+            within = await projects.resolve(owner_id, project)
+            inside = (await resources.get(owner_id, resource_id)).project_ids
+            if within not in inside:
                 raise NotFound("There is no such resource in the project of this trigger.")
+            if len(inside) > 1:
+                raise Forbidden(_ELSEWHERE)
         resource = await resources.describe(owner_id, resource_id, Said(metadata=metadata))
         return {"resource_id": resource.id, "metadata": dict(resource.metadata)}
 

@@ -18,6 +18,7 @@ from citewell.ingest.capture import Spool, Spooled
 
 _MAX_FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 100
+_NUL = "This field holds a null character, which no text may have. Leave it out."
 # Everything but the file: fields, heads of parts, and what stands before the first part and after the last.
 _MAX_AROUND = 8 * 1024 * 1024
 
@@ -41,7 +42,7 @@ async def receive_upload(
 
     open_spool: makes the spool for a file that has at least so many bytes, as the request announces.
 
-    Raises `InvalidRequest` for another field, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, `IncompleteUpload` when it breaks off, and what `open_spool` raises; then nothing is kept.
+    Raises `InvalidRequest` for another field and for a null character in one, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, `IncompleteUpload` when it breaks off, and what `open_spool` raises; then nothing is kept.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
@@ -142,6 +143,8 @@ class _Form:
 
     def _part_end(self) -> None:
         if not self._is_file:
+            if b"\x00" in self._value:
+                raise invalid_request([{"field": f"body.{self._name}", "problem": _NUL}])
             self.fields[self._name] = self._value.decode("utf-8", "replace")
 
     def _end(self) -> None:

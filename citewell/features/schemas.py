@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any, NotRequired, overload
+from typing import Annotated, Any, NotRequired, get_args, overload
 from urllib.parse import quote
 
 from pydantic import (
@@ -14,7 +15,9 @@ from pydantic import (
     GetCoreSchemaHandler,
     GetJsonSchemaHandler,
     TypeAdapter,
+    ValidationInfo,
     WithJsonSchema,
+    field_validator,
     with_config,
 )
 from pydantic.json_schema import JsonSchemaValue
@@ -34,10 +37,30 @@ class Schema(BaseModel):
 
 
 class RequestBody(Schema):
-    """What a request may carry: an unknown field is an error, and so are NaN and infinite numbers."""
+    """What a request may carry: an unknown field is an error, and so are NaN, infinite numbers, and true or false for a number."""
 
     # Made at once: FastAPI gives the field of a body attributes that pydantic warns about, and keeps silent only while routes are made.
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=False)
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_boolean_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
+        """Python counts true as 1, and so would pydantic."""
+        if isinstance(value, bool) and _takes_only_numbers(cls.model_fields[info.field_name or ""].annotation):
+            raise ValueError("a number is needed, not true or false")
+        return value
+
+
+def _takes_only_numbers(annotation: Any) -> bool:
+    """Whether a field takes numbers and no boolean; within lists and unions too, as these are looked into."""
+    kinds = {kind for kind in _kinds(annotation) if isinstance(kind, type)}
+    return bool(kinds & {int, float}) and bool not in kinds
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    yield annotation
+    for part in get_args(annotation):
+        yield from _kinds(part)
 
 
 def sample(body: dict[str, Any]) -> ConfigDict:

@@ -9,15 +9,18 @@ from pathlib import Path
 
 from citewell.errors import CitewellError
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ingest.names import clean_path
 from citewell.ports import BlobStore
 from citewell.storage.jobs import JobRepository
 from citewell.storage.new_resources import NewResource, insert_children
 from citewell.storage.quotas import QuotaRepository
 from citewell.storage.resources import ResourceRepository
-from citewell.types import ChildFile, Job, Resource
+from citewell.types import ChildFile, Job, MetadataValue, Resource
 
 _PER_TRANSACTION = 200
 _BLOBS_AT_ONCE = 8
+ARCHIVE_PATH = "archive_path"
+"""The key in the metadata of a member of an archive that has its folders and its name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +61,7 @@ class Adoption:
                 source="attachment",
                 parent_id=job.resource_id,
                 options=replace(resource.options, password=None),
+                metadata=_place(resource, child),
             )
             try:
                 spooled = self.capture.measure(folder / child.path)
@@ -101,3 +105,13 @@ class Adoption:
             for outcome in await asyncio.gather(*puts, return_exceptions=True):
                 if outcome is not None:
                     raise outcome
+
+
+def _place(archive: Resource, child: ChildFile) -> dict[str, MetadataValue]:
+    """The metadata that says in which folders of an archive a member is; of an archive in another, with the way to it. Empty for one in none."""
+    if child.inside is None:
+        return {}
+    path = clean_path(child.inside)
+    if archive.parent_id is not None:
+        path = clean_path(f"{archive.metadata.get(ARCHIVE_PATH, archive.filename)}/{path}") or path
+    return {ARCHIVE_PATH: path} if "/" in path else {}

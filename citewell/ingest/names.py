@@ -7,6 +7,7 @@ import re
 from citewell.text.tokens import composed
 
 _MAX_LENGTH = 255
+_MAX_PATH_LENGTH = 512  # as many as a text of the metadata has unless it is configured otherwise
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -23,3 +24,12 @@ def clean_filename(name: str) -> str:
             return stem[: _MAX_LENGTH - len(extension) - 1] + "." + extension
         return name[:_MAX_LENGTH]
     return name
+
+
+def clean_path(path: str) -> str:
+    """The folders and the name of a file in an archive, each as `clean_filename` has it, without `..`; empty for more than 512 characters."""
+    if len(path) > _MAX_PATH_LENGTH:
+        return ""
+    parts = path.replace("\\", "/").split("/")
+    clean = "/".join(clean_filename(part) for part in parts if part.strip(". "))
+    return clean if len(clean) <= _MAX_PATH_LENGTH else ""

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
+from weakref import WeakValueDictionary
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.chunk.strategies import SentenceEmbedder
-from citewell.errors import InvalidInput, InvalidMetadata, named
+from citewell.errors import InvalidInput, InvalidMetadata, VersionTaken, named
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import write_chunks
 from citewell.ingest.chunking import fitted, sentence_embedder
@@ -26,6 +28,8 @@ from citewell.storage.records import Placing, RecordRepository, StoredRecord, Te
 from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator
 
 _BATCH = 256
+_ATTEMPTS = 4
+"""Of writing a batch. Each that fails means that another server has written one of its records meanwhile."""
 _FIELDS = frozenset({"id", "text", "title", "metadata"})
 
 
@@ -58,12 +62,13 @@ class RecordIngest:
         self._indexes = indexes
         self._chunking = chunking
         self._on_spent = on_spent
+        self._turns: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()
 
     async def add(self, owner_id: str, placing: Placing, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Of records with the same id the last counts. Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`,
-        and `Forbidden` for one that may not be changed; earlier batches are kept.
+        Of records with the same id the last counts; requests that bring one of the same id take turns. Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`,
+        `Forbidden` for one that may not be changed, and `VersionTaken` for one that another server keeps writing; earlier batches are kept.
         """
         async with reported(owner_id, self._on_spent):
             return await self._add(owner_id, placing, records)
@@ -74,14 +79,36 @@ class RecordIngest:
         for batch in _batches(iter(records)):
             parsed = [_parse(record, self._limits) for record in batch]
             last = {one.record_id: one for one in parsed}
-            places = await self._records.plan(owner_id, list(last.values()))
-            await self._write(owner_id, placing, list(last.values()), places)
+            async with self._turn(owner_id, last):
+                places = await self._written(owner_id, placing, list(last.values()))
             where = dict(zip(last, places, strict=True))
             ids += [where[one.record_id].resource_id for one in parsed]
             added += sum(place.is_new for place in places)
             unchanged += sum(place.unchanged for place in places)
             replaced += sum(not (place.is_new or place.unchanged) for place in places)
         return RecordsAdded(tuple(ids), added, replaced, unchanged)
+
+    @asynccontextmanager
+    async def _turn(self, owner_id: str, record_ids: Iterable[str]) -> AsyncGenerator[None]:
+        """While nobody else in this process writes one of these records of the owner. Always in one order, so that no two wait for each other."""
+        async with AsyncExitStack() as stack:
+            for record_id in sorted(record_ids):
+                lock = self._turns.setdefault((owner_id, record_id), asyncio.Lock())
+                await stack.enter_async_context(lock)
+            yield
+
+    async def _written(self, owner_id: str, placing: Placing, records: Sequence[TextRecord]) -> list[StoredRecord]:
+        """Write a batch; once more from the beginning where another server has just written one of the records."""
+        for left in reversed(range(_ATTEMPTS)):
+            places = await self._records.plan(owner_id, records)
+            try:
+                await self._write(owner_id, placing, records, places)
+            except VersionTaken:
+                if not left:
+                    raise
+            else:
+                return places
+        raise AssertionError("the last attempt returns or raises")
 
     async def _write(
         self, owner_id: str, placing: Placing, records: Sequence[TextRecord], places: Sequence[StoredRecord]
@@ -143,8 +170,10 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
     if unknown := sorted(set(record) - _FIELDS):
         raise InvalidInput(f"A record has no `{unknown[0]}`. {suggestion(unknown[0], _FIELDS)}")
     record_id, text = record.get("id"), record.get("text")
-    if record_id is None or not str(record_id):
+    if record_id is None or not str(record_id).strip():
         raise InvalidInput("A record has no `id`. Add one.")
+    if "\x00" in f"{record_id}{record.get('title')}":
+        raise InvalidInput(f"Record {named(record_id)} has a null character in its `id` or `title`. Leave it out.")
     if not isinstance(text, str):
         raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
     text = text.replace("\x00", "")

@@ -103,13 +103,13 @@ _Number = TypeVar("_Number", int, float)
 
 
 def _within(name: str, value: _Number | None, most: _Number) -> _Number | None:
-    if value is not None and not 0 <= value <= most:
+    if value is not None and (isinstance(value, bool) or not 0 <= value <= most):
         raise InvalidInput(f"`{name}` must be from 0 to {most:g}.")
     return value
 
 
 def _counted(name: str, value: int | None, most: int) -> int | None:
-    if value is not None and not 1 <= value <= most:
+    if value is not None and (isinstance(value, bool) or not 1 <= value <= most):
         raise InvalidInput(f"`{name}` must be from 1 to {most:,}.")
     return value
 

@@ -81,8 +81,9 @@ class Retriever:
         options = self._options.for_request(request)
         if request.rerank and self._reranker is None:
             raise InvalidInput(NO_RERANKER)
-        if request.variations and self._chat is None:
-            raise InvalidInput("No chat model is configured: set CITEWELL_CHAT_PROVIDER, or omit `variations`.")
+        if self._chat is None and (request.variations or request.self_query is SelfQuery.MODEL):
+            omitted = "variations" if request.variations else "self_query"
+            raise InvalidInput(f"No chat model is configured: set CITEWELL_CHAT_PROVIDER, or omit `{omitted}`.")
         with timed(trace, "scope"):
             resources = await self._chunks.resolve_scope(request)
             scope = build_filter(request, resources)

@@ -15,6 +15,7 @@ from citewell.types import Element, ElementType, Expression, Resource, ResourceF
 
 _MAX_LISTED = 500
 _MAX_COUNTED = 1_000
+_MAX_NAMED = 20_000  # ids in one query: databases take some 32,000 parameters
 _COUNTED_SECONDS = 60.0
 
 
@@ -31,10 +32,11 @@ class SqlLibrary:
     )
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
-        """Everything in scope, in any state, newest first, at most 500; or the resources that it names, where it names any."""
+        """Everything in scope, in any state, newest first, at most 500; or the resources that it names, where it names any, and the files inside them."""
         ids = await self.projects.named_within(owner_id, scope)
         if ids is not None:
-            found = [await self.resources.get(owner_id, i) for i in ids]
+            most = max(_MAX_LISTED, len(scope.resource_ids or ()))  # what is inside an archive may be much more
+            found = [await self.resources.get(owner_id, i) for i in ids[:most]]
         else:
             inside = await self._inside(owner_id, scope)
             found, _ = await self.resources.page(owner_id, inside, _MAX_LISTED, None)
@@ -93,7 +95,8 @@ class SqlLibrary:
     async def _inside(self, owner_id: str, scope: Scope) -> ResourceFilter:
         named = scope.project_ids
         projects = None if named is None else await self.projects.resolve_all(owner_id, named)
-        return ResourceFilter(project_ids=projects, ids=scope.resource_ids)
+        inside = await self.projects.named_within(owner_id, scope)
+        return ResourceFilter(project_ids=projects, ids=inside and inside[:_MAX_NAMED])
 
 
 def _within(element: Element, first: int, last: int) -> bool:

@@ -17,6 +17,7 @@ from citewell.errors import CitewellError, Conflict, NotFound, named
 from citewell.filters import metadata_key, validate_keys
 from citewell.metadata import is_resource_id
 from citewell.points import keyword
+from citewell.storage.contained import with_contained
 from citewell.storage.database import Database
 from citewell.storage.file_filters import owner_column, resource_conditions
 from citewell.storage.key_counts import KeyCounts
@@ -25,6 +26,7 @@ from citewell.storage.payload_changes import file_facts, metadata_of, note_chang
 from citewell.storage.projects import check_identifier_free
 from citewell.storage.tables import resource_projects, resources
 from citewell.types import Expression, FileFacts, Metadata, MetadataKey, ResourceFilter, Scope, conditions_in
+from citewell.types.names import composed_name, name_spellings
 
 _MAX_COUNTED = 64  # owners whose metadata stays counted
 _MAX_PARAMETERS = 500
@@ -186,12 +188,12 @@ class MetadataRepository:
         other = [name for name in names if name not in found]
         called = await self._by_identifier(owner_id, other, project_ids)
         for name in other:
-            holders = called.get(keyword(name), set())
+            holders = called.get(_key(name), set())
             if not holders:
                 raise NotFound(f"There is no file {named(name)}, or it is not yours.")
             if len(holders) > 1:
                 raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
-        return tuple(name if name in found else next(iter(called[keyword(name)])) for name in names)
+        return tuple(name if name in found else next(iter(called[_key(name)])) for name in names)
 
     async def revision(self, owner_id: str) -> MetadataRevision:
         """The revision of the owner's metadata. Every search asks for it, and counting 100,000 files takes 16 ms: on SQLite it is read
@@ -291,10 +293,15 @@ class MetadataRepository:
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
 
+    async def with_contained(self, owner_id: str, ids: Sequence[str]) -> tuple[str, ...]:
+        """The ids, followed by those of the owner's files that are inside these files, at any depth."""
+        return await with_contained(self._database, owner_id, ids)
+
     async def narrowed(
         self, owner_id: str, scope: Scope, filters: tuple[Expression, ...], kept_to: Sequence[str] | None
     ) -> Scope:
-        """The scope with those of its resources that satisfy the filters now, newest first; its projects are given by id.
+        """The scope with those of its resources, and of the files inside these, that satisfy the filters now, newest first; its projects
+        are given by id.
 
         `InvalidFilter` for a filter that no list of files takes, and for what `require_keys` refuses.
         """
@@ -302,7 +309,7 @@ class MetadataRepository:
         wanted = ResourceFilter(project_ids=scope.project_ids, conditions=filters)
         chosen, named = await self.filtered_ids(owner_id, wanted), scope.resource_ids
         if named is not None:
-            within = frozenset(named)
+            within = frozenset(await self.with_contained(owner_id, named))
             chosen = tuple(one for one in chosen if one in within)
         known = scope.tagged if scope.filters else named
         return replace(scope, resource_ids=chosen, filters=(*scope.filters, *filters), tagged=known)
@@ -322,7 +329,9 @@ class MetadataRepository:
         found: dict[str, set[str]] = {}
         table = resource_projects
         for start in range(0, len(names), _MAX_PARAMETERS):
-            part = [keyword(name) for name in names[start : start + _MAX_PARAMETERS]]
+            # No identifier has a null character, and Postgres takes none in a parameter.
+            given = [name for name in names[start : start + _MAX_PARAMETERS] if "\x00" not in name]
+            part = [keyword(spelling) for name in given for spelling in name_spellings(name)]
             query = (
                 sa.select(table.c.identifier, table.c.resource_id)
                 .join(resources, resources.c.id == table.c.resource_id)
@@ -331,8 +340,13 @@ class MetadataRepository:
             if project_ids is not None:
                 query = query.where(table.c.project_id.in_(project_ids))
             for row in await self._database.rows(query):
-                found.setdefault(row["identifier"], set()).add(row["resource_id"])
+                found.setdefault(_key(row["identifier"]), set()).add(row["resource_id"])
         return found
+
+
+def _key(identifier: str) -> str:
+    """What an identifier is compared by: an earlier version kept its letters as they were composed."""
+    return keyword(composed_name(identifier))
 
 
 def _look_at_failure(reading: asyncio.Task[KeyCounts]) -> None:

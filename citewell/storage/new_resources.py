@@ -11,6 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
 from citewell.errors import TooLarge
+from citewell.storage.contained import note_contained
 from citewell.storage.lookups import Prepared
 from citewell.storage.payload_changes import note_changes
 from citewell.storage.projects import link
@@ -97,7 +98,8 @@ class InsertedChildren:
 def insert_children(
     connection: sa.Connection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int = 0
 ) -> InsertedChildren:
-    """Rows for those whose content the owner does not have yet, while there is room, and links to the project for all, inside the caller's transaction.
+    """Rows for those whose content the owner does not have yet, while there is room; links to the project, and a note of what they are
+    inside, for all; inside the caller's transaction.
 
     All are one owner's, and children of one file, of which `before` were inserted earlier.
     """
@@ -127,6 +129,8 @@ def _insert_or_link_all(
         else:
             fresh[one.content_hash] = one
     insert_resources(connection, list(fresh.values()), before)
+    if new[0].parent_id is not None:
+        note_contained(connection, new[0].parent_id, [*known.values(), *(one.id for one in fresh.values())])
     if project_id:
         for resource_id in known.values():
             if link(connection, resource_id, project_id):

@@ -32,6 +32,7 @@ EXPORTED = (
     "resources",
     "resource_versions",
     "resource_projects",
+    "contained_files",
     "resource_events",
     "chunks",
     "threads",

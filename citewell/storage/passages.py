@@ -63,7 +63,7 @@ class SqlChunks:
         return [mine[chunk.id] for chunk in found if chunk.id in mine]
 
     async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """Resource ids that the request admits within its scope; None when nothing narrows it.
+        """Resource ids that the request admits within its scope, with the files inside those that are named; None when nothing narrows it.
 
         `NotFound` for an unknown project or identifier; an unknown id admits nothing.
         """
@@ -71,12 +71,17 @@ class SqlChunks:
         if request.projects is not None:
             named = await self.projects.resolve_all(request.owner_id, request.projects)
             projects = named if projects is None else tuple(one for one in named if one in projects)
-        bounds = [request.scope.resource_ids, await self._ids(request, projects)]
+        owner, scope = request.owner_id, request.scope
+        bounds = [scope.resource_ids if scope.filters else await self._with_contained(owner, scope.resource_ids)]
+        bounds.append(await self._with_contained(owner, await self._ids(request, projects)))
         if projects is not None:
-            bounds.append(await self.projects.resource_ids(request.owner_id, projects))
+            bounds.append(await self.projects.resource_ids(owner, projects))
         first, *others = [bound for bound in bounds if bound is not None] or [None]
         sets = [set(other) for other in others if other is not None]
         return None if first is None else tuple(one for one in first if all(one in other for other in sets))
+
+    async def _with_contained(self, owner_id: str, ids: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        return None if ids is None else await self.metadata.with_contained(owner_id, ids)
 
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float

@@ -9,22 +9,27 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject, named
+from citewell.errors import Conflict, InvalidInput, InvalidRequest, NotFound, UnnamedProject, named
 from citewell.points import keyword
+from citewell.storage.contained import with_contained
 from citewell.storage.database import Database, insert_new
 from citewell.storage.lookups import Prepared
 from citewell.storage.owners import DEFAULT_PROJECT
 from citewell.storage.payload_changes import note_changes
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.types import Project, Scope
+from citewell.types.names import composed_name, name_spellings
 
 MAX_NAME = 200
 """Characters of a project's name."""
 # Written once, as every file asks them.
 _NAMED = Prepared(
-    sa.select(projects.c.id).where(
+    sa.select(projects.c.id, projects.c.name).where(
         projects.c.owner_id == sa.bindparam("owner"),
-        sa.or_(projects.c.id == sa.bindparam("wanted"), projects.c.name == sa.bindparam("wanted")),
+        sa.or_(
+            *(column == sa.bindparam("wanted") for column in (projects.c.id, projects.c.name)),
+            *(projects.c.name == sa.bindparam(spelling) for spelling in ("given", "decomposed")),
+        ),
     )
 )
 _SETTINGS = Prepared(
@@ -43,13 +48,17 @@ class ProjectRepository:
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
         """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
 
-        Raises `NotFound`; else as `create`.
+        A name is found however its letters are composed, and with white space around it. `InvalidRequest` for one with a null character. Raises `NotFound`; else as `create`.
         """
         UnnamedProject.check(id_or_name)
-        wanted = DEFAULT_PROJECT if id_or_name is None else id_or_name
-        found = await self._database.fetch(_NAMED, owner=owner_id, wanted=wanted)
-        if found:
-            return found[0]["id"]
+        given = DEFAULT_PROJECT if id_or_name is None else id_or_name
+        _refuse_null(given)
+        wanted, *earlier = name_spellings(given)
+        found = await self._database.fetch(
+            _NAMED, owner=owner_id, wanted=wanted, given=given, decomposed=earlier[-1] if earlier else wanted
+        )
+        if found:  # more than one only where an earlier version kept a name in several spellings
+            return min(found, key=lambda row: row["name"] != given)["id"]
         if not create:
             raise NotFound(f"There is no project called {named(wanted)}.")
         try:
@@ -64,6 +73,8 @@ class ProjectRepository:
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
         """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, `InvalidInput` for one that is too long."""
         UnnamedProject.check(name)
+        _refuse_null(name)
+        name = composed_name(name)
         if len(name) > MAX_NAME:
             raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
         project = Project(
@@ -146,14 +157,25 @@ class ProjectRepository:
         return tuple(row["resource_id"] for row in await self._database.rows(query))
 
     async def named_within(self, owner_id: str, scope: Scope) -> tuple[str, ...] | None:
-        """Those of the resources that a scope names that are in its projects too, as a search has it; None where it names none.
+        """The resources that a scope names with the files inside them, of which those that are in its projects too, as a search has it;
+        None where it names none.
 
-        `NotFound` for a project that the owner does not have.
+        What filters have chosen is not looked into. `NotFound` for a project that the owner does not have.
         """
-        if scope.resource_ids is None or scope.project_ids is None:
-            return scope.resource_ids
+        if scope.resource_ids is None:
+            return None
+        named = scope.resource_ids
+        if not scope.filters:
+            named = await with_contained(self._database, owner_id, named)
+        if scope.project_ids is None:
+            return named
         inside = set(await self.resource_ids(owner_id, await self.resolve_all(owner_id, scope.project_ids)))
-        return tuple(one for one in scope.resource_ids if one in inside)
+        return tuple(one for one in named if one in inside)
+
+
+def _refuse_null(name: str) -> None:
+    if "\x00" in name:  # which databases do not store, or not compare
+        raise InvalidRequest("The name of a project holds a null character. Leave it out.")
 
 
 def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
@@ -190,7 +212,9 @@ def check_identifier_free(
         return
     holder = connection.scalar(
         sa.select(table.c.resource_id).where(
-            table.c.project_id.in_(project_ids), table.c.identifier == name, table.c.resource_id != resource_id
+            table.c.project_id.in_(project_ids),
+            table.c.identifier.in_(name_spellings(name)),
+            table.c.resource_id != resource_id,
         )
     )
     if holder is not None:

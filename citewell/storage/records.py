@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import Conflict, Forbidden, NotFound, named
+from citewell.errors import Forbidden, NotFound, VersionTaken, named
 from citewell.storage.clock import LeaseClock
 from citewell.storage.content import element_row, insert_chunks
 from citewell.storage.database import Database
@@ -100,7 +100,7 @@ class RecordRepository:
         """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
 
         Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Forbidden` when a record that is in
-        others than the project that the caller is bound to would change; `Conflict` when another request wrote one of the records after `plan`;
+        others than the project that the caller is bound to would change; `VersionTaken` when another request wrote one of the records after `plan`;
         `FilesQuotaReached` and `BytesQuotaReached` when the batch is too much for the owner.
         """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
@@ -120,7 +120,9 @@ class RecordRepository:
                     await connection.execute(sa.insert(elements), rows)
                 await connection.run_sync(insert_chunks, new_chunks)
         except IntegrityError as error:
-            raise Conflict("Another request wrote some of these records at the same time. Send them again.") from error
+            raise VersionTaken(
+                "Another request wrote some of these records at the same time. Send them again."
+            ) from error
 
     async def _take_room(
         self, connection: AsyncConnection, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]

@@ -32,10 +32,11 @@ class SqlTables:
     cache: Path
 
     async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
-        """All tables in scope, of the newest 500 files; of resources named beside projects, those that are in them."""
+        """All tables in scope, of the newest 500 files; of resources that are named and the files inside them, those that are in its projects."""
         ids = await self.projects.named_within(owner_id, scope)
         if ids is not None:
-            found = [await self.resources.get(owner_id, i) for i in ids]
+            most = max(_MAX_RESOURCES, len(scope.resource_ids or ()))
+            found = [await self.resources.get(owner_id, i) for i in ids[:most]]
         else:
             named = scope.project_ids
             projects = None if named is None else await self.projects.resolve_all(owner_id, named)

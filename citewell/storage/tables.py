@@ -164,6 +164,15 @@ resource_projects = sa.Table(
     sa.Index("uq_resource_projects_identifier", "project_id", "identifier", unique=True),
 )
 
+# files that are inside another; also those that the owner had before, whose parent_id is none or another
+contained_files = sa.Table(
+    "contained_files",
+    metadata,
+    sa.Column("container_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE"), primary_key=True),
+    _resource(primary_key=True),
+    sa.Index("ix_contained_files_resource_id", "resource_id"),
+)
+
 resource_blobs = sa.Table(
     "resource_blobs",
     metadata,

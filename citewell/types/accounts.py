@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
+from citewell.types.names import composed_name
 
 
 class AccessScope(StrEnum):
@@ -183,8 +184,8 @@ class Grant:
             UnnamedProject.check(one)
         if self.projects is None:
             return tuple(asked)
-        by_name = {name: known for known, name in self.projects.items()}
-        found = [one if one in self.projects else by_name.get(one) for one in asked]
+        by_name = {composed_name(name): known for known, name in self.projects.items()}
+        found = [one if one in self.projects else by_name.get(composed_name(one)) for one in asked]
         if None in found:
             raise NotFound(f"There is no project called {named(asked[found.index(None)])}.")
         return tuple(one for one in found if one is not None)

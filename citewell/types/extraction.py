@@ -133,11 +133,15 @@ class ExtractedBlob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildFile:
-    """A file inside the file (attachment, archive member), to become a resource of its own with `parent_id`."""
+    """A file inside the file (attachment, archive member), to become a resource of its own with `parent_id`.
+
+    path: where it was written; inside: of a member, its folders and name as the archive has them, made safe to show and never followed.
+    """
 
     filename: str
     path: str
     locator: Locator = Locator()
+    inside: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,7 +157,10 @@ class ExtractionSummary:
 
     def to_json(self) -> dict[str, JsonValue]:
         """What the parser process writes."""
-        children = [{"filename": c.filename, "path": c.path, "locator": c.locator.to_json()} for c in self.children]
+        children = [
+            {"filename": c.filename, "path": c.path, "locator": c.locator.to_json(), "inside": c.inside}
+            for c in self.children
+        ]
         return {**asdict(self), "children": children}
 
     @staticmethod
@@ -167,7 +174,12 @@ class ExtractionSummary:
             language=data["language"],
             blobs=tuple(ExtractedBlob(**blob) for blob in data["blobs"]),
             children=tuple(
-                ChildFile(filename=c["filename"], path=c["path"], locator=Locator.from_json(c["locator"]))
+                ChildFile(
+                    filename=c["filename"],
+                    path=c["path"],
+                    locator=Locator.from_json(c["locator"]),
+                    inside=c.get("inside"),
+                )
                 for c in data["children"]
             ),
         )

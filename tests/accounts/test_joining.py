@@ -140,6 +140,19 @@ def test_the_owner_who_is_kept_to_nothing_still_changes_a_known_file(kitchen: Ki
     assert kitchen.project in changed["project_ids"]
 
 
+def test_a_new_version_with_the_bytes_of_a_file_elsewhere_does_not_name_that_file(kitchen: Kitchen) -> None:
+    for call in _kept_to_it(kitchen):
+        elsewhere, content = _known_elsewhere(kitchen)
+        made = call("POST", "/ingest", files={"file": ("mine.txt", f"Mine at {uuid.uuid4()}.".encode())}).json()["id"]
+        assert call("GET", f"/resources/{made}/events").is_success
+        refused = call("PUT", f"/resources/{made}/file", files={"file": ("mine.txt", content)})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
+        assert elsewhere not in refused.text
+        assert call("POST", "/ingest", files={"file": ("mine.txt", content)}).status_code == 200
+        seen = call("PUT", f"/resources/{made}/file", files={"file": ("mine.txt", content)})
+        assert (seen.status_code, seen.json()["error"]["details"]) == (409, {"resource_id": elsewhere})
+
+
 def test_an_archive_with_a_file_that_is_in_other_projects_too_is_the_owners_to_change(kitchen: Kitchen) -> None:
     inner = f"The cellar of the harbour inn is cold at {uuid.uuid4()}.".encode()
     packed = io.BytesIO()

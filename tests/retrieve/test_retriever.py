@@ -297,6 +297,10 @@ async def test_asking_for_what_is_not_configured_is_an_error(library: Library) -
         await _texts(library.retriever(), "loan", rerank=True)
     with pytest.raises(InvalidInput, match="CHAT_PROVIDER"):
         await _texts(library.retriever(), "loan", variations=2)
+    with pytest.raises(InvalidInput, match="self_query"):
+        await _texts(library.retriever(), "loan", self_query=SelfQuery.MODEL)
+    by_rules = library.retriever(options=RetrievalOptions(self_query=SelfQuery.MODEL))
+    assert await _texts(by_rules, "loan") == await _texts(library.retriever(), "loan")
 
 
 async def test_hits_that_the_reranker_scores_below_its_threshold_are_left_out(library: Library) -> None:
@@ -454,7 +458,9 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
     assert await _texts(library.retriever(), "loan signatures", top_k=3, diversity=0.7) == varied
 
 
-@pytest.mark.parametrize("wrong", [{"diversity": -0.1}, {"near_duplicate": 1.5}, {"variations": 11}])
+@pytest.mark.parametrize(
+    "wrong", [{"diversity": -0.1}, {"near_duplicate": 1.5}, {"variations": 11}, {"diversity": True}]
+)
 async def test_a_number_out_of_bounds_is_named(library: Library, wrong: dict[str, float]) -> None:
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
         await _texts(library.retriever(chat=ScriptedChat("{}")), "loan", **wrong)

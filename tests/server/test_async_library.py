@@ -68,6 +68,16 @@ async def test_more_texts_than_a_page_are_all_listed(tmp_path: Path) -> None:
         assert len(set(added.resource_ids)) == 230
 
 
+async def test_texts_of_one_id_that_come_at_once_are_written_one_after_the_other(tmp_path: Path) -> None:
+    async with AsyncCitewell(tmp_path / "data") as cw:
+        texts = [{"id": "hours", "text": f"The harbour office closes at {hour}."} for hour in range(1, 9)]
+        done = await asyncio.gather(*(cw.add_texts([text, _KEY_TEXT]) for text in texts))
+        assert len({one.resource_ids for one in done}) == 1
+        assert (sum(one.added for one in done), sum(one.replaced for one in done)) == (2, 7)
+        (found,) = [hit.chunk for hit in await cw.search("harbour office closes") if "harbour" in hit.chunk.text]
+        assert (found.version, found.text) in [(8, text["text"]) for text in texts]
+
+
 async def test_an_answer_can_be_read_as_it_comes(tmp_path: Path, model: tuple[OpenAIServer, dict[str, str]]) -> None:
     provider, settings = model
     provider.script = Queue(Reply(text="It hangs behind the blue door [1].", pieces=12))

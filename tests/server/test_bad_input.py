@@ -38,6 +38,31 @@ def test_empty_file(server: RunningServer) -> None:
     _error(server.upload("empty.txt", b""), 400, "empty_file")
 
 
+@pytest.mark.parametrize("field", ["project", "identifier", "thread", "caption", "password", "metadata"])
+def test_a_null_character_in_a_field_of_a_form(server: RunningServer, field: str) -> None:
+    response = server.client.post("/ingest", files={"file": ("a.txt", _unique())}, data={field: "har\x00bour"})
+    _error(response, 422, "invalid_request")
+    assert response.json()["error"]["details"]["fields"][0]["field"] == f"body.{field}"
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/records", {"records": [{"id": "nu\x00ll", "text": "Some words."}]}),
+        ("/records", {"records": [{"id": "null", "text": "Some words.", "title": "nu\x00ll"}]}),
+        ("/records", {"records": [{"id": "null", "text": "Some words."}], "project": "har\x00bour"}),
+        ("/search", {"query": "words", "project": "har\x00bour"}),
+        ("/projects", {"name": "har\x00bour"}),
+    ],
+)
+def test_a_null_character_in_a_name(server: RunningServer, path: str, body: dict[str, Any]) -> None:
+    _error(server.client.post(path, json=body), 422, "invalid_request")
+
+
+def test_a_record_whose_id_is_blank(server: RunningServer) -> None:
+    _error(server.client.post("/records", json={"records": [{"id": " ", "text": "x"}]}), 400, "invalid_input")
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
 def test_a_record_without_words(server: RunningServer, text: str) -> None:
     response = server.client.post("/records", json={"records": [{"id": "no words", "text": text}]})

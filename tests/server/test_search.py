@@ -191,11 +191,22 @@ def test_nonsense_keeps_nothing_above_a_score_threshold(tmp_path: Path) -> None:
         assert all(hit["scores"]["dense"] >= 0.3 for hit in hits)
 
 
-@pytest.mark.parametrize("wrong", [{"diversity": 2}, {"near_duplicate": -1}, {"variations": 2}, {"neighbours": 11}])
+@pytest.mark.parametrize(
+    "wrong",
+    [{"diversity": 2}, {"near_duplicate": -1}, {"variations": 2}, {"neighbours": 11}, {"self_query": "model"}],
+)
 def test_an_option_out_of_bounds_is_an_error(server: RunningServer, wrong: dict[str, Any]) -> None:
     response = _search(server, "rule", **wrong)
     assert response.status_code == 400, response.text
     assert next(iter(wrong)) in response.json()["error"]["message"]
+
+
+@pytest.mark.parametrize("name", ["top_k", "neighbours", "variations", "diversity", "vector_threshold", "rerank_top_n"])
+def test_true_is_no_number(server: RunningServer, name: str) -> None:
+    response = _search(server, "rule", **{name: True})
+    assert response.status_code == 422, response.text
+    (field,) = response.json()["error"]["details"]["fields"]
+    assert field == {"field": f"body.{name}", "problem": "Value error, a number is needed, not true or false"}
 
 
 def test_dates_and_tags_of_a_file_can_be_filtered_by(server: RunningServer, handbook: dict[str, Any]) -> None:

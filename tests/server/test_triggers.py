@@ -65,6 +65,17 @@ def test_a_file_outside_its_project_is_not_described(server: RunningServer) -> N
     assert refused.status_code == 404
 
 
+def test_a_file_in_other_projects_too_is_not_described(server: RunningServer) -> None:
+    content = b"# Both\n\nA note in two projects, which one of them may not describe.\n"
+    for project in ("Elsewhere", "Within"):
+        both = server.add("Both.md", content, project=project)
+    chunk, path, _ = trigger(server, "chunk", "Within")
+    with chunk:
+        refused = chunk.post(path, json={"resource_id": both["id"], "metadata": {"x": "y"}})
+    assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
+    assert server.client.get(f"/resources/{both['id']}").json()["metadata"] == {}
+
+
 def test_a_record_in_other_projects_is_not_changed(server: RunningServer) -> None:
     record = {"id": "outside", "text": "The heron is elsewhere."}
     server.client.post("/records", json={"records": [record], "project": "Elsewhere"}).raise_for_status()

@@ -23,6 +23,7 @@ from citewell.errors import Conflict, InvalidFilter, NotFound, QuestionsQuotaRea
 from citewell.filters import parse_filters
 from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
+from citewell.storage.contained import note_contained
 from citewell.storage.content import ContentRepository, insert_chunks
 from citewell.storage.database import Database
 from citewell.storage.densities import DensityRepository
@@ -1485,6 +1486,19 @@ async def _(world: World) -> None:
     narrowed = await _library(world).narrowed(world.ben.owner, Scope(), everything)
     assert world.ben.resource in (narrowed.resource_ids or ())
     assert world.ada.resource not in (narrowed.resource_ids or ())
+
+
+@isolates(MetadataRepository.with_contained)
+async def _(world: World) -> None:
+    member = new_resource(world.ada.owner, "inside", parent_id=world.ada.resource)
+    async with world.database.write() as connection:
+        await connection.run_sync(insert_children, [member], "", FileRoom())
+        # Noted in the wrong place: the owner still decides.
+        await connection.run_sync(note_contained, world.ben.resource, [member.id])
+    metadata = MetadataRepository(world.database)
+    assert await metadata.with_contained(world.ada.owner, [world.ada.resource]) == (world.ada.resource, member.id)
+    for known in (world.ada.resource, world.ben.resource):
+        assert await metadata.with_contained(world.ben.owner, [known]) == (known,)
 
 
 @isolates(ProjectRepository.named_within)

@@ -11,7 +11,7 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import CitewellError, Conflict, InvalidMetadata, NotFound
-from citewell.metadata import MetadataLimits, merged
+from citewell.metadata import MetadataLimits, checked_identifier, merged
 from citewell.storage.database import Database
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.payload_changes import PayloadChangeRepository
@@ -52,6 +52,18 @@ async def test_changes_that_come_together_are_all_made_and_noted(database: Datab
         assert dict((await ResourceRepository(database).get(ada.owner, one)).metadata) == {"n": n, "colour": "red"}
     assert await PayloadChangeRepository(database).waiting() == 30
     assert await metadata.change(ada.owner, files[0], FileChange()) is None
+
+
+async def test_an_identifier_is_found_however_its_letters_are_composed(database: Database, ada: Estate) -> None:
+    metadata, (first, second) = MetadataRepository(database), await _files(database, ada, 2)
+    await metadata.change(ada.owner, first, FileChange(identifier=checked_identifier("re\u0301sume\u0301")))
+    for spelling in ("r\u00e9sum\u00e9", "re\u0301sume\u0301", " R\u00c9SUM\u00c9 "):
+        assert await metadata.resolve(ada.owner, [spelling]) == (first,)
+        with pytest.raises(Conflict):
+            await metadata.change(ada.owner, second, FileChange(identifier=checked_identifier(spelling)))
+    # As an earlier version kept it.
+    await metadata.change(ada.owner, second, FileChange(identifier="cafe\u0301"))
+    assert await metadata.resolve(ada.owner, ["caf\u00e9"]) == (second,)
 
 
 async def test_a_refused_change_leaves_those_beside_it(database: Database, ada: Estate) -> None:

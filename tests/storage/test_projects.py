@@ -6,12 +6,14 @@ import asyncio
 import uuid
 
 import pytest
+import sqlalchemy as sa
 
-from citewell.errors import Conflict, InvalidInput, NotFound, UnnamedProject
+from citewell.errors import Conflict, InvalidInput, InvalidRequest, NotFound, UnnamedProject
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.projects import ProjectRepository, link
 from citewell.storage.resources import ResourceRepository
+from citewell.storage.tables import projects as table
 from tests.storage.estates import new_resource
 
 
@@ -121,3 +123,27 @@ async def test_a_name_is_short(database: Database, ada: str) -> None:
             await make
     with pytest.raises(UnnamedProject):
         await projects.create(ada, "   ")
+
+
+async def test_a_name_is_one_project_however_its_letters_are_composed(database: Database, ada: str) -> None:
+    projects = ProjectRepository(database)
+    made = await projects.resolve(ada, "Cafe\u0301 ", create=True)
+    for spelling in ("Caf\u00e9", "Cafe\u0301", " Caf\u00e9\t"):
+        assert await projects.resolve(ada, spelling, create=True) == made
+        with pytest.raises(Conflict):
+            await projects.create(ada, spelling)
+    assert (await projects.get(ada, made)).name == "Caf\u00e9"
+
+
+@pytest.mark.parametrize("create", [False, True])
+async def test_a_name_with_a_null_character_is_refused(database: Database, ada: str, create: bool) -> None:
+    with pytest.raises(InvalidRequest, match="null character"):
+        await ProjectRepository(database).resolve(ada, "har\x00bour", create=create)
+
+
+async def test_a_name_of_an_earlier_version_is_still_found(database: Database, ada: str) -> None:
+    projects = ProjectRepository(database)
+    made = await projects.create(ada, "Caf\u00e9")
+    async with database.write() as connection:
+        await connection.execute(sa.update(table).where(table.c.id == made.id).values(name="Cafe\u0301"))
+    assert await projects.resolve(ada, "Caf\u00e9") == made.id

@@ -45,9 +45,11 @@ from citewell.errors import (
 from citewell.filters import parse_filters
 from citewell.points import keyword
 from citewell.ports import ToolCall, ToolSpec
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     Category,
     ChunkType,
+    Expression,
     Hit,
     JsonObject,
     JsonValue,
@@ -60,6 +62,7 @@ from citewell.types import (
     TableInfo,
 )
 from citewell.types.json import sound
+from citewell.types.names import composed_name
 
 MAX_READ = 12_000
 MAX_PICTURES = 4
@@ -149,16 +152,16 @@ class Toolbox:
 
     def _request(self, turn: TurnState, arguments: JsonObject, top_k: int) -> SearchRequest:
         """What both searches take, within the scope of the turn."""
-        query = text_argument(arguments, "query")
+        query, projects = text_argument(arguments, "query"), texts_argument(arguments, "projects")
         return SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
             top_k=top_k,
             scope=turn.request.scope,
-            projects=texts_argument(arguments, "projects"),
+            projects=projects and turn.request.grant.narrowed(projects),
             resource_ids=texts_argument(arguments, "resource_ids"),
             types=_types(arguments),
-            conditions=parse_filters(arguments.get("filters")),
+            conditions=_filters(turn, arguments),
             rerank=turn.request.rerank,
             rerank_limits=turn.request.rerank_limits,
             self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
@@ -215,7 +218,7 @@ class Toolbox:
 
     async def _scope(self, turn: TurnState, call: ToolCall) -> Scope:
         """The scope of the turn, narrowed by the filters of the call."""
-        filters, scope = parse_filters(call.arguments.get("filters")), turn.request.scope
+        filters, scope = _filters(turn, call.arguments), turn.request.scope
         if not filters:
             return scope
         if self._library is None:
@@ -237,7 +240,8 @@ class Toolbox:
         """The file of this id or identifier in the scope of the turn."""
         assert self._library is not None
         inside = await self._library.list_resources(turn.request.owner_id, turn.request.scope)
-        found = [r for r in inside if wanted == r.id or keyword(wanted) == keyword(r.provenance.identifier or "")]
+        called = keyword(composed_name(wanted))
+        found = [r for r in inside if wanted == r.id or called == keyword(composed_name(r.provenance.identifier or ""))]
         if len(found) != 1:
             problem = (
                 "Several files have this identifier; give an id."
@@ -319,6 +323,11 @@ class Toolbox:
     ) -> Sequence[StoredChunk]:
         assert self._files is not None
         return await self._files.passages(turn.request.owner_id, file.id, types, most)
+
+
+def _filters(turn: TurnState, arguments: JsonObject) -> tuple[Expression, ...]:
+    """The filters of a call, those on projects about the ones that the asker is kept to."""
+    return seen_by(turn.request.grant, parse_filters(arguments.get("filters")))
 
 
 def _search_details(

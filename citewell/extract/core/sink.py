@@ -187,11 +187,11 @@ class Sink:
         self.blobs.append(ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {}))
         return self.folder / path
 
-    def add_child(self, filename: str, locator: Locator | None = None) -> Path:
-        """Declare a file found inside this one and return the path to write it to."""
+    def add_child(self, filename: str, locator: Locator | None = None, inside: str | None = None) -> Path:
+        """Declare a file found inside this one and return the path to write it to. inside: as of `ChildFile`."""
         self.check_children(len(self.children) + 1)
         path = f"child-{len(self.children)}"
-        self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator()))
+        self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator(), inside=inside))
         return self.folder / path
 
     def check_children(self, count: int) -> None:

@@ -17,6 +17,7 @@ from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.types.accounts import ALL_SCOPES, ROLE_SCOPES, AccessScope, Grant, Principal, SharedProject, SignedIn
+from citewell.types.names import composed_name
 
 if TYPE_CHECKING:
     from citewell.features.auth.jwts import JwtRules
@@ -238,7 +239,8 @@ def check_person(principal: Principal) -> None:
 
 def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[SharedProject]:
     """The one with this id or name, or all where none is asked for; `NotFound` where it is not among them."""
-    found = [one for one in shared if project is None or project in (one.id, one.name)]
+    wanted = None if project is None else composed_name(project)
+    found = [one for one in shared if wanted is None or wanted in (one.id, composed_name(one.name))]
     if not found:
         raise NotFound(f"There is no project called {named(project or '')}.")
     return found

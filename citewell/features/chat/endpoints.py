@@ -16,11 +16,11 @@ from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswe
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
-from citewell.features.project_filters import seen_by
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.filters import inferred_to_json, parse_filters
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits
 
 router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -38,7 +38,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         ChatRequest(
             owner_id=principal.owner_id,
             files_of=grant.owner_id,
-            kept_to=grant.kept_to,
+            kept_to=grant.projects,
             message=body.message,
             thread_id=body.thread_id,
             projects=grant.narrowed(projects_named(body.project, body.projects)),

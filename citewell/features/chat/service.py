@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import uuid
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
@@ -38,13 +38,13 @@ _TITLE_CHARACTERS = 80
 class ChatRequest:
     """A message in a thread (a new one when `thread_id` is None), with its scope. files_of: whose files answer, where not the asker's.
 
-    kept_to: ids of the projects that the asker is kept to, None for all of those files.
+    kept_to: names by id of the projects that the asker is kept to, None for all of those files.
     """
 
     owner_id: str
     message: str
     files_of: str | None = None
-    kept_to: tuple[str, ...] | None = None
+    kept_to: Mapping[str, str] | None = None
     thread_id: str | None = None
     projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
@@ -96,8 +96,9 @@ class ChatService:
         if request.indexes is not None:
             self.indexes.named(request.indexes)
         files_of = request.files_of or request.owner_id
+        kept_to = None if request.kept_to is None else tuple(request.kept_to)
         scope = await self.turns.scope(
-            files_of, request.projects, request.resource_ids, request.filters, kept_to=request.kept_to
+            files_of, request.projects, request.resource_ids, request.filters, kept_to=kept_to
         )
         known = None if request.thread_id is None else await self.threads.get(request.owner_id, request.thread_id)
         await self.turns.admit(request.owner_id)
@@ -116,6 +117,7 @@ class ChatService:
             message=text,
             history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
+            kept_to=request.kept_to,
             top_k=request.top_k or self.turns.top_k,
             rerank=request.rerank,
             rerank_limits=request.rerank_limits,

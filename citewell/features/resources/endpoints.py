@@ -14,7 +14,6 @@ from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidM
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
-from citewell.features.project_filters import seen_by
 from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -39,6 +38,7 @@ from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.schemas import ErrorResponse
 from citewell.filters import parse_filters
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     AskedOptions,
     Category,
@@ -229,7 +229,9 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     asked, _ = _options(upload)
     options = asked.over(UploadOptions())
     metadata = _metadata(upload)
-    replaced = await service.replace(owner, resource_id, upload.file, upload.filename, options, metadata)
+    replaced = await service.replace(
+        owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
+    )
     return ResourceOut.of(replaced).within(grant)
 
 
@@ -376,7 +378,7 @@ def _field(upload: Upload, name: str) -> str | None:
     if len(value) > 512:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
-    return value.replace("\x00", "") or None
+    return value or None
 
 
 def _project(upload: Upload, grant: Grant) -> str | None:
@@ -425,7 +427,7 @@ def _caption(upload: Upload) -> str | None:
     if caption is not None and len(caption) > MAX_CAPTION:
         upload.file.path.unlink(missing_ok=True)
         raise InvalidInput(f"The field `caption` is longer than {MAX_CAPTION:,} characters.")
-    return None if caption is None else caption.replace("\x00", "").strip()
+    return None if caption is None else caption.strip()
 
 
 def _flag(upload: Upload, name: str) -> bool | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from citewell.errors import InvalidMetadata
+from citewell.metadata import MAX_THREAD_LENGTH
 from citewell.types import JsonValue
 
 
@@ -15,3 +17,11 @@ class Said:
     metadata: Mapping[str, JsonValue] | None = None
     identifier: str | None = None
     thread: str | None = None
+
+
+def checked_thread(given: str | None) -> str:
+    """The name of a conversation without space around it, empty for none. Raises `InvalidMetadata` for one that is too long or holds a null character."""
+    thread = (given or "").strip()
+    if len(thread) > MAX_THREAD_LENGTH or "\x00" in thread:
+        raise InvalidMetadata(f"`thread` has at most {MAX_THREAD_LENGTH} characters, none of them null.", key="thread")
+    return thread

@@ -394,9 +394,9 @@ class ResourceChange(RequestBody):
 class RecordIn(RequestBody):
     """A text to index as it is."""
 
-    id: str = Field(min_length=1, max_length=512)
+    id: str = Field(min_length=1, max_length=512, pattern=r"^[^\x00]+$")
     text: str
-    title: str | None = None
+    title: str | None = Field(default=None, pattern=r"^[^\x00]*$")
     metadata: dict[str, Any] = Field(
         default={}, description="texts, numbers, true or false, dates (ISO 8601), lists of texts"
     )

@@ -14,16 +14,16 @@ from typing import Any
 
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict, DamagedFile, InvalidInput, InvalidMetadata, NotFound
+from citewell.errors import Conflict, DamagedFile, InvalidInput, NotFound
 from citewell.features.resources.handed_out import Deleted, StoredBytes
-from citewell.features.resources.joining import may_change, require_as_it_is
-from citewell.features.resources.said import Said
+from citewell.features.resources.joining import may_change, require_as_it_is, told_within
+from citewell.features.resources.said import Said, checked_thread
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
-from citewell.metadata import MAX_THREAD_LENGTH, MetadataLimits, checked_identifier, is_resource_id, merged
+from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
@@ -158,7 +158,7 @@ class ResourceService:
                 options=options.over(UploadOptions()),
                 source=source,
                 metadata=merged({}, said.metadata or {}, self.limits),
-                thread=_checked_thread(said.thread) or None,
+                thread=checked_thread(said.thread) or None,
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
@@ -196,8 +196,12 @@ class ResourceService:
         options: UploadOptions,
         metadata: Mapping[str, JsonValue] | None = None,
         item: str | None = None,
+        within: Collection[str] | None = None,
     ) -> Resource:
-        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`. item: as of `UploadRequest`"""
+        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`. item: as of `UploadRequest`; within: as of `upload`.
+
+        `Conflict` for bytes that another resource of the owner has.
+        """
         try:
             checked = merged({}, metadata or {}, self.limits)
         except BaseException:
@@ -206,7 +210,10 @@ class ResourceService:
         request = UploadRequest(
             owner_id=owner_id, filename=filename, project_id="", options=options, metadata=checked, item=item
         )
-        resource = await self.capture.replace(file, resource_id, request)
+        try:
+            resource = await self.capture.replace(file, resource_id, request)
+        except Conflict as error:
+            raise await told_within(error, owner_id, self.resources, within) from None
         if metadata:
             resource = await self.describe(owner_id, resource_id, Said(metadata=metadata))
         self.wake()
@@ -222,7 +229,7 @@ class ResourceService:
         change = FileChange(
             metadata=None if not changes else lambda known: merged(known, changes, self.limits),
             identifier=checked_identifier(said.identifier) if said.identifier else said.identifier,
-            thread=None if said.thread is None else _checked_thread(said.thread),
+            thread=None if said.thread is None else checked_thread(said.thread),
         )
         stamp = await self.metadata.change(owner_id, resource_id, change)
         resource = await self.resources.get(owner_id, resource_id)
@@ -432,10 +439,11 @@ class ResourceService:
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         wanted = None if resource_ids is None else tuple(resource_ids)
         named = None if wanted is None else await self.metadata.resolve(owner_id, wanted, project_ids)
+        named = named and await self.metadata.with_contained(owner_id, named)
         scope = Scope(project_ids, (resource_id,) if named is None or resource_id in named else ())
         if filters:
             scope = await self.metadata.narrowed(owner_id, scope, filters, kept_to)
-        if not await self.projects.named_within(owner_id, scope):
+        if resource_id not in (await self.projects.named_within(owner_id, scope) or ()):
             raise NotFound
 
     async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
@@ -490,10 +498,3 @@ class ResourceService:
         if not left and not receipt.is_busy:
             await self.resources.finish_deletion(receipt)
         return left
-
-
-def _checked_thread(given: str | None) -> str:
-    thread = (given or "").strip()
-    if len(thread) > MAX_THREAD_LENGTH or "\x00" in thread:
-        raise InvalidMetadata(f"`thread` has at most {MAX_THREAD_LENGTH} characters.", key="thread")
-    return thread

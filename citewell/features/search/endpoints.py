@@ -8,12 +8,12 @@ from fastapi import APIRouter, Request, Response
 
 from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
-from citewell.features.project_filters import seen_by
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
 from citewell.filters import inferred_to_json, parse_filters
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits, Scope, SearchRequest
 from citewell.types.accounts import Grant
 

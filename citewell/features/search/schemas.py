@@ -50,7 +50,9 @@ class SearchIn(RequestBody):
     diversity: float | None = Field(default=None, description="0 to 1: how much being unlike the hits before counts")
     near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share so many words")
     variations: int | None = Field(default=None, description="0 to 10 rephrasings by the chat model, searched too")
-    self_query: SelfQuery | None = Field(default=None, description="who reads filters from the query")
+    self_query: SelfQuery | None = Field(
+        default=None, description="who reads filters from the query; `model` needs a chat model"
+    )
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
     indexes: IndexesIn = None

@@ -58,11 +58,11 @@ class SearchService:
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
-        if not 1 <= request.top_k <= MAX_HITS:
+        if isinstance(request.top_k, bool) or not 1 <= request.top_k <= MAX_HITS:
             raise InvalidInput(f"`top_k` must be from 1 to {MAX_HITS}.")
         if len(request.query) > MAX_QUERY_CHARACTERS:
             raise InvalidInput(f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.")
-        if not 0 <= request.neighbours <= MAX_NEIGHBOURS:
+        if isinstance(request.neighbours, bool) or not 0 <= request.neighbours <= MAX_NEIGHBOURS:
             raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
         found = await (await self._retriever_for(request)).search(request)
         if not request.neighbours:

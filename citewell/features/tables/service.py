@@ -108,7 +108,7 @@ class TableService:
 
     async def _open(self, owner_id: str, resource_id: str, table_id: str) -> tuple[TableInfo, Path]:
         for table in await self.tables.list_tables(owner_id, Scope(resource_ids=(resource_id,))):
-            if table.id == table_id:
+            if (table.resource_id, table.id) == (resource_id, table_id):
                 return table, await self.tables.open_table(owner_id, table)
         raise NotFound("The file has no such table.")
 

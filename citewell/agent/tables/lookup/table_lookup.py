@@ -42,15 +42,16 @@ class TableLookup:
             return None
         inside = scope.resource_ids
         few = inside is not None and len(inside) <= self._thresholds.whole_files
-        wanted = inside if few and inside is not None else tuple(dict.fromkeys(found))
-        tables = [
-            table
-            for resource in wanted[: self._thresholds.whole_files]
-            for table in await self._learn(owner_id, resource)
-        ]
+        tables = await self._tables(owner_id, inside) if few and inside is not None else []
+        # What was found may be inside an archive that the scope names, which has no table itself.
+        tables = tables or await self._tables(owner_id, tuple(dict.fromkeys(found)))
         if not tables:
             return None
         return await asyncio.to_thread(_answer, owner_id, asked, tables)
+
+    async def _tables(self, owner_id: str, wanted: Sequence[str]) -> list[PageTable]:
+        few = wanted[: self._thresholds.whole_files]
+        return [table for resource in few for table in await self._learn(owner_id, resource)]
 
     async def _learn(self, owner_id: str, resource_id: str) -> tuple[PageTable, ...]:
         file = await self._pages.page_file(owner_id, resource_id)

@@ -82,7 +82,7 @@ def _adopt(member: Member, number: int, sink: Sink, seen: _Seen) -> int:
             sink.skip(f"{name}: the same as {seen.names[digest]}")
         else:
             seen.names[digest] = name
-            scratch.replace(sink.add_child(name))
+            scratch.replace(sink.add_child(name, inside=name))
     finally:
         scratch.unlink(missing_ok=True)
     sink.emit(ElementType.LIST_ITEM, f"{name} ({size:,} bytes)", Locator(), level=1)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.features.project_filters import seen_by
-from citewell.filters import parse_filters
+from citewell.filters import lowered, parse_filters
 from citewell.predicates import holds
+from citewell.retrieve.project_filters import seen_by
 from citewell.types import JsonValue
 from citewell.types.accounts import Grant
 
@@ -37,6 +37,21 @@ def test_only_projects_that_a_caller_is_kept_to_are_asked(
 ) -> None:
     (seen,) = seen_by(KEPT, parse_filters([condition]))
     assert holds(seen, file) == found
+
+
+def test_a_name_is_asked_for_however_its_letters_are_composed() -> None:
+    grant = Grant(owner_id="ada", projects={"id-cafe": "Caf\u00e9"})
+    file: dict[str, JsonValue] = {"project": ["id-cafe", "caf\u00e9"]}
+    for operator, value in (
+        ("eq", "Cafe\u0301"),
+        ("ne", "Tea"),
+        ("prefix", "cafe\u0301"),
+        ("in", ["Tea", "Cafe\u0301"]),
+    ):
+        filters = parse_filters([{"field": "project", "operator": operator, "value": value}])
+        assert holds(lowered(filters[0]), file)
+        assert holds(seen_by(grant, filters)[0], file)
+    assert grant.narrowed(["Cafe\u0301 "]) == ("id-cafe",)
 
 
 def test_other_conditions_and_callers_who_are_kept_to_nothing_are_left_alone() -> None:
