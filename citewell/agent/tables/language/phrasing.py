@@ -19,7 +19,7 @@ from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import as_written, format_number, shown
+from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
@@ -57,8 +57,7 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if not result.rows:
         return None
-    if plan.shape in _SHOWN:
-        result = as_written(result)
+    result = as_written(result) if plan.shape in _SHOWN else with_decimals(result)
     plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
     text = _SHAPES[plan.shape](plan, result, numbers)
     if left_out and text:
@@ -296,6 +295,7 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
 
 def _apart(plan: Plan, value: Any) -> str:
     """A difference in the unit of its column, or in the plan's."""
+    value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
     if plan.unit:
         return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
     if plan.metric is not None and unit_of(plan.metric.name) == "%":
@@ -384,14 +384,15 @@ def _is_missing(value: Any) -> bool:
 
 
 def _rounded(plan: Plan, value: Any) -> Any:
-    """An average as people write it: two decimals, of one below 1 four digits. What is cited has them all."""
+    """An average as people write it: two decimals, of one below 1 four digits, of a column that shows more of them these. What is cited has them all."""
     if (
         plan.function not in (Function.AVG, Function.MEDIAN)
         or not isinstance(value, float | Decimal)
         or not math.isfinite(value)
     ):
         return value
-    return round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
+    rounded = round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
+    return to_decimals(rounded, plan.metric.decimals if plan.metric is not None else 0)
 
 
 def _exact(value: Any) -> Any:
