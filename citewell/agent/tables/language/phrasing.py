@@ -57,6 +57,11 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if not result.rows:
         return None
+    if plan.ranked:
+        rows = _best(plan, result.rows, [row.values[result.columns.index(_metric_name(plan))] for row in result.rows])
+        if len(rows) > THRESHOLDS.cited_rows:
+            return None
+        result, numbers = replace(result, rows=rows), numbers[: len(rows)]
     result = as_written(result) if plan.shape in _SHOWN else with_decimals(result)
     plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
     text = _SHAPES[plan.shape](plan, result, numbers)
@@ -64,6 +69,18 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         rows = ", ".join(map(str, left_out))
         text += f"\nRow {rows} of {table_name(plan.table)}, a total of the others, is left out."
     return text
+
+
+def _best(plan: Plan, rows: Sequence[ResultRow], values: Sequence[Any]) -> tuple[ResultRow, ...]:
+    """The first `best` of ranked rows, and those that are as high as the last of them."""
+    least = values[min(plan.best, len(values)) - 1]
+    return tuple(
+        row for place, (row, value) in enumerate(zip(rows, values, strict=True)) if place < plan.best or value == least
+    )
+
+
+def _metric_name(plan: Plan) -> str:
+    return plan.metric.name if plan.metric is not None else ""
 
 
 def _quoted(plan: Plan) -> Plan:
@@ -186,8 +203,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
     where = conditions_text(plan.query)
-    dated = plan.metric is not None and plan.metric.kind in ("date", "datetime")
-    word = ("latest" if plan.descending else "earliest") if dated else "highest" if plan.descending else "lowest"
+    word = _end(plan)
     if len(tied) > THRESHOLDS.cited_rows:
         if plan.unique:
             return None
@@ -210,6 +226,13 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     return f"{highest(column, word, names, marks, _valued(plan, best), where)}."
 
 
+def _end(plan: Plan) -> str:
+    """What a ranking begins with."""
+    if plan.metric is not None and plan.metric.is_dated and plan.function in _PLAIN:
+        return "latest" if plan.descending else "earliest"
+    return "highest" if plan.descending else "lowest"
+
+
 def _valued(plan: Plan, value: Any) -> str:
     """A figure with the unit of the column that it is measured in."""
     counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
@@ -222,8 +245,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
         rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
     if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
         return None
-    word = "highest" if plan.descending else "lowest"
-    lead = f"The {len(rows)} {word} by {title(_measured(plan))}{conditions_text(plan.query)}:"
+    lead = f"The {len(rows)} {_end(plan)} by {title(_measured(plan))}{conditions_text(plan.query)}:"
     return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
 
 

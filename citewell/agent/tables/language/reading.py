@@ -15,6 +15,7 @@ from citewell.agent.tables.language.links import (
     TableWords,
     ValueMention,
     column_mentions,
+    is_numbering,
     names_of_table,
     unit_words,
     value_mentions,
@@ -234,7 +235,7 @@ def _read_dates(reading: Reading) -> None:
 def _read_operations(reading: Reading) -> None:
     question = list(reading.question)
     for operation, phrases in wording.PHRASES:
-        for phrase in phrases:
+        for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split())):
             for first in find_phrase(question, phrase):
                 last = first + len(phrase.split())
                 if not reading.is_free(first, last):
@@ -246,13 +247,32 @@ def _read_operations(reading: Reading) -> None:
                 reading.use(first, last)
     dated = reading.opening == "when" or any(m.column.kind in _DATED for m in reading.columns)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
-        for first in find_phrase(question, word) if dated else ():
-            if reading.is_free(first, first + 1):
-                reading.operations.append(OperationMention(operation, first, first + 1, None, meant))
-                reading.use(first, first + 1)
+        for first in find_phrase(question, word):
+            if reading.is_free(first, first + 1) and (dated or _is_of_rows(reading, first + 1)):
+                count, begin, end = _with_count(reading, first, first + 1)
+                reading.operations.append(OperationMention(operation, begin, end, count, meant))
+                reading.use(begin, end)
     reading.operations.sort(key=lambda o: o.first)
     if any(o.operation is Operation.COUNT for o in reading.operations):  # `how many are there in total`
         reading.operations = [o for o in reading.operations if o.text not in _ALTOGETHER]
+
+
+def _is_of_rows(reading: Reading, index: int) -> bool:
+    """Whether the noun from `index` on names the rows of a table with dates: `the last invoice`, `the first two open orders`."""
+    words, table = reading.words, reading.words.table
+    if not any(column.is_dated for column in table.columns):
+        return False
+    valued = {i for v in reading.values for i in range(v.first, v.last)}
+    while index < len(reading.question) and (index in valued or small_count(reading.question[index]) is not None):
+        index += 1
+    if index >= len(reading.question):
+        return False
+    for mention in reading.columns:
+        unique = len(words.values.get(mention.column.name, ())) == table.rows > 0
+        if mention.first <= index < mention.last:
+            return unique or is_numbering(mention.column.name)
+    norm = reading.question[index].norm
+    return norm in wording.ROW_NOUNS or (norm in names_of_table(table) and norm not in FILLERS)
 
 
 def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, int, int]:
