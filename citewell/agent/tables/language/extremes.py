@@ -67,7 +67,7 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         numbered = subject is not None and is_numbering(subject.name)
         if (found := _rows_by_day(reading, mention, metric, None if numbered else subject)) is not None:
             return found
-    if reading.opening == "who" and not _names_anybody(reading, subject):
+    if reading.opening == "who" and not names_anybody(reading, subject):
         raise CannotPlan("no column that it names says who")
     columns = (subject.name, metric.name) if subject is not None else (metric.name,)
     query = TableQuery(
@@ -112,7 +112,7 @@ def _rows_by_day(
     nouns = {c for c in after if not c.is_numeric or is_numbering(c.name)}  # `the latest price` asks for it
     asked = [c for c in metrics(reading) if c not in nouns and c not in (day, subject)]
     count, table = mention.count or 1, reading.words.table
-    if len(asked) > 1 or (asked and count > 1) or (reading.opening == "who" and not asked):
+    if len(asked) > 1 or (asked and count > 1) or (reading.opening == "who" and not asked and subject is None):
         raise CannotPlan("it is not clear what is asked of these rows")
     if not asked and subject is not None:
         return None
@@ -138,7 +138,7 @@ def _rows_by_day(
     )
 
 
-def _names_anybody(reading: Reading, subject: TableColumn | None) -> bool:
+def names_anybody(reading: Reading, subject: TableColumn | None) -> bool:
     """Whether rows are called by names, and not by codes: `A-101` has paid nothing."""
     return subject is not None and not is_coded(reading.words.values.get(subject.name, ()))
 

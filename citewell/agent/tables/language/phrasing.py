@@ -338,7 +338,23 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             f"{name}: {as_cell(v, name) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True)
         )
 
-    return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
+    lines = _with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
+    return "\n".join([*_total(plan, result, numbers), *lines])
+
+
+def _total(plan: Plan, result: TableResult, numbers: Sequence[int]) -> list[str]:
+    """What the rows add up to, before them: of two and more, where they are all there."""
+    if not plan.adds_up or plan.metric is None or not 1 < len(result.rows) < result.query.limit:
+        return []
+    name = plan.metric.name
+    values = [row.values[result.columns.index(name)] for row in result.rows]
+    numeric = [_exact(value) for value in values if not _is_missing(value)]
+    if len(numeric) < 2 or not all(isinstance(value, int | Decimal) for value in numeric):
+        return []
+    total = figure(to_decimals(sum(numeric), plan.metric.decimals), name)
+    marks = "".join(f"[{number}]" for number in numbers[: len(result.rows)])
+    rows = f"{format_number(len(numeric))} rows{conditions_text(plan.query)}"
+    return [f"The total of {title(name)} is {total}, over {rows} {marks}."]
 
 
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:

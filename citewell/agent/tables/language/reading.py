@@ -7,16 +7,19 @@ from dataclasses import replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.amounts import DEALINGS, EARNED, amount_column, column_of_unit
-from citewell.agent.tables.language.changes import read_changes
+from citewell.agent.tables.language.changes import read_alternatives, read_changes
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
+from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.links import (
     ColumnMention,
     TableWords,
     ValueMention,
     column_mentions,
     is_numbering,
+    name_norms,
     names_of_table,
+    superior_mentions,
     unit_words,
     value_mentions,
 )
@@ -44,6 +47,7 @@ _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _BEING_THERE = frozenset(
     map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
 )
+_TIMES = frozenset(map(wording.norm, ("hours", "days", "weeks", "months", "minutes")))
 _DENIED_WITHIN = 5  # words
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
@@ -58,12 +62,14 @@ def read(text: str, words: TableWords) -> Reading:
 
     Of a text longer than any question for a table nothing is read.
     """
-    reading = Reading(words, tuple(wording.words(text)) if len(text) <= THRESHOLDS.question_characters else ())
+    asked = as_english(text, words) if len(text) <= THRESHOLDS.question_characters else ""
+    reading = Reading(words, tuple(wording.words(asked)))
     _read_columns_and_values(reading)
     read_comparisons(reading)
     _read_dates(reading)
     _read_operations(reading)
     read_changes(reading)
+    read_alternatives(reading)
     _read_events(reading)
     read_missing(reading)
     read_payments(reading)
@@ -86,6 +92,7 @@ def _read_columns_and_values(reading: Reading) -> None:
         for c in column_mentions(reading.question, reading.words.table)
         if c.whole or not asked & {*range(c.first, c.last)}
     ]
+    columns += superior_mentions(reading.question, reading.words.table)
     found = [v for v in value_mentions(reading.question, reading.words) if not _is_none_of(v, columns)]
     values = _settled(found, columns, reading)
     for value in sorted(values, key=lambda v: v.first - v.last):
@@ -321,6 +328,10 @@ def _read_units(reading: Reading) -> None:
         follows = column.column.kind in _NUMERIC and after < len(reading.question) and reading.is_free(after, after + 1)
         if follows and reading.question[after].text.casefold().endswith("ed"):
             reading.use(after, after + 1)
+    timed = any(m.column.kind in _NUMERIC and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
+    for index, word in enumerate(reading.question) if timed else ():
+        if word.norm == "work" and reading.is_free(index, index + 1):
+            reading.use(index, index + 1)  # `who works less than 40 hours`
 
 
 def _read_flags(reading: Reading) -> None:

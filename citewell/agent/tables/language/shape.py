@@ -55,7 +55,7 @@ class Plan:
     asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
     unit: of a difference, where the column's name does not say it (`years`);
-    ranked: the result has rows beyond the best ones, in the order of the metric.
+    ranked: the result has rows beyond the best ones, in the order of the metric; adds_up: what its rows have of the metric is given in total, too.
     """
 
     shape: Shape
@@ -73,6 +73,7 @@ class Plan:
     beside: bool = False
     unit: str = ""
     ranked: bool = False
+    adds_up: bool = False
 
 
 def grouped(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:
