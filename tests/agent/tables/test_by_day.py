@@ -49,6 +49,12 @@ async def test_the_last_row_is_the_one_with_the_last_day(sheets: Sheets, questio
     assert await answer_of(sheets, question) == answer
 
 
+async def test_the_last_row_of_the_sheet_is_the_lowest_one(sheets: Sheets) -> None:
+    sheets.add(INVOICES, INVOICE_ROWS, filename="invoices.csv", sheet=None)
+    answer = await answer_of(sheets, "What is the amount in the last row?")
+    assert answer is None or "1250" not in answer
+
+
 async def test_rows_of_the_same_day_are_all_given(sheets: Sheets) -> None:
     rows = (*INVOICE_ROWS, (1005, "Klein KG", "2025-05-20", 8.0, "open"))
     sheets.add(INVOICES, rows, filename="invoices.csv", sheet=None)

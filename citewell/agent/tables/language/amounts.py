@@ -9,7 +9,8 @@ from citewell.agent.tables.language.links import is_numbering, name_norms, unit_
 from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn, TableInfo
 
-_CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
+CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
+"""What a column's unit is where its numbers are amounts of money."""
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -79,7 +80,7 @@ def currencies_beside(
     """The column that says in which of several currencies a row's amounts are, and these; None where there is none."""
     for column in table.columns:
         texts = values.get(column.name, ())
-        if column.kind == "text" and len(texts) > 1 and all(map(_CURRENCY.fullmatch, texts)):
+        if column.kind == "text" and len(texts) > 1 and all(map(CURRENCY.fullmatch, texts)):
             return column, texts
     return None
 
@@ -108,7 +109,7 @@ def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
 
 
 def _has_currency(column: TableColumn) -> bool:
-    return _CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
+    return CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
 
 
 def _is_called(column: TableColumn, stems: frozenset[str]) -> bool:

@@ -279,7 +279,7 @@ def _is_of_rows(reading: Reading, index: int) -> bool:
         if mention.first <= index < mention.last:
             return unique or is_numbering(mention.column.name)
     norm = reading.question[index].norm
-    return norm in wording.ROW_NOUNS or (norm in names_of_table(table) and norm not in FILLERS)
+    return norm in wording.ROW_NOUNS - wording.PLACES or (norm in names_of_table(table) and norm not in FILLERS)
 
 
 def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, int, int]:
