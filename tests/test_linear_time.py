@@ -36,6 +36,7 @@ from citewell.agent.tables.language.cells import grid_of
 from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.exchange import exchanged
+from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
 from citewell.agent.tables.lookup.find import known_rows, named_rows
@@ -250,6 +251,7 @@ READERS: dict[str, Reader] = {
     "agent.understand.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
     "agent.citations.writer.write": lambda t: _said(t, SIZE),
     "agent.citations.writer.write:pieces": lambda t: _said(_part(t), 8),
+    "agent.tables.language.german.as_english": lambda t: as_english(f"wie viele {t}", _WORDS),
     "agent.tables.language.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
     "agent.tables.language.reading.read:longest": _expecting(
         lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)

@@ -99,4 +99,6 @@ def _table(resource: Resource, table: Mapping[str, Any]) -> TableInfo:
 def _column(column: Mapping[str, Any]) -> TableColumn:
     kind = cast(ColumnKind, column["dtype"])
     written = str(column.get("format") or "") if kind == "date" else ""
-    return TableColumn(str(column["name"]), kind, str(column.get("unit") or ""), written)
+    return TableColumn(
+        str(column["name"]), kind, str(column.get("unit") or ""), written, int(column.get("decimals") or 0)
+    )

@@ -29,14 +29,15 @@ class ResourceInfo:
 class TableColumn:
     """A column of a table: its name as the file has it, and the kind of its values.
 
-    unit: the currency or percent sign that the file writes beside its numbers; written: the `strftime` format in which it writes its dates.
-    Both are empty where the file says nothing.
+    unit: the currency or percent sign that the file writes beside its numbers; written: the `strftime` format in which it writes its dates;
+    decimals: the digits after the point that it shows of all its numbers, 0 where they differ. Unit and format are empty where the file says nothing.
     """
 
     name: str
     kind: ColumnKind
     unit: str = ""
     written: str = ""
+    decimals: int = 0
 
     @property
     def is_numeric(self) -> bool:

@@ -20,7 +20,7 @@ _LEAVES_OUT = re.compile(
 )
 _COMPUTES_IN_GERMAN = re.compile(
     r"(?i)(?<!\w)(?:wie ?viele?|anzahl|summe|gesamt\w*|insgesamt|durchschnitt\w*|mittelwert|(?:mehr|weniger) als|pro|je|alle[rsnm]?|jede[rsnm]?"
-    r"|(?:höch|niedrig|größ|klein|meis|wenig|teuer|billig|günstig|ält|jüng|neue|läng|kürze|früh|frühe|späte)s?te[nrsm]?)(?!\w)"
+    r"|(?:höch|niedrig|größ|klein|meis|wenig|teuer|billig|günstig|ält|jüng|neu|läng|kürz|früh|spät|schlecht)e?s?te[nrsm]?|beste[nrsm]?)(?!\w)"
 )
 _HEADER_LINES = 2  # of a small sheet in Markdown
 

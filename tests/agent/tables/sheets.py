@@ -78,8 +78,12 @@ class Sheets:
         filename: str = "Loans.xlsx",
         sheet: str | None = "Loans",
         types: Mapping[str, str] | None = None,
+        decimals: Mapping[str, int] | None = None,
     ) -> TableInfo:
-        """Write a table whose first data row is row 2; `types` are columns stored as another SQL type than their kind's."""
+        """Write a table whose first data row is row 2.
+
+        types: columns stored as another SQL type than their kind's; decimals: those that the file shows of all numbers of a column
+        """
         number = len(self.tables)
         table = TableInfo(
             id="t0",
@@ -88,7 +92,9 @@ class Sheets:
             filename=filename,
             name=sheet or "data",
             sheet=sheet,
-            columns=tuple(TableColumn(name, kind) for name, kind in columns.items()),
+            columns=tuple(
+                TableColumn(name, kind, decimals=(decimals or {}).get(name, 0)) for name, kind in columns.items()
+            ),
             rows=len(rows),
         )
         stored = {name: (types or {}).get(name, _TYPES[kind]) for name, kind in columns.items()}

@@ -270,7 +270,7 @@ FLAT_ROWS = (
         ("Which flats allow pets and have 2 rooms?", "- Flat: A1 [1]\n- Flat: C1 [2]"),
         ("Cheapest flat with 2 rooms?", "Rent was lowest for A1 where Rooms is 2: EUR 890 [1]."),
         ("What is the average rent of flats with 2 rooms?", "The average of Rent is EUR 935, over 2 rows where Rooms is 2 [1]."),
-        ("Which flat costs less than 900?", "- Flat: A1 [1]\n- Flat: B1 [2]"),
+        ("Which flat costs less than 900?", "- Flat: A1; Rent (EUR): 890 [1]\n- Flat: B1; Rent (EUR): 610 [2]"),
         ("What is the highest rent under 1000?", "Rent was highest for C1 where Rent (EUR) is under 1000: EUR 980 [1]."),
     ],
 )  # fmt: skip

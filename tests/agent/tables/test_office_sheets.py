@@ -87,7 +87,7 @@ STAFF_ROWS = (
     [
         ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
         ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
-        ("who has no manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("who has no manager", "Name: Bo [1]"),
         ("people without a manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
         ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
     ],

@@ -144,3 +144,29 @@ def test_conditions_are_worded_and_those_of_the_machine_are_not() -> None:
     assert conditions_text(replace(summed, conditions=conditions[-2:])) == ""
     counted = replace(summed, conditions=conditions[-2:], aggregates=(Aggregate(Function.COUNT),))
     assert conditions_text(counted) == " where Amount is filled in"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("What is the price of the Desk?", "Price for Desk: 92.00 [1]."),
+        ("total price", "The total of Price is 12,153.50, over 4 rows [1]."),
+        ("lowest price", "Price was lowest for Lamp: 13.50 [1]."),
+        ("median price", "The median of Price is 70.00, over 4 rows [1]."),
+        ("average price where item is desk or chair", "The average of Price is 70.00, over 2 rows where Item is one of Desk, Chair [1]."),
+        ("compare the price of Desk and Chair", "Price was higher for Desk, 92.00 [1], than for Chair, 48.00 [2], a difference of 44.00."),
+        ("total fee", "The total of Fee is EUR 10.00, over 4 rows [1]."),
+        ("total quantity", "The total of Quantity is 20, over 4 rows [1]."),
+    ],
+)  # fmt: skip
+async def test_amounts_have_the_decimals_that_the_file_shows(sheets: Sheets, question: str, answer: str) -> None:
+    columns: dict[str, ColumnKind] = {"Item": "text", "Price": "number", "Fee (EUR)": "number", "Quantity": "integer"}
+    rows = (("Desk", 92.0, 1.0, 3), ("Chair", 48.0, 2.0, 4), ("Lamp", 13.5, 3.0, 9), ("Press", 12000.0, 4.0, 4))
+    sheets.add(columns, rows, decimals={"Price": 2, "Fee (EUR)": 2})
+    assert await _answer(sheets, question) == answer
+
+
+async def test_a_cited_row_shows_the_same_decimals_as_the_answer(sheets: Sheets) -> None:
+    table = sheets.add({"Item": "text", "Price": "number"}, (("Desk", 92.0),), decimals={"Price": 2})
+    result = await TableEngine(sheets).run(OWNER, table, TableQuery(source="resource-0/t0"))
+    assert row_hits(OWNER, result)[0].chunk.text == "Item: Desk | Price: 92.00"

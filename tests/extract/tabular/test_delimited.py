@@ -199,3 +199,23 @@ def test_a_point_separates_thousands_where_the_other_columns_have_decimal_commas
 ) -> None:
     reading = read_bytes(tmp_path, "a.csv", "\n".join([header, *lines]))
     assert [row[header.replace(";", ",").split(",")[1]] for row in copied(reading)] == values
+
+
+@pytest.mark.parametrize(
+    ("cells", "decimals"),
+    [
+        (("92.00", "48.00", "13.50"), 2),
+        (("92,00", "48,00", "1.013,50"), 2),
+        (("€1,092.00", "48.00", "n/a"), 2),
+        (("24.5%", "30.0%", "7.1%"), 1),
+        (("4.5", "3.5", "1.5"), None),
+        (("92.00", "48", "13.50"), None),
+        (("1.25e-05", "2.50e-05", "3.75e-05"), None),
+        (("92", "48", "13"), None),
+    ],
+)
+def test_the_decimals_that_all_numbers_of_a_column_have_are_known(
+    tmp_path: Path, cells: tuple[str, ...], decimals: int | None
+) -> None:
+    lines = "".join(f'{name},"{cell}"\n' for name, cell in zip("abc", cells, strict=True))
+    assert column(read_bytes(tmp_path, "a.csv", f"Item,Price\n{lines}"), "Price").get("decimals") == decimals

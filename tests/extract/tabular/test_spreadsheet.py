@@ -490,15 +490,29 @@ def test_a_column_whose_numbers_do_not_share_a_unit_is_read_as_stored(tmp_path: 
         ("_-* #,##0.00\\ [$€-407]_-", "€", 1, 2),
         ("[$CHF-807] #,##0", "CHF", 1, 0),
         ("£#,##0", "£", 1, 0),
+        ("#,##0.00", "", 1, 2),
     ],
 )
-def test_format_codes_name_a_unit(code: str, unit: str, times: int, decimals: int) -> None:
+def test_format_codes_name_a_unit_or_decimals(code: str, unit: str, times: int, decimals: int) -> None:
     assert format_of_code(code) == NumberFormat(unit, times, decimals)
 
 
 @pytest.mark.parametrize(
     "code",
-    ["General", "0.00", "#,##0", "yyyy-mm-dd", "[h]:mm", '0 "pcs"', '"CADENCE" 0', '"%"', '"€" 0 "$"', "@", "", '"'],
+    [
+        "General",
+        "0.00E+00",
+        "#,##0",
+        "yyyy-mm-dd",
+        "[h]:mm",
+        '0 "pcs"',
+        '"CADENCE" 0',
+        '"%"',
+        '"€" 0 "$"',
+        "@",
+        "",
+        '"',
+    ],
 )
 def test_other_format_codes_name_none(code: str) -> None:
     assert format_of_code(code) is None

@@ -67,8 +67,11 @@ def _ods_cell(value: str | float) -> str:
     return f'<table:table-cell office:value-type="float" office:value="{value}"><text:p>{value}</text:p></table:table-cell>'
 
 
-def xlsb(path: Path, rows: Sequence[Sequence[str | float]], early: bool = False) -> Path:
-    """A binary workbook of one sheet, as [MS-XLSB] describes it; `early` writes sheet records as the first writers did."""
+def xlsb(path: Path, rows: Sequence[Sequence[str | float]], early: bool = False, codes: Sequence[str] = ()) -> Path:
+    """A binary workbook of one sheet, as [MS-XLSB] describes it; `early` writes sheet records as the first writers did.
+
+    codes: the format codes of the columns' numbers; empty for none
+    """
     relationships = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
     package = "http://schemas.openxmlformats.org/package/2006"
     bundle = (
@@ -83,7 +86,7 @@ def xlsb(path: Path, rows: Sequence[Sequence[str | float]], early: bool = False)
     for r, row in enumerate(rows):
         sheet.append((0, struct.pack("<IIH", r, 0, 300) + b"\0" * 15))
         for c, value in enumerate(row):
-            place = struct.pack("<II", c, 0)
+            place = struct.pack("<II", c, 0 if isinstance(value, str) or not codes else c)
             sheet.append((6, place + _wide(value)) if isinstance(value, str) else (5, place + struct.pack("<d", value)))
     sheet += [(146, b""), (130, b"")]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
@@ -94,15 +97,24 @@ def xlsb(path: Path, rows: Sequence[Sequence[str | float]], early: bool = False)
         )
         file.writestr("xl/workbook.bin", _records(workbook))
         file.writestr("xl/worksheets/sheet1.bin", _records(sheet))
+        file.writestr("xl/styles.bin", _records(_styles(codes)))
         file.writestr(
             "xl/_rels/workbook.bin.rels",
             f'<Relationships xmlns="{package}/relationships"><Relationship Id="rId1" Type="{relationships}/worksheet" '
-            'Target="worksheets/sheet1.bin"/></Relationships>',
+            f'Target="worksheets/sheet1.bin"/><Relationship Id="rId2" Type="{relationships}/styles" Target="styles.bin"/></Relationships>',
         )
     return path
 
 
+def _styles(codes: Sequence[str]) -> list[tuple[int, bytes]]:
+    formats = [(44, struct.pack("<H", 164 + n) + _wide(code)) for n, code in enumerate(codes)]
+    used = [(47, struct.pack("<HH", 0, 164 + n if code else 0) + b"\0" * 12) for n, code in enumerate(codes)]
+    count = struct.pack("<I", len(codes))
+    return [(278, b""), (615, count), *formats, (616, b""), (617, count), *used, (618, b""), (279, b"")]
+
+
 def _wide(text: str) -> bytes:
+    """A counted text of XLSB's records."""
     return struct.pack("<I", len(text)) + text.encode("utf-16-le")
 
 

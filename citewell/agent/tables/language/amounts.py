@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from citewell.agent.tables.language.links import name_norms, unit_of, unit_words
+from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn, TableInfo
 
-_CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
+CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
+"""What a column's unit is where its numbers are amounts of money."""
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -18,20 +19,22 @@ def _stems(text: str) -> frozenset[str]:
 
 _MONEY = _stems(
     "amount amounts price prices cost costs value total sum fee fees pay paid payment payments salary wage revenue sales turnover income expense "
-    "expenses expenditure spend spent spending balance donation donations rent budget"
+    "expenses expenditure spend spent spending balance donation donations rent budget "
+    "betrag preis kosten miete umsatz gehalt lohn gebühr einnahmen ausgaben"
 )
 _ADDITIVE = _stems(
     "amount amounts paid payment payments revenue sales turnover income expense expenses expenditure spend spent spending donation donations "
-    "debit credit proceeds sum total hours quantity units weight goals visits visitors volume pieces bottles"
+    "debit credit proceeds sum total hours quantity units weight goals visits visitors volume pieces bottles "
+    "betrag umsatz einnahmen ausgaben stunden menge"
 )
-_PRICED = _stems("price prices rate rates tariff per")
-_SIZES = _stems("size area surface population capacity volume acres hectares m² sqm")
+_PRICED = _stems("price prices rate rates tariff per preis satz")
+_SIZES = _stems("size area surface population capacity volume acres hectares m² sqm fläche größe")
 _UNITS = {
     "kilo": "kg", "kilogram": "kg", "kilogramm": "kg", "hour": "h", "minut": "min", "litr": "l", "liter": "l", "kilomet": "km", "metr": "m",
     "meter": "m", "tonn": "t", "ton": "t", "gram": "g", "mile": "mi", "euro": "eur", "dollar": "usd", "pound": "gbp",
 }  # fmt: skip
 _CODES = _stems(
-    "id no nr number code year month day week rank position phone zip index line row lat lon latitude longitude"
+    "id no nr number code year month day week rank position phone zip index line row lat lon latitude longitude jahr monat tag woche plz"
 )
 DEALINGS = _stems(
     "spend spent spending pay pays paid paying cost costs costing lend lent lending borrow borrowed buy bought sell sold receive received earn earned "
@@ -51,7 +54,11 @@ EARNED = _stems("earn earned spend spent pay paid owe owed")
 def amount_column(table: TableInfo) -> TableColumn | None:
     """The column of amounts: the only one with a currency, else the only one that is called a price, a cost or the like, else the only one
     of numbers that are no codes. None where there is none, or several."""
-    numeric = [column for column in table.columns if column.is_numeric and not _is_called(column, _CODES)]
+    numeric = [
+        column
+        for column in table.columns
+        if column.is_numeric and not (_is_called(column, _CODES) or is_numbering(column.name))
+    ]
     for chosen in (
         [c for c in numeric if _has_currency(c)],
         [c for c in numeric if _is_called(c, _MONEY)],
@@ -73,7 +80,7 @@ def currencies_beside(
     """The column that says in which of several currencies a row's amounts are, and these; None where there is none."""
     for column in table.columns:
         texts = values.get(column.name, ())
-        if column.kind == "text" and len(texts) > 1 and all(map(_CURRENCY.fullmatch, texts)):
+        if column.kind == "text" and len(texts) > 1 and all(map(CURRENCY.fullmatch, texts)):
             return column, texts
     return None
 
@@ -102,7 +109,7 @@ def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
 
 
 def _has_currency(column: TableColumn) -> bool:
-    return _CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
+    return CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
 
 
 def _is_called(column: TableColumn, stems: frozenset[str]) -> bool:

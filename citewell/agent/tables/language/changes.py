@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from citewell.agent.tables.language.amounts import SUMMED, adds_up, amount_column, is_price
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.wording import Operation, norm
 from citewell.agent.tables.query.typed import Comparator
@@ -21,6 +22,31 @@ _CHANGING = frozenset(
 """How one of two figures is beside the other."""
 _GOING, _WAYS = frozenset({"go", "goes", "went", "gone"}), frozenset({"up", "down"})
 _BETWEEN_TWO = frozenset({"between", "than", "from", "to", "and", "or", "by", "compared"})
+
+
+_COMPARED_BY_WORD = frozenset({"more", "less", "higher", "lower"})
+
+
+def read_alternatives(reading: Reading) -> None:
+    """`Did we spend more on travel or rent`: compare what the rows of either value add up to, in the one column of amounts."""
+    paired = [c for c in reading.conditions if c.comparison is Comparator.IN]
+    texts = [word.text.casefold() for word in reading.question]
+    amount = amount_column(reading.words.table)
+    if len(paired) != 1 or len(reading.values) != 2 or reading.operations or amount is None:
+        return
+    first, second = sorted(reading.values, key=lambda v: v.first)
+    said = [i for i, text in enumerate(texts) if text in _COMPARED_BY_WORD and reading.is_free(i, i + 1)]
+    between = texts[first.last : second.first]
+    if len(said) != 1 or not {"or", "than"} & set(between) or any(m.column != amount for m in reading.columns):
+        return
+    dealings = {word.norm for word in reading.question}
+    if not adds_up(amount) and (dealings.isdisjoint(SUMMED) or is_price(amount)):
+        return
+    reading.used.update(said, (i for i in range(first.last, second.first) if texts[i] in _BETWEEN_TWO))
+    reading.operations += [
+        OperationMention(Operation.COMPARE, said[0], said[0] + 1, None, texts[said[0]]),
+        OperationMention(Operation.SUM, said[0], said[0] + 1, None, texts[said[0]]),
+    ]
 
 
 def read_changes(reading: Reading) -> None:

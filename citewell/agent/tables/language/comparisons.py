@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.amounts import COSTING, amount_column
+from citewell.agent.tables.language.amounts import DEALINGS, amount_column, is_money
 from citewell.agent.tables.language.links import unit_words
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import CURRENCIES, FILLERS, find_phrase
@@ -125,10 +125,18 @@ def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn |
     if amount is not None and following in CURRENCIES:
         reading.use(last, last + 1)
         return amount
-    if any(word.norm in COSTING for word in reading.question):
+    if any(word.norm in DEALINGS for word in reading.question):
         return amount
     every = [c for c in reading.words.table.columns if c.kind in _NUMERIC]
-    return every[0] if len(every) == 1 else None
+    return every[0] if len(every) == 1 else _within_range(reading, amount, reading.question[last - 1].number)
+
+
+def _within_range(reading: Reading, amount: TableColumn | None, number: float | None) -> TableColumn | None:
+    """The column of money for `flats under 1000`, where the number lies between the lowest and the highest amount, and within no other column."""
+    if amount is None or number is None or not is_money(amount):
+        return None
+    within = [name for name, (low, high) in reading.words.ranges.items() if low <= number <= high]
+    return amount if within == [amount.name] else None
 
 
 def only_fillers(reading: Reading, first: int, last: int) -> bool:

@@ -43,8 +43,8 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         return ranked
     unnamed = mention.text not in _OF_THEIR_OWN or mention.count is not None
     unnamed |= reading.deals and mention.text in ("most", "least")
-    size = _size(reading, mention)
-    metric = size if size is not None else one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
+    implied = _size(reading, mention) or _day_of_rows(reading, mention)
+    metric = implied or one_metric(reading, dated=mention.text in DATE_EXTREMES, unnamed=unnamed)
     if is_numbering(metric.name) and not any(m.whole for m in reading.columns if m.column == metric):
         raise CannotPlan(f"{core_name(metric.name)} only tells rows apart")
     require_one_currency(reading, metric)
@@ -59,7 +59,15 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
         total = Aggregate(Function.SUM, metric.name)
         return ranked_groups(reading, reading.entity, total, metric, descending, mention.count or 1)
     subject = reading.entity if reading.entity is not None and reading.entity.name != metric.name else label
-    if reading.opening == "who" and not _names_anybody(reading, subject):
+    if (
+        metric.is_dated
+        and reading.opening != "when"
+        and not any(m.whole for m in reading.columns if m.column == metric)
+    ):
+        numbered = subject is not None and is_numbering(subject.name)
+        if (found := _rows_by_day(reading, mention, metric, None if numbered else subject)) is not None:
+            return found
+    if reading.opening == "who" and not names_anybody(reading, subject):
         raise CannotPlan("no column that it names says who")
     columns = (subject.name, metric.name) if subject is not None else (metric.name,)
     query = TableQuery(
@@ -71,7 +79,7 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
     )
     one_row = label is not None and any(m.first == mention.last and m.column == label for m in reading.columns)
     several = reading.entity is not None and reading.entity.name != metric.name and not one_row
-    unique = (reading.entity.name,) if reading.entity is not None and several else ()
+    unique = (reading.entity.name,) if reading.entity is not None and several and not metric.is_dated else ()
     return Plan(
         shape=Shape.TOP if mention.count and mention.count > 1 else Shape.EXTREME,
         table=table,
@@ -84,7 +92,53 @@ def extreme(reading: Reading, label: TableColumn | None) -> Plan:
     )
 
 
-def _names_anybody(reading: Reading, subject: TableColumn | None) -> bool:
+def _day_of_rows(reading: Reading, mention: OperationMention) -> TableColumn | None:
+    """The column of dates that tells which is the last invoice, where none is named: the only one, or the one that is called after the noun."""
+    if mention.text not in DATE_EXTREMES or any(m.column.is_dated for m in reading.columns):
+        return None
+    table = reading.words.table
+    if table.only_dated is not None:
+        return table.only_dated
+    nouns = {word.norm for word in reading.question[mention.last : mention.last + 2]}
+    called = [c for c in table.columns if c.is_dated and not nouns.isdisjoint(name_norms(c))]
+    return called[0] if len(called) == 1 else None
+
+
+def _rows_by_day(
+    reading: Reading, mention: OperationMention, day: TableColumn, subject: TableColumn | None
+) -> Plan | None:
+    """The rows with the first or last day: the column that is asked of them, or, where nothing names a row, all their cells."""
+    after = [m.column for m in reading.columns if 0 <= m.first - mention.last <= 1]
+    nouns = {c for c in after if not c.is_numeric or is_numbering(c.name)}  # `the latest price` asks for it
+    asked = [c for c in metrics(reading) if c not in nouns and c not in (day, subject)]
+    count, table = mention.count or 1, reading.words.table
+    if len(asked) > 1 or (asked and count > 1) or (reading.opening == "who" and not asked and subject is None):
+        raise CannotPlan("it is not clear what is asked of these rows")
+    if not asked and subject is not None:
+        return None
+    names = [c.name for c in (subject, *asked, day) if c is not None]
+    query = TableQuery(
+        source=table_key(table),
+        columns=tuple(names) if asked else tuple(c.name for c in table.columns),
+        conditions=(*reading.conditions, RowCondition(ColumnRef(day.name), Comparator.NOT_EMPTY)),
+        order=(Order(day.name, mention.operation is Operation.MAX),),
+        limit=count + THRESHOLDS.spare_rows,
+    )
+    return Plan(
+        shape=Shape.FOUND if asked else Shape.WHOLE,
+        table=table,
+        query=query,
+        metric=day,
+        subject=subject,
+        asked=asked[0] if asked else None,
+        descending=mention.operation is Operation.MAX,
+        best=count,
+        lead="latest" if mention.operation is Operation.MAX else "earliest",
+        ranked=True,
+    )
+
+
+def names_anybody(reading: Reading, subject: TableColumn | None) -> bool:
     """Whether rows are called by names, and not by codes: `A-101` has paid nothing."""
     return subject is not None and not is_coded(reading.words.values.get(subject.name, ()))
 

@@ -97,7 +97,7 @@ def _measured(found: _Found, where: str) -> str:
         owners = f", {at(joined(names))}" if names else ""
         same = dict.fromkeys(found.values)
         return f"The {lead} {title(metric)}{where} is {joined(list(same))}{owners}{''.join(found.marks)}"
-    if found.asked == found.label:
+    if found.asked == found.label and found.plan.subject is not None:
         return highest(metric, lead, found.values, found.marks, found.measures[0], where)
     most = f"the {title(found.asked)} with the {lead} {title(metric)}"
     return f"{named} {found.verb('is', 'are')} {most}{where}: {found.measures[0]}{found.owners}{mark}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from citewell.agent.tables.language.wording import FILLERS, QuestionWord, norm, norms
 from citewell.agent.tables.thresholds import THRESHOLDS
@@ -15,6 +16,8 @@ _SHORT_FORMS = {
     for short, long in (("min", "minimum"), ("max", "maximum"), ("avg", "average"), ("qty", "quantity"))
 }
 _NUMBERINGS = frozenset({"no", "nr", "number", "num", "id", "code", "#"})
+_SUPERIORS = frozenset(map(norm, ("manager", "supervisor", "superior", "boss", "reports")))
+_REPORTING = frozenset({(norm("reports"), "to"), (norm("answers"), "to"), (norm("works"), "under")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +44,21 @@ class ValueMention:
 class TableWords:
     """A table's vocabulary: per text column the different values, as compared; columns with too many are missing.
 
-    years: the first and the last year of each column of dates.
+    years: the first and the last year of each column of dates; ranges: the lowest and the highest number of each column of numbers.
     """
 
     table: TableInfo
     values: Mapping[str, tuple[str, ...]]
     years: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     by_first: Mapping[str, tuple[tuple[tuple[str, ...], TableColumn, str], ...]] = field(default_factory=dict)
+    ranges: Mapping[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def table_words(
-    table: TableInfo, values: Mapping[str, tuple[str, ...]], years: Mapping[str, tuple[int, int]] | None = None
+    table: TableInfo,
+    values: Mapping[str, tuple[str, ...]],
+    years: Mapping[str, tuple[int, int]] | None = None,
+    ranges: Mapping[str, tuple[float, float]] | None = None,
 ) -> TableWords:
     """Index the values by their first word; those that no question can hold are left out."""
     columns = {column.name: column for column in table.columns}
@@ -61,7 +68,8 @@ def table_words(
             key = norms(text) if len(text) <= THRESHOLDS.question_characters else ()
             if key:
                 found.setdefault(key[0], []).append((key, columns[name], text))
-    return TableWords(table, values, years or {}, {first: tuple(entries) for first, entries in found.items()})
+    by_first = {first: tuple(entries) for first, entries in found.items()}
+    return TableWords(table, values, years or {}, by_first, ranges or {})
 
 
 def core_name(name: str) -> str:
@@ -77,7 +85,8 @@ def name_norms(column: TableColumn) -> tuple[str, ...]:
 def is_numbering(name: str) -> bool:
     """Whether a column's numbers only tell rows apart: `Order no`, `Loan Number`, `Customer ID`."""
     words = core_name(name).casefold().replace(".", " ").split()
-    return words[-1:] == ["id"] or (len(words) > 1 and words[-1] in _NUMBERINGS)
+    compound = bool(words) and words[-1].endswith(("nummer", "nr"))  # `Rechnungsnummer`
+    return words[-1:] == ["id"] or compound or (len(words) > 1 and words[-1] in _NUMBERINGS)
 
 
 def is_coded(texts: Sequence[str]) -> bool:
@@ -115,6 +124,17 @@ def column_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[
             if tuple(texts[first : first + len(key)]) == key and not _taken(found, first, first + len(key)):
                 found.append(ColumnMention(column, first, first + len(key), whole=True))
     return sorted([*found, *_partial(texts, table, found)], key=lambda m: m.first)
+
+
+def superior_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[ColumnMention]:
+    """The `reports to` of `who reports to Bo`, which names the only column of managers."""
+    columns = [c for c in table.columns if c.kind == "text" and not _SUPERIORS.isdisjoint(name_norms(c))]
+    pairs = [(a.norm, b.text.casefold()) for a, b in pairwise(question)]
+    return [
+        ColumnMention(columns[0], index, index + 2, whole=True)
+        for index, pair in enumerate(pairs)
+        if len(columns) == 1 and pair in _REPORTING
+    ]
 
 
 def value_mentions(question: Sequence[QuestionWord], words: TableWords) -> list[ValueMention]:

@@ -19,7 +19,7 @@ from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import as_written, format_number, shown
+from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
@@ -57,14 +57,30 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if not result.rows:
         return None
-    if plan.shape in _SHOWN:
-        result = as_written(result)
+    if plan.ranked:
+        rows = _best(plan, result.rows, [row.values[result.columns.index(_metric_name(plan))] for row in result.rows])
+        if len(rows) > THRESHOLDS.cited_rows:
+            return None
+        result, numbers = replace(result, rows=rows), numbers[: len(rows)]
+    result = as_written(result) if plan.shape in _SHOWN else with_decimals(result)
     plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
     text = _SHAPES[plan.shape](plan, result, numbers)
     if left_out and text:
         rows = ", ".join(map(str, left_out))
         text += f"\nRow {rows} of {table_name(plan.table)}, a total of the others, is left out."
     return text
+
+
+def _best(plan: Plan, rows: Sequence[ResultRow], values: Sequence[Any]) -> tuple[ResultRow, ...]:
+    """The first `best` of ranked rows, and those that are as high as the last of them."""
+    least = values[min(plan.best, len(values)) - 1]
+    return tuple(
+        row for place, (row, value) in enumerate(zip(rows, values, strict=True)) if place < plan.best or value == least
+    )
+
+
+def _metric_name(plan: Plan) -> str:
+    return plan.metric.name if plan.metric is not None else ""
 
 
 def _quoted(plan: Plan) -> Plan:
@@ -187,8 +203,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
     where = conditions_text(plan.query)
-    dated = plan.metric is not None and plan.metric.kind in ("date", "datetime")
-    word = ("latest" if plan.descending else "earliest") if dated else "highest" if plan.descending else "lowest"
+    word = _end(plan)
     if len(tied) > THRESHOLDS.cited_rows:
         if plan.unique:
             return None
@@ -211,6 +226,13 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     return f"{highest(column, word, names, marks, _valued(plan, best), where)}."
 
 
+def _end(plan: Plan) -> str:
+    """What a ranking begins with."""
+    if plan.metric is not None and plan.metric.is_dated and plan.function in _PLAIN:
+        return "latest" if plan.descending else "earliest"
+    return "highest" if plan.descending else "lowest"
+
+
 def _valued(plan: Plan, value: Any) -> str:
     """A figure with the unit of the column that it is measured in."""
     counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
@@ -223,8 +245,7 @@ def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
         rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
     if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
         return None
-    word = "highest" if plan.descending else "lowest"
-    lead = f"The {len(rows)} {word} by {title(_measured(plan))}{conditions_text(plan.query)}:"
+    lead = f"The {len(rows)} {_end(plan)} by {title(_measured(plan))}{conditions_text(plan.query)}:"
     return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
 
 
@@ -296,6 +317,7 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
 
 def _apart(plan: Plan, value: Any) -> str:
     """A difference in the unit of its column, or in the plan's."""
+    value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
     if plan.unit:
         return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
     if plan.metric is not None and unit_of(plan.metric.name) == "%":
@@ -316,7 +338,23 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             f"{name}: {as_cell(v, name) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True)
         )
 
-    return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
+    lines = _with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
+    return "\n".join([*_total(plan, result, numbers), *lines])
+
+
+def _total(plan: Plan, result: TableResult, numbers: Sequence[int]) -> list[str]:
+    """What the rows add up to, before them: of two and more, where they are all there."""
+    if not plan.adds_up or plan.metric is None or not 1 < len(result.rows) < result.query.limit:
+        return []
+    name = plan.metric.name
+    values = [row.values[result.columns.index(name)] for row in result.rows]
+    numeric = [_exact(value) for value in values if not _is_missing(value)]
+    if len(numeric) < 2 or not all(isinstance(value, int | Decimal) for value in numeric):
+        return []
+    total = figure(to_decimals(sum(numeric), plan.metric.decimals), name)
+    marks = "".join(f"[{number}]" for number in numbers[: len(result.rows)])
+    rows = f"{format_number(len(numeric))} rows{conditions_text(plan.query)}"
+    return [f"The total of {title(name)} is {total}, over {rows} {marks}."]
 
 
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -384,14 +422,15 @@ def _is_missing(value: Any) -> bool:
 
 
 def _rounded(plan: Plan, value: Any) -> Any:
-    """An average as people write it: two decimals, of one below 1 four digits. What is cited has them all."""
+    """An average as people write it: two decimals, of one below 1 four digits, of a column that shows more of them these. What is cited has them all."""
     if (
         plan.function not in (Function.AVG, Function.MEDIAN)
         or not isinstance(value, float | Decimal)
         or not math.isfinite(value)
     ):
         return value
-    return round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
+    rounded = round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
+    return to_decimals(rounded, plan.metric.decimals if plan.metric is not None else 0)
 
 
 def _exact(value: Any) -> Any:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from citewell.agent.tables.language.amounts import adds_up, amount_column, is_money, is_price
-from citewell.agent.tables.language.extremes import extreme, extreme_of_groups
+from citewell.agent.tables.language.amounts import adds_up, amount_column, currencies_beside, is_money, is_price
+from citewell.agent.tables.language.extremes import extreme, extreme_of_groups, names_anybody
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric, require_one_currency
 from citewell.agent.tables.language.question_reading import Reading
@@ -106,7 +106,18 @@ def _concerns(reading: Reading, label: TableColumn | None) -> bool:
         return True
     told = bool(reading.columns) or reading.deals or reading.opening == "when" or _compares(reading)
     known = named or reading.entity is not None or label in {m.column for m in reading.columns}
-    return bool((reading.values and told) or (reading.conditions and known)) or _is_label(reading)
+    return (
+        bool((reading.values and told) or (reading.conditions and known))
+        or _is_label(reading)
+        or _asks_who(reading, label)
+    )
+
+
+def _asks_who(reading: Reading, label: TableColumn | None) -> bool:
+    """`Who works less than 40 hours`: the names of the rows that meet a condition on something else."""
+    if reading.opening != "who" or label is None or not names_anybody(reading, label) or metrics(reading):
+        return False
+    return bool(reading.conditions) and label.name not in {c.ref.column for c in reading.conditions}
 
 
 def _compares(reading: Reading) -> bool:
@@ -343,12 +354,17 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
     asked = _wanted(reading)
     wanted = [c.name for c in asked]
     keyed = {c.ref.column for c in reading.conditions}
-    columns = (*([label.name] if label is not None and label.name not in wanted else []), *wanted)
+    if label is not None and not wanted and _asks_who(reading, label):
+        asked, wanted = [label], [label.name]
     if wanted:
+        total = label is None and len(asked) == 1 and _adds_up(reading, asked[0])
+        day = [table.only_dated.name] if total and table.only_dated is not None else []
+        named = [label.name] if label is not None else day
+        columns = dict.fromkeys((*named, *wanted, *_implied(reading)))
         query = TableQuery(
-            source=table_key(table), columns=columns, conditions=tuple(reading.conditions), limit=MAX_ROWS
+            source=table_key(table), columns=tuple(columns), conditions=tuple(reading.conditions), limit=MAX_ROWS
         )
-        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=asked[0])
+        return Plan(shape=Shape.LOOKUP, table=table, query=query, subject=label, metric=asked[0], adds_up=total)
     if reading.asks_rows or reading.names_table or (reading.values and _compares(reading)):
         query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
         return Plan(shape=Shape.ROWS, table=table, query=query, subject=label)
@@ -356,6 +372,23 @@ def _lookup(reading: Reading, label: TableColumn | None) -> Plan:
         raise CannotPlan("it is not clear what is asked about these rows")
     query = TableQuery(source=table_key(table), conditions=tuple(reading.conditions), limit=MAX_ROWS)
     return Plan(shape=Shape.ROWS, table=table, query=query, subject=label, expected=1)
+
+
+def _adds_up(reading: Reading, metric: TableColumn) -> bool:
+    """Whether the amounts of the rows that are named make a total: `hours of Raj Patel`."""
+    named = all(c.comparison in (Comparator.EQ, Comparator.GTE, Comparator.LT) for c in reading.conditions)
+    if not metric.is_numeric or not adds_up(metric) or not named:
+        return False
+    told = currencies_beside(reading.words.table, reading.words.values)
+    return told is None or not is_money(metric)
+
+
+def _implied(reading: Reading) -> list[str]:
+    """Columns of numbers that rows are told by without being named: what `under 1000` is about is shown."""
+    named = {m.column.name for m in reading.columns}
+    numeric = {c.name for c in reading.words.table.columns if c.is_numeric}
+    told = (c for c in reading.conditions if c.comparison is not Comparator.EQ)
+    return [c.ref.column for c in told if c.ref.column in numeric - named]
 
 
 def _wanted(reading: Reading) -> list[TableColumn]:

@@ -7,15 +7,19 @@ from dataclasses import replace
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.amounts import DEALINGS, EARNED, amount_column, column_of_unit
-from citewell.agent.tables.language.changes import read_changes
+from citewell.agent.tables.language.changes import read_alternatives, read_changes
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
+from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.links import (
     ColumnMention,
     TableWords,
     ValueMention,
     column_mentions,
+    is_numbering,
+    name_norms,
     names_of_table,
+    superior_mentions,
     unit_words,
     value_mentions,
 )
@@ -43,6 +47,7 @@ _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _BEING_THERE = frozenset(
     map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
 )
+_TIMES = frozenset(map(wording.norm, ("hours", "days", "weeks", "months", "minutes")))
 _DENIED_WITHIN = 5  # words
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
@@ -57,12 +62,14 @@ def read(text: str, words: TableWords) -> Reading:
 
     Of a text longer than any question for a table nothing is read.
     """
-    reading = Reading(words, tuple(wording.words(text)) if len(text) <= THRESHOLDS.question_characters else ())
+    asked = as_english(text, words) if len(text) <= THRESHOLDS.question_characters else ""
+    reading = Reading(words, tuple(wording.words(asked)))
     _read_columns_and_values(reading)
     read_comparisons(reading)
     _read_dates(reading)
     _read_operations(reading)
     read_changes(reading)
+    read_alternatives(reading)
     _read_events(reading)
     read_missing(reading)
     read_payments(reading)
@@ -85,6 +92,7 @@ def _read_columns_and_values(reading: Reading) -> None:
         for c in column_mentions(reading.question, reading.words.table)
         if c.whole or not asked & {*range(c.first, c.last)}
     ]
+    columns += superior_mentions(reading.question, reading.words.table)
     found = [v for v in value_mentions(reading.question, reading.words) if not _is_none_of(v, columns)]
     values = _settled(found, columns, reading)
     for value in sorted(values, key=lambda v: v.first - v.last):
@@ -234,7 +242,7 @@ def _read_dates(reading: Reading) -> None:
 def _read_operations(reading: Reading) -> None:
     question = list(reading.question)
     for operation, phrases in wording.PHRASES:
-        for phrase in phrases:
+        for phrase in sorted(phrases, key=lambda phrase: -len(phrase.split())):
             for first in find_phrase(question, phrase):
                 last = first + len(phrase.split())
                 if not reading.is_free(first, last):
@@ -246,13 +254,32 @@ def _read_operations(reading: Reading) -> None:
                 reading.use(first, last)
     dated = reading.opening == "when" or any(m.column.kind in _DATED for m in reading.columns)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
-        for first in find_phrase(question, word) if dated else ():
-            if reading.is_free(first, first + 1):
-                reading.operations.append(OperationMention(operation, first, first + 1, None, meant))
-                reading.use(first, first + 1)
+        for first in find_phrase(question, word):
+            if reading.is_free(first, first + 1) and (dated or _is_of_rows(reading, first + 1)):
+                count, begin, end = _with_count(reading, first, first + 1)
+                reading.operations.append(OperationMention(operation, begin, end, count, meant))
+                reading.use(begin, end)
     reading.operations.sort(key=lambda o: o.first)
     if any(o.operation is Operation.COUNT for o in reading.operations):  # `how many are there in total`
         reading.operations = [o for o in reading.operations if o.text not in _ALTOGETHER]
+
+
+def _is_of_rows(reading: Reading, index: int) -> bool:
+    """Whether the noun from `index` on names the rows of a table with dates: `the last invoice`, `the first two open orders`."""
+    words, table = reading.words, reading.words.table
+    if not any(column.is_dated for column in table.columns):
+        return False
+    valued = {i for v in reading.values for i in range(v.first, v.last)}
+    while index < len(reading.question) and (index in valued or small_count(reading.question[index]) is not None):
+        index += 1
+    if index >= len(reading.question):
+        return False
+    for mention in reading.columns:
+        unique = len(words.values.get(mention.column.name, ())) == table.rows > 0
+        if mention.first <= index < mention.last:
+            return unique or is_numbering(mention.column.name)
+    norm = reading.question[index].norm
+    return norm in wording.ROW_NOUNS - wording.PLACES or (norm in names_of_table(table) and norm not in FILLERS)
 
 
 def _with_count(reading: Reading, first: int, last: int) -> tuple[int | None, int, int]:
@@ -301,6 +328,10 @@ def _read_units(reading: Reading) -> None:
         follows = column.column.kind in _NUMERIC and after < len(reading.question) and reading.is_free(after, after + 1)
         if follows and reading.question[after].text.casefold().endswith("ed"):
             reading.use(after, after + 1)
+    timed = any(m.column.kind in _NUMERIC and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
+    for index, word in enumerate(reading.question) if timed else ():
+        if word.norm == "work" and reading.is_free(index, index + 1):
+            reading.use(index, index + 1)  # `who works less than 40 hours`
 
 
 def _read_flags(reading: Reading) -> None:

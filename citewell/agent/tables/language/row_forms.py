@@ -26,7 +26,7 @@ from citewell.agent.tables.language.interpretation import (
 )
 from citewell.agent.tables.language.sentences import title
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.language.wording import is_superlative
+from citewell.agent.tables.language.wording import PLACES, is_superlative
 from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
@@ -72,7 +72,8 @@ class RowForm(ReadingForm):
         listed = self.spare(*PLACE)
         form = "last" if at_end else "first"
         time = self.grid.time
-        for column in (None, time) if time is not None else (None,):
+        by_day = self.grid.by_day is not None and not listed and PLACES.isdisjoint(self.evidence.norms)
+        for column in (time,) if by_day else (None, time) if time is not None else (None,):
             steps = [f"{form}: {said}", *(["listed"] if listed else [])]
             if column is None:
                 row = (max if at_end else min)(self.selection.rows)

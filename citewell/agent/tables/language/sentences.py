@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from citewell.agent.tables.language.amounts import CURRENCY
 from citewell.agent.tables.language.links import core_name, is_numbering, unit_of
 from citewell.agent.tables.run.results import shown
 
-_CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦]|US\$")
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}[²³]?|[^\W\d_]{3,11}s|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
 _TENTHS = re.compile(r"[^.]*\.\d")
 _PLURAL = re.compile(r"[^\W\d_]{3,}(?<![su])s", re.I)
@@ -25,7 +25,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d|\d{1,2}\.? [^\W\d_]{3,9},? \d{4}|[^\W\d_]{3,
 def title(column: str) -> str:
     """A column's name; without its unit where `figure` says it: `Expenses` for `Expenses (GHS)`, but `Sales (2)` as it is."""
     unit = unit_of(column)
-    return core_name(column) if _CURRENCY.fullmatch(unit) or _UNIT.fullmatch(unit) else column
+    return core_name(column) if CURRENCY.fullmatch(unit) or _UNIT.fullmatch(unit) else column
 
 
 def figure(value: Any, column: str) -> str:
@@ -33,7 +33,7 @@ def figure(value: Any, column: str) -> str:
     text, unit = as_cell(value, column), unit_of(column)
     if not text or isinstance(value, str) or not unit:
         return text
-    if _CURRENCY.fullmatch(unit):
+    if CURRENCY.fullmatch(unit):
         return f"{unit}{'' if len(unit) == 1 else ' '}{f'{text}0' if _TENTHS.fullmatch(text) else text}"
     if _UNIT.fullmatch(unit):
         return f"{text}{'' if unit == '%' else ' '}{unit}"

@@ -54,7 +54,8 @@ class Plan:
     unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
     asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
-    unit: of a difference, where the column's name does not say it (`years`).
+    unit: of a difference, where the column's name does not say it (`years`);
+    ranked: the result has rows beyond the best ones, in the order of the metric; adds_up: what its rows have of the metric is given in total, too.
     """
 
     shape: Shape
@@ -71,6 +72,8 @@ class Plan:
     lead: str = ""
     beside: bool = False
     unit: str = ""
+    ranked: bool = False
+    adds_up: bool = False
 
 
 def grouped(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:

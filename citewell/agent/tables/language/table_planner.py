@@ -7,6 +7,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from citewell.agent.interface import ReadingScorer
 from citewell.agent.tables.language import wording
@@ -54,7 +55,9 @@ from citewell.types import TableColumn, TableInfo
 log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
 _DATED_COLUMNS = 8
-"""Columns of dates whose years are known."""
+"""Columns of dates whose years are known,"""
+_NUMERIC_COLUMNS = 50
+"""and of numbers whose ranges are."""
 _SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
 
 
@@ -235,6 +238,8 @@ class TablePlanner:
                 f"row {row} of {table_name(found.table)} is the sum of all the others, and may be their total",
                 computes=True,
             )
+        if known.subtotals:
+            found = replace(found, adds_up=False)
         if left_out:
             found = replace(found, query=_without(found.query, left_out))
         for column in found.unique:
@@ -269,7 +274,9 @@ class TablePlanner:
         label = min(unique, key=lambda c: is_coded(values[c.name]), default=None)
         totals = await find_total_rows(self._engine, owner_id, table)
         subtotals = holds_subtotals(values, len(totals))
-        words = await asyncio.to_thread(table_words, table, values, await self._years(owner_id, table))
+        words = await asyncio.to_thread(
+            table_words, table, values, await self._years(owner_id, table), await self._ranges(owner_id, table)
+        )
         grid = await self._hold(owner_id, table, totals) if 0 < table.rows <= self._thresholds.held_rows else None
         self._known[key] = _Known(words, label, totals, subtotals, grid)
         while len(self._known) > self._thresholds.cached_tables:
@@ -279,16 +286,25 @@ class TablePlanner:
     async def _years(self, owner_id: str, table: TableInfo) -> dict[str, tuple[int, int]]:
         """The first and the last year of each column of dates."""
         dated = [column.name for column in table.columns if column.is_dated][:_DATED_COLUMNS]
-        if not dated or not table.rows:
+        ends = await self._ends(owner_id, table, dated, DatePart.YEAR)
+        return {name: (int(low), int(high)) for name, (low, high) in ends.items()}
+
+    async def _ranges(self, owner_id: str, table: TableInfo) -> dict[str, tuple[float, float]]:
+        """The lowest and the highest number of each column of numbers."""
+        numeric = [column.name for column in table.columns if column.is_numeric][:_NUMERIC_COLUMNS]
+        ends = await self._ends(owner_id, table, numeric)
+        return {name: (float(low), float(high)) for name, (low, high) in ends.items()}
+
+    async def _ends(
+        self, owner_id: str, table: TableInfo, names: Sequence[str], part: DatePart | None = None
+    ) -> dict[str, tuple[Any, Any]]:
+        if not names or not table.rows:
             return {}
-        ends = tuple(Aggregate(f, name, DatePart.YEAR) for name in dated for f in (Function.MIN, Function.MAX))
-        values = (
-            (await self._engine.run(owner_id, table, TableQuery(source=table_key(table), aggregates=ends)))
-            .rows[0]
-            .values
-        )
-        pairs = zip(dated, values[::2], values[1::2], strict=True)
-        return {name: (int(low), int(high)) for name, low, high in pairs if low is not None and high is not None}
+        ends = tuple(Aggregate(function, name, part) for name in names for function in (Function.MIN, Function.MAX))
+        found = await self._engine.run(owner_id, table, TableQuery(source=table_key(table), aggregates=ends))
+        values = found.rows[0].values
+        pairs = zip(names, values[::2], values[1::2], strict=True)
+        return {name: (low, high) for name, low, high in pairs if low is not None and high is not None}
 
     async def _hold(self, owner_id: str, table: TableInfo, totals: Sequence[int]) -> Grid:
         """All cells of a small table."""

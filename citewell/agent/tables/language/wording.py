@@ -188,6 +188,8 @@ LISTING = frozenset(
 )
 """Words that ask for the values of a column that is named after them."""
 ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
+PLACES = frozenset({"row", "line"})
+"""Those of them that have a place in the sheet: the last row is the lowest one, whatever its day."""
 FILLERS = frozenset(
     [
         "a",

@@ -12,12 +12,19 @@ from decimal import Decimal
 from typing import Any
 
 from citewell.agent.tables.query.compile import ROW
-from citewell.agent.tables.query.typed import Comparator, TableQuery
+from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
 
+_AS_SHOWN = frozenset({Function.SUM, Function.MIN, Function.MAX})
+_MAX_PADDED = 10**15
+"""Amount up to which decimals are added: beyond it, doubles hold none of them exactly."""
 _NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")
+
+
+class ShownDecimal(Decimal):
+    """A number that is shown with the decimals that it has, `92.00`."""
 
 
 def shown(value: Any) -> str:
@@ -41,6 +48,7 @@ def as_written(result: TableResult) -> TableResult:
     Dates in figures only (`27/08/2005`) stay in the form that nobody can misread.
     """
     columns = {column.name: column for column in result.table.columns}
+    result = with_decimals(result)
     known = [columns.get(name) for name in result.columns]
     rows = tuple(
         replace(row, values=tuple(_written(value, column) for value, column in zip(row.values, known, strict=True)))
@@ -50,6 +58,28 @@ def as_written(result: TableResult) -> TableResult:
         name if column is None else column.with_unit for name, column in zip(result.columns, known, strict=True)
     )
     return replace(result, columns=names, rows=rows)
+
+
+def with_decimals(result: TableResult) -> TableResult:
+    """The result with as many decimals as the file shows of a column's numbers, also in their sums; not in averages."""
+    columns = {column.name: column.decimals for column in result.table.columns if column.decimals}
+    if not columns:
+        return result
+    sums = {a.name: columns.get(a.column or "", 0) for a in result.query.aggregates if a.function in _AS_SHOWN}
+    decimals = [(sums if result.grouped else columns).get(name, 0) for name in result.columns]
+    rows = tuple(replace(row, values=tuple(map(to_decimals, row.values, decimals))) for row in result.rows)
+    return replace(result, rows=rows)
+
+
+def to_decimals(value: Any, decimals: int) -> Any:
+    """A number with so many decimals where it has fewer; anything else, and a number with more of them, as it is."""
+    if not decimals or isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return value
+    if not math.isfinite(value) or abs(value) >= _MAX_PADDED:
+        return value
+    exact = Decimal(f"{value:.12g}") if isinstance(value, float) else Decimal(value)
+    padded = exact.quantize(Decimal(1).scaleb(-decimals))
+    return ShownDecimal(padded) if padded == exact else value
 
 
 def _written(value: Any, column: TableColumn | None) -> Any:
@@ -62,6 +92,8 @@ def format_number(value: float | Decimal) -> str:
     """At most 12 significant digits, without trailing zeros; `NaN` and `Infinity` by these names, as a Parquet file may hold them."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, ShownDecimal):
+        return f"{value:,f}" if abs(value) >= 10_000 else f"{value:f}"
     if value == int(value):
         whole = int(value)
         return f"{whole:,}" if abs(whole) >= 10_000 else str(whole)
@@ -74,7 +106,7 @@ def format_number(value: float | Decimal) -> str:
 def row_hits(owner_id: str, result: TableResult) -> tuple[Hit, ...]:
     """A passage per result row: the row of the table, or the figure with the range of rows behind it."""
     cited = replace(result, rows=result.rows[: THRESHOLDS.cited_rows])
-    told = cited if result.grouped else as_written(cited)
+    told = with_decimals(cited) if result.grouped else as_written(cited)
     return tuple(_hit(owner_id, told, row, index) for index, row in enumerate(told.rows))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from citewell.extract.formats.tabular.column_types import DECIMAL_COMMA, DECIMAL_POINT, KINDS, TEXT, UNIT, ValueKind
@@ -29,12 +29,18 @@ class ColumnKind:
     unit:          the one currency or percent sign that its numbers carry
     null_markers:  texts such as `N/A` that mean “no value” in a column of numbers or dates, with their counts
     note:          why a column that looks like numbers or dates stayed text
+    decimals:      digits after the point that all its numbers are shown with; 0 where they differ
     """
 
     kind: ValueKind
     unit: str | None = None
     null_markers: dict[str, int] = field(default_factory=dict[str, int])
     note: str | None = None
+    decimals: int = 0
+
+    def with_decimals(self, decimals: int) -> ColumnKind:
+        """A column of numbers whose program shows so many; others, and for 0, as they are."""
+        return replace(self, decimals=decimals) if decimals and self.kind.dtype in ("integer", "number") else self
 
     def value(self, column: str) -> str:
         """SQL that turns the staged text of `column` into the typed value."""
@@ -70,6 +76,8 @@ def infer(
             beat()
     if written and any(_shows_decimal_comma(one.kind) for one in found.values()):
         found |= _with_decimal_comma(connection, table, found)
+    if written:
+        found |= _with_decimals(connection, table, found)
     return [found[index] for index in range(width)]
 
 
@@ -92,6 +100,31 @@ def _with_decimal_comma(
         for index, proof in batch.items()
         if proof.kinds
     }
+
+
+def _with_decimals(
+    connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
+) -> dict[int, ColumnKind]:
+    """Columns whose numbers were all written with as many decimals: two or more, or one that is 0 in some of them."""
+    numbers = [index for index, one in found.items() if one.kind.dtype == "number"]
+    out: dict[int, ColumnKind] = {}
+    for columns in _batches(numbers):
+        facts: list[str] = []
+        for index in columns:
+            sign = "," if found[index].kind.format == DECIMAL_COMMA else "[.]"
+            digits = f"length(regexp_extract(v{index}, '{sign}([0-9]+)($|[^0-9eE])', 1))"
+            facts += [
+                f"min({digits})",
+                f"max({digits})",
+                f"bool_or(regexp_matches(v{index}, '{sign}[0-9]*0($|[^0-9])'))",
+            ]
+        meant = ", ".join(f"{_meant(f'c{index}')} AS v{index}" for index in columns)
+        row = connection.execute(f"SELECT {', '.join(facts)} FROM (SELECT {meant} FROM {table})").fetchone() or ()
+        values = iter(row)
+        for index, (least, most, has_zero) in zip(columns, zip(values, values, values, strict=True), strict=True):
+            if least and least == most and (least > 1 or has_zero):
+                out[index] = found[index].with_decimals(least)
+    return out
 
 
 def _batches(columns: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -1,9 +1,9 @@
-"""What number formats show beside the number: a percent sign or a currency (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
+"""What number formats show of a number: a percent sign, a currency, so many decimals (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -11,8 +11,8 @@ from citewell.extract.core.safexml import XmlElement
 from citewell.extract.formats.ooxml.package import child
 from citewell.extract.formats.tabular.column_types import UNIT
 
-_BUILT_IN: dict[str | None, str] = {"9": "0%", "10": "0.00%"}
-"""Formats that files need not define. Those of currencies are not here: they show the currency of the reader's machine."""
+_BUILT_IN = {2: "0.00", 4: "#,##0.00", 9: "0%", 10: "0.00%", 39: "#,##0.00", 40: "#,##0.00"}
+"""Formats that files need not define, by number. Those of currencies are not here: they show the currency of the reader's machine."""
 _CODE_PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<end>;)|(?P<plain>.)',
     re.DOTALL,
@@ -29,7 +29,7 @@ _MAX_CODE = 255
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a cell's number is written: with its `unit`, multiplied by `times`, and with so many `decimals` at least."""
+    """How a cell's number is written: with its `unit` (empty without one), multiplied by `times`, and with so many `decimals` at least."""
 
     unit: str
     times: int = 1
@@ -54,7 +54,7 @@ class NumberFormat:
 
 
 def format_of_code(code: str) -> NumberFormat | None:
-    """What a format code such as `#,##0.00 "€"` shows beside positive numbers; None for neither a percent sign nor one currency."""
+    """What a format code such as `#,##0.00 "€"` shows of positive numbers; None for neither a percent sign, nor one currency, nor decimals."""
     plain, literal = "", ""
     for part in _CODE_PART.finditer(code[:_MAX_CODE]):
         if part["end"]:
@@ -68,16 +68,29 @@ def format_of_code(code: str) -> NumberFormat | None:
     if "%" in plain:
         return NumberFormat("%", 100, places)
     units = set(_UNITS.findall(literal))
-    return NumberFormat(units.pop(), 1, places) if len(units) == 1 else None
+    if len(units) == 1:
+        return NumberFormat(units.pop(), 1, places)
+    return NumberFormat("", 1, places) if places and not units and "E" not in plain else None
 
 
 def formats_of_styles(styles: XmlElement | None) -> dict[int, NumberFormat]:
-    """By the number of a cell's style (`s`), from the part `xl/styles.xml`: the styles that show a percent sign or a currency."""
-    codes = dict(_BUILT_IN)
-    codes |= {element.get("numFmtId"): element.get("formatCode", "") for element in _children(styles, "numFmts")}
-    found = {number: shown for number, code in codes.items() if (shown := format_of_code(code))}
-    used = enumerate(element.get("numFmtId") for element in _children(styles, "cellXfs"))
-    return {style: found[number] for style, number in used if number in found}
+    """By the number of a cell's style (`s`), from the part `xl/styles.xml`: the styles whose numbers are more than plain ones."""
+    codes = {
+        int(number): element.get("formatCode", "")
+        for element in _children(styles, "numFmts")
+        if (number := element.get("numFmtId") or "").isdecimal()
+    }
+    used = (element.get("numFmtId") or "" for element in _children(styles, "cellXfs"))
+    return formats_of_codes(codes, [int(number) if number.isdecimal() else 0 for number in used])
+
+
+def formats_of_codes(codes: Mapping[int, str], used: Iterable[int]) -> dict[int, NumberFormat]:
+    """By the number of a cell's style: the formats that are more than plain numbers.
+
+    codes: the formats that the file defines, by number; used: the number of each style's format
+    """
+    found = {number: shown for number, code in (_BUILT_IN | dict(codes)).items() if (shown := format_of_code(code))}
+    return {style: found[number] for style, number in enumerate(used) if number in found}
 
 
 def _decimals(value: Decimal) -> int:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from citewell.extract.formats.tabular.layout import SheetTable, note_text
+from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_plan import plan_sheet
 from citewell.extract.formats.tabular.sheet_rows import MergedLabels, SheetRows
@@ -47,8 +48,10 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
         name = table.name or note_text(row)
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=index + 1))
     writer = data.table(name, [table.names[place] for place in columns], table.header_row, rows.name)
+    shared = _shared(table, columns, rows)
+    writer.decimals = {place: shown.decimals for place, shown in shared.items()}
     notes: list[tuple[int, list[Cell]]] = []
-    for number, row in _written(table, columns, rows):
+    for number, row in _written(table, columns, rows, shared):
         if _may_be_note(row):
             notes.append((number, row))
             continue
@@ -62,13 +65,20 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
 
 
-def _written(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
-    """The table's rows, with the numbers of columns that share a unit written as the program shows them."""
+def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[int, NumberFormat]:
+    """By its place in `columns`: how the program shows all numbers of a column."""
     absolute = [table.region.left + place for place in columns]
     body = ((number - 1, cells) for number, cells in _body(table, columns, rows)) if rows.shown else ()
-    shared = rows.shown.shared(absolute, body)
+    return rows.shown.shared(absolute, body)
+
+
+def _written(
+    table: SheetTable, columns: Sequence[int], rows: SheetRows, shared: Mapping[int, NumberFormat]
+) -> Iterator[tuple[int, list[Cell]]]:
+    """The table's rows, with the numbers of columns that share a unit written as the program shows them."""
+    with_unit = [(place, shown) for place, shown in shared.items() if shown.unit]
     for number, cells in _body(table, columns, rows):
-        for place, shown in shared.items():
+        for place, shown in with_unit:
             cell = cells[place]
             if isinstance(cell, int | float) and not isinstance(cell, bool):
                 cells[place] = shown.shown(cell)

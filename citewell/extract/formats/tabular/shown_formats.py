@@ -1,4 +1,4 @@
-"""Which cells of a sheet show their numbers with a unit, kept as runs of rows for each column."""
+"""Which cells of a sheet show their numbers with a unit or with so many decimals, kept as runs of rows for each column."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ class ShownFormats:
     def __bool__(self) -> bool:
         return bool(self._formats) and self._runs <= _MAX_RUNS
 
-    def add(self, row: int, column: int, format: NumberFormat) -> None:
-        """The format of one cell. Cells come from top to bottom."""
+    def add(self, row: int, column: int, format: NumberFormat, rows: int = 1) -> None:
+        """The format of one cell, or of `rows` cells from it down. Cells come from top to bottom."""
         if self._runs > _MAX_RUNS:
             return
         last = self._last.setdefault(column, [])
         formats = self._formats.setdefault(column, [])
         if last and last[-1] == row - 1 and formats[-1] == format:
-            last[-1] = row
+            last[-1] = row + rows - 1
             return
         self._first.setdefault(column, []).append(row)
-        last.append(row)
+        last.append(row + rows - 1)
         formats.append(format)
         self._runs += 1
 
     def of(self, row: int, column: int) -> NumberFormat | None:
-        """The format of a cell, None for one without a unit."""
+        """The format of a cell, None for a plain one."""
         run = bisect_right(self._first.get(column, ()), row) - 1
         return self._formats[column][run] if run >= 0 and row <= self._last[column][run] else None
 
     def shared(self, columns: Sequence[int], rows: Iterable[tuple[int, Sequence[Cell]]]) -> dict[int, NumberFormat]:
-        """By its place in `columns`: the format of a column whose numbers all show the same unit, times and all.
+        """By its place in `columns`: the format of a column whose numbers all show the same unit, or none, with the fewest decimals of any.
 
         rows: the index of each row with its cells, one for each of `columns`
         """
@@ -58,6 +58,8 @@ class ShownFormats:
                 known = found.setdefault(place, shown) if shown else None
                 if shown is None or known is None or (shown.unit, shown.times) != (known.unit, known.times):
                     open_places.discard(place)
+                elif shown.decimals < known.decimals:
+                    found[place] = shown
             if not open_places:
                 break
         return {place: shown for place, shown in found.items() if place in open_places}

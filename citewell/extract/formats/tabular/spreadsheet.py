@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -23,11 +23,15 @@ from citewell.extract.core.safezip import SafeZip
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.tabular.compound_chains import check_chains
 from citewell.extract.formats.tabular.ods_check import check_ods
+from citewell.extract.formats.tabular.ods_formats import is_ods, ods_formats
 from citewell.extract.formats.tabular.sheet import read_sheet
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
 from citewell.extract.formats.tabular.sheet_scan import SheetScan
+from citewell.extract.formats.tabular.shown_formats import ShownFormats
 from citewell.extract.formats.tabular.workbook_parts import WorkbookParts
 from citewell.extract.formats.tabular.writer import DataFile
+from citewell.extract.formats.tabular.xls_formats import xls_formats
+from citewell.extract.formats.tabular.xlsb_formats import xlsb_formats
 from citewell.extract.formats.tabular.xlsb_repair import repaired
 
 _MAX_CELLS = 30_000_000
@@ -40,6 +44,7 @@ def extract(path: Path, sink: Sink) -> None:
     with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
         sink.metadata["sheet_names"] = list(workbook.sheet_names)
         hidden = [sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible]
+        shown = {} if parts else _shown(path, sink)
         if hidden:
             sink.metadata["hidden_sheets"] = hidden
         for number, sheet in enumerate(workbook.sheets_metadata, start=1):
@@ -47,15 +52,16 @@ def extract(path: Path, sink: Sink) -> None:
             sink.progress(number, len(workbook.sheets_metadata))
             if sheet.visible != SheetVisibleEnum.Visible:
                 sink.warn("this sheet is hidden in the program")
-            _read_sheet(workbook, number - 1, sheet, parts, data)
+            _read_sheet(workbook, number - 1, sheet, parts or shown.get(sheet.name, ShownFormats()), data)
         if parts:
             parts.finish()
 
 
 def _read_sheet(
-    workbook: CalamineWorkbook, index: int, sheet: SheetMetadata, parts: WorkbookParts | None, data: DataFile
+    workbook: CalamineWorkbook, index: int, sheet: SheetMetadata, beside: WorkbookParts | ShownFormats, data: DataFile
 ) -> None:
-    hints = parts.scan(sheet.name) if parts else SheetScan()
+    parts = beside if isinstance(beside, WorkbookParts) else None
+    hints = beside.scan(sheet.name) if isinstance(beside, WorkbookParts) else SheetScan(shown=beside)
     if hints.uncalculated:
         data.sink.warn(f"{hints.uncalculated} formulas were never calculated; their cells are empty")
     if sheet.typ != SheetTypeEnum.WorkSheet:
@@ -103,6 +109,17 @@ def _parts(path: Path, sink: Sink) -> Generator[WorkbookParts | None]:
     with parts:
         parts.read_properties()
         yield parts
+
+
+def _shown(path: Path, sink: Sink) -> Mapping[str, ShownFormats]:
+    """How the sheets of other formats than XLSX show their numbers, by name; nothing where that cannot be read."""
+    try:
+        if not zipfile.is_zipfile(path):
+            return xls_formats(path)
+        with SafeZip(path, sink.options) as container:
+            return ods_formats(container) if is_ods(container) else xlsb_formats(path, sink.options)
+    except (CorruptFile, LimitExceeded):
+        return {}
 
 
 def _opened(path: Path) -> CalamineWorkbook:

@@ -45,7 +45,13 @@ class Column:
 
 def inferred(name: str, found: ColumnKind) -> Column:
     """The column that an inferred kind makes."""
-    notes = {"format": found.kind.format, "unit": found.unit, "null_markers": found.null_markers, "note": found.note}
+    notes: JsonObject = {
+        "format": found.kind.format,
+        "unit": found.unit,
+        "decimals": found.decimals,
+        "null_markers": dict(found.null_markers),
+        "note": found.note,
+    }
     return Column(name, found.kind.dtype, {key: value for key, value in notes.items() if value})
 
 

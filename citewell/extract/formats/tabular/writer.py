@@ -123,7 +123,8 @@ def is_sparse(rows: int, columns: int, values: int) -> bool:
 class TableWriter:
     """A table whose cells come as text or typed values: emitted, and staged for its typed copy.
 
-    The cells of a row that come after the columns are those of `beyond`: they share the column `MORE`.
+    The cells of a row that come after the columns are those of `beyond`: they share the column `MORE`. `decimals` are those that the
+    program shows of all numbers of a column, by its place; where numbers are as people wrote them, they tell that themselves.
     """
 
     def __init__(self, file: DataFile, rows: RowEmitter, beyond: Sequence[str] = ()) -> None:
@@ -132,6 +133,7 @@ class TableWriter:
         self._own = len(rows.columns) - bool(beyond)
         self._values = 0
         self._given_up = False
+        self.decimals: Mapping[int, int] = {}
         self._taken = {name.casefold() for name in (ROW_COLUMN, *rows.columns, *beyond)}
         self._staging = Staging(file.connection, f"stage_{rows.id}", len(rows.columns))
 
@@ -202,6 +204,7 @@ class TableWriter:
         if self._given_up:
             return
         kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows), written=self._file.written)
+        kinds = [kind.with_decimals(self.decimals.get(place, 0)) for place, kind in enumerate(kinds)]
         self._staging.write(self._file.add_copy(self._rows), self._rows.columns, kinds)
         columns = [inferred(name, kind) for name, kind in zip(self._rows.columns, kinds, strict=True)]
         self._file.record(self._rows, columns)

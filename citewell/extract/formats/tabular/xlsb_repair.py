@@ -9,31 +9,31 @@ from pathlib import Path
 from citewell.extract.core.safezip import SafeZip
 from citewell.types import ExtractOptions
 
-_WORKBOOK = "xl/workbook.bin"
-_SHEET_RECORD = 156
+WORKBOOK = "xl/workbook.bin"
+SHEET_RECORD = 156
 _MAX_WORKBOOK_SIZE = 4 * 1024 * 1024
 
 
 def repaired(path: Path, target: Path, options: ExtractOptions) -> bool:
     """Write a copy with regular sheet records to `target`; False when there is nothing to repair."""
     with SafeZip(path, options) as source:
-        if _WORKBOOK not in source:
+        if WORKBOOK not in source:
             return False
-        before = source.read(_WORKBOOK, _MAX_WORKBOOK_SIZE)
-        after = b"".join(_record(kind, _regular(kind, data)) for kind, data in _records(before))
+        before = source.read(WORKBOOK, _MAX_WORKBOOK_SIZE)
+        after = b"".join(_record(kind, regular(kind, data)) for kind, data in records(before))
         if len(after) == len(before):
             return False
         with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as copy:
             for name in source.names():
                 with copy.open(name, "w") as member:
-                    for piece in [after] if name == _WORKBOOK else source.pieces(name):
+                    for piece in [after] if name == WORKBOOK else source.pieces(name):
                         member.write(piece)
     return True
 
 
-def _regular(kind: int, data: bytes) -> bytes:
+def regular(kind: int, data: bytes) -> bytes:
     """A sheet record without the four bytes between its state and its number."""
-    return data[:4] + data[8:] if kind == _SHEET_RECORD and not _adds_up(data, 8) and _adds_up(data, 12) else data
+    return data[:4] + data[8:] if kind == SHEET_RECORD and not _adds_up(data, 8) and _adds_up(data, 12) else data
 
 
 def _adds_up(data: bytes, start: int) -> bool:
@@ -45,7 +45,7 @@ def _adds_up(data: bytes, start: int) -> bool:
     return start == len(data)
 
 
-def _records(data: bytes) -> Iterator[tuple[int, bytes]]:
+def records(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Record type and content; types take one or two bytes, lengths up to four, seven bits each."""
     at = 0
     while at < len(data):
