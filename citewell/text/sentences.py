@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from citewell.text.lines import line_ends
+
 # Each alternative begins only where a run of its first characters begins, and gives nothing back: one look at each character.
 _ENDS = re.compile(
     r"""
@@ -14,6 +16,7 @@ _ENDS = re.compile(
     """,
     re.VERBOSE,
 )
+_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«]+)\.$")
 _MAY_END_LIST = """
     sr jr st mt ft sen no nos ed eds al est max min dept univ assn assoc ave blvd hwy bldg
@@ -65,11 +68,24 @@ _STARTS_SENTENCE = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*(?:[^\W\d_]|\d)")
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Character spans of the sentences of `text`, in order, without the white space around them; never empty spans."""
+    """Character spans of the sentences of `text`, in order, without the white space around them; never empty spans.
+
+    A line that its author ended is one, too (`line_ends`): of notes, of a form, of a list without bullets.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in (*line_ends(text), len(text)):
+        spans += [(start + first, start + last) for first, last in running_spans(text[start:end])]
+        start = end
+    return spans
+
+
+def running_spans(text: str) -> list[tuple[int, int]]:
+    """The same where a line break ends nothing but before the item of a list: `text` is read as one run of prose."""
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _ENDS.finditer(text):
-        if match["stop"] is not None and not _is_end(text, start, match):
+        if match["stop"] is not None and not _EMPTY_LINE.search(match[0]) and not _is_end(text, start, match):
             continue
         end = match.end("wide") if match["wide"] is not None else match.end("stop") if match["stop"] is not None else -1
         _append(spans, text, start, end if end >= 0 else match.start())
