@@ -60,3 +60,20 @@ async def test_of_yes_or_no_the_sentence_with_the_word_that_is_asked_about_is_gi
 async def test_a_sentence_that_affirms_what_is_asked_is_an_answer(answerer: ExtractiveAnswerer) -> None:
     answer = await answerer.answer("Le bonnet de bain est-il obligatoire ?", ALL)
     assert answer.text.startswith("Le bonnet de bain est obligatoire.")
+
+
+async def test_the_date_of_a_message_is_not_that_of_what_it_announces(answerer: ExtractiveAnswerer) -> None:
+    mail = hit(
+        "From: Ada Reed\nDate: Wed, 21 Dec 2022\nSubject: Family day\n\nGet excited for our family day! It is held on 7 January.",
+        headings=("Family day",),
+        filename="family-day.eml",
+    )
+    assert "21 Dec" not in (await answerer.answer("When is the family day held?", [mail])).text
+
+
+async def test_two_files_that_give_another_date_are_both_quoted(answerer: ExtractiveAnswerer) -> None:
+    old = hit("Version 1.0, effective 15 June 2022.", headings=("Harbour policy",), filename="old.md", resource="r1")
+    new = hit("Version 2.0, effective 1 March 2025.", headings=("Harbour policy",), filename="new.md", resource="r2")
+    text = (await answerer.answer("When does the harbour policy take effect?", [old, new])).text
+    assert "15 June 2022" in text
+    assert "1 March 2025" in text

@@ -225,7 +225,11 @@ class StatementScorer:
         """Below 1 for a statement that cannot answer by itself."""
         limits = self._thresholds
         factor = 1.0
-        if statement.shown.rstrip().endswith("?") or _repeats(question, statement):
+        if (
+            statement.shown.rstrip().endswith("?")
+            or _repeats(question, statement)
+            or _is_of_another_label(question, statement)
+        ):
             factor *= limits.asking
         has_ranges, within = _in_ranges(question, statement.shown)
         if has_ranges:
@@ -247,7 +251,14 @@ class StatementScorer:
 
 
 def say_the_same(one: ScoredStatement, other: ScoredStatement, limits: ExtractiveThresholds) -> bool:
-    """Whether two statements mean the same, or have nearly all terms in common."""
+    """Whether two statements mean the same, or have nearly all terms in common.
+
+    Those of two files that differ in their figures do not: one may replace or contradict the other.
+    """
+    if one.statement.hit.chunk.resource_id != other.statement.hit.chunk.resource_id:
+        figures, others_figures = (set(_NUMBER.findall(s.statement.shown)) for s in (one, other))
+        if figures - others_figures and others_figures - figures:
+            return False
     terms, others = (set(analyze(s.statement.shown, None)) for s in (one, other))
     return _alike(one, other, terms, others, limits)
 
@@ -323,6 +334,13 @@ def _repeats(question: Question, statement: Statement) -> bool:
         or _repeats_its_heading(question, statement)
         or (len(question.terms) >= _QUOTED_TERMS and _plain(question.text) in _plain(statement.shown))
     )
+
+
+def _is_of_another_label(question: Question, statement: Statement) -> bool:
+    """Whether a labelled line has no word of the question: the date of an e-mail is not that of what it announces."""
+    if statement.row or _LABELLED.match(statement.shown) is None:
+        return False
+    return not set(analyze(statement.shown, question.language)) & set(question.terms)
 
 
 def _affirms(question: Question, statement: Statement) -> bool:
