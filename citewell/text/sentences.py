@@ -16,7 +16,6 @@ _ENDS = re.compile(
     """,
     re.VERBOSE,
 )
-_EMPTY_LINE = re.compile(r"\n[^\S\n]*\n")
 _LAST_WORD = re.compile(r"([^\s(\[\"'“‘«]+)\.$")
 _MAY_END_LIST = """
     sr jr st mt ft sen no nos ed eds al est max min dept univ assn assoc ave blvd hwy bldg
@@ -85,7 +84,7 @@ def running_spans(text: str) -> list[tuple[int, int]]:
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _ENDS.finditer(text):
-        if match["stop"] is not None and not _EMPTY_LINE.search(match[0]) and not _is_end(text, start, match):
+        if match["stop"] is not None and not _is_end(text, start, match):
             continue
         end = match.end("wide") if match["wide"] is not None else match.end("stop") if match["stop"] is not None else -1
         _append(spans, text, start, end if end >= 0 else match.start())

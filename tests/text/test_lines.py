@@ -46,11 +46,3 @@ def test_two_lines_of_which_the_first_is_full_or_the_second_goes_on_are_one(text
 
 def test_a_heading_over_wrapped_prose_ends() -> None:
     assert sentences(f"3. Opening hours\n{WRAPPED}") == ["3. Opening hours", WRAPPED]
-
-
-def test_an_empty_line_ends_a_sentence_whatever_follows() -> None:
-    assert sentences("The rent is due.\n\n§ 4 Deposit\nThree rents.") == [
-        "The rent is due.",
-        "§ 4 Deposit",
-        "Three rents.",
-    ]
