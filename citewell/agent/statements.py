@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import chain, groupby, repeat
 
-from citewell.text.sentences import sentence_spans
+from citewell.text.lines import line_ends
+from citewell.text.sentences import running_spans, sentence_spans
 from citewell.types import ChunkType, Hit
 
 MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
@@ -71,27 +73,32 @@ def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
 
 def _sentences(text: str) -> Iterator[tuple[int, int, bool]]:
     """Spans of sentences, and of the lines of lists without bullets, with whether it is such a line."""
-    for first, last in sentence_spans(text):
+    ended = sentence_spans(text)
+    for first, last in running_spans(text):
         if "\n" in text[first:last] and (lines := _list_lines(text[first:last])):
             for start, end in lines:
                 yield first + start, first + end, True
         else:
-            yield first, last, False
+            begun, beyond = bisect_left(ended, (first,)), bisect_left(ended, (last,))
+            for start, end in ended[begun:beyond]:
+                yield start, end, False
 
 
 def _list_lines(text: str) -> list[tuple[int, int]]:
-    """Spans of the lines of a list without bullets: short ones that all begin as items do, none of which ends a sentence or names a value.
+    """Spans of the lines of a list without bullets, none of which ends a sentence or names a value; [] of any other text.
 
-    Lines of prose are longer, or go on with a small letter.
+    They are short and all begin as items do, or each was ended by its author.
     """
     lines: list[tuple[int, int]] = []
     position = 0
+    short = True
     for line in text.splitlines(keepends=True):
-        if len(line) > _ITEM_CHARACTERS or not _BEGINS_ITEM.match(line) or _LABEL.search(line):
+        if _LABEL.search(line):
             return []
+        short = short and len(line) <= _ITEM_CHARACTERS and _BEGINS_ITEM.match(line) is not None
         lines.append((position, position + len(line.rstrip())))
         position += len(line)
-    return lines if len(lines) >= 2 else []
+    return lines if len(lines) >= 2 and (short or len(line_ends(text)) == len(lines) - 1) else []
 
 
 class _Kind(Enum):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from citewell.chunk.flow import Flow, Part
 from citewell.ports import Tokenizer
-from citewell.text.sentences import sentence_spans
+from citewell.text.sentences import running_spans
 from citewell.types import ElementType
 
 
@@ -102,7 +102,7 @@ def _units(flow: Flow, parts: Sequence[Part]) -> list[tuple[int, int]]:
     if parts[0].element.type is ElementType.CODE:
         spans = [match.span() for match in _LINE.finditer(text)]
     else:
-        spans = sentence_spans(text)
+        spans = running_spans(text)
     if len(spans) < 2:
         return [(base + start, base + end) for start, end in spans]
     clean = [flow.rectangle_starts(part) for part in parts]

@@ -35,6 +35,7 @@ READERS: dict[str, str] = {
     "rtf": "citewell.extract.formats.rtf",
     "spreadsheet": "citewell.extract.formats.tabular.spreadsheet",
     "svg": "citewell.extract.formats.svg",
+    "transcript": "citewell.extract.formats.transcript",
     "video": "citewell.extract.formats.video.reader",
     "word97": "citewell.extract.formats.word97",
     "xml": "citewell.extract.formats.xml",

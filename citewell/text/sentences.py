@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from citewell.text.lines import line_ends
+
 # Each alternative begins only where a run of its first characters begins, and gives nothing back: one look at each character.
 _ENDS = re.compile(
     r"""
@@ -65,7 +67,20 @@ _STARTS_SENTENCE = re.compile(r"[\"'“‘«(\[¿¡—–-]*\s*(?:[^\W\d_]|\d)")
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
-    """Character spans of the sentences of `text`, in order, without the white space around them; never empty spans."""
+    """Character spans of the sentences of `text`, in order, without the white space around them; never empty spans.
+
+    A line that its author ended is one, too (`line_ends`): of notes, of a form, of a list without bullets.
+    """
+    spans: list[tuple[int, int]] = []
+    start = 0
+    for end in (*line_ends(text), len(text)):
+        spans += [(start + first, start + last) for first, last in running_spans(text[start:end])]
+        start = end
+    return spans
+
+
+def running_spans(text: str) -> list[tuple[int, int]]:
+    """The same where a line break ends nothing but before the item of a list: `text` is read as one run of prose."""
     spans: list[tuple[int, int]] = []
     start = 0
     for match in _ENDS.finditer(text):

@@ -45,3 +45,14 @@ def test_a_question_that_denies_is_answered_below_a_heading_that_does() -> None:
 @pytest.mark.parametrize("question", ["Who may moor overnight?", "Fees", "Who?", "How many boats may moor?"])
 def test_no_other_question_is_asked_by_a_heading(question: str) -> None:
     assert said(question) == []
+
+
+def test_how_something_is_done_is_told_to_the_end_under_a_heading_and_a_name_that_ask() -> None:
+    section = hit(
+        "Fill the tank. Press CLEAN. Wait for the lamp. Rinse it twice. Empty the tray.",
+        headings=("How do I descale the machine?",),
+        filename="Coffee maker.md",
+    )
+    found = find_section("How do I descale the coffee machine?", [section], THRESHOLDS)
+    assert [one.shown for one in found][-1] == "Empty the tray."
+    assert find_section("How do I descale the washing machine?", [section], THRESHOLDS) == []

@@ -8,7 +8,13 @@ import pytest
 
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.headings import after_its_lead, under_its_heading
-from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_named_list
+from citewell.agent.extractive.lists import (
+    MAX_ITEMS,
+    announced_items,
+    find_named_items,
+    find_named_list,
+    whole_procedure,
+)
 from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.understand.question import read_question
 from citewell.types import ChunkType, Hit, Locator
@@ -170,3 +176,46 @@ async def test_a_sentence_with_a_colon_answers_by_what_it_says_itself() -> None:
     assert (await answerer.answer("What book was published in 1937 on the quay?", [stated])).answered
     plans = hit("For this year the port plans to:")
     assert not (await answerer.answer("What does the port plan to do this year?", [plans])).answered
+
+
+STEPS = hit(
+    "1. Connect the yellow cable.\n2. Wait until the lamp is white.\n3. Choose a password.\n\nThe lamp may blink meanwhile.",
+    headings=("Setting up",),
+)
+
+
+def test_how_something_is_done_is_answered_with_all_of_its_steps() -> None:
+    second = cut_statements([STEPS])[1]
+    steps = whole_procedure(read_question("How do I set up the router?"), second)
+    assert [one.shown[:2] for one in steps] == ["1.", "2.", "3."]
+    assert whole_procedure(read_question("What colour is the lamp?"), second) == []
+    assert whole_procedure(read_question("How do I set up the router?"), cut_statements([STEPS])[3]) == []
+
+
+def test_an_announced_list_needs_no_bullets_and_no_capitals() -> None:
+    announcing = hit(
+        "The port pays for:\n\nrail travel\nflights, if a train takes more than five hours\nmeals\n\nNot paid are fines."
+    )
+    statements = cut_statements([announcing])
+    items = announced_items(statements[0], [announcing])
+    assert items is not None
+    assert [one.shown for one in items] == ["rail travel", "flights, if a train takes more than five hours", "meals"]
+
+
+async def test_an_item_is_not_said_again_after_the_list_that_it_is_in() -> None:
+    announcing = hit(
+        "The port pays for:\n\nrail travel of crews\nflights, if a train takes more than five hours\nmeals of crews"
+    )
+    extract = await ExtractiveAnswerer(WordEmbedder()).answer(
+        "For what travel of crews does the port pay?", [announcing]
+    )
+    assert extract.text.count("rail travel of crews") == 1
+
+
+def test_what_a_heading_names_is_its_list_where_no_item_is_a_sentence() -> None:
+    items = hit("A petrol station\nA larger crane", headings=("Out of scope",), filename="Quay plan.pptx")
+    prose = hit("The deposit is 200.\nIt is paid back.", headings=("Deposit",))
+    question = read_question("What is out of scope in the quay plan?")
+    assert [one.shown for one in find_named_items(question, [items])] == ["A petrol station", "A larger crane"]
+    assert find_named_items(read_question("What is the deposit?"), [prose]) == []
+    assert find_named_items(read_question("Who is out of scope in the quay plan?"), [items]) == []

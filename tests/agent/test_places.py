@@ -236,3 +236,30 @@ def test_a_claim_that_states_a_whole_row_or_no_figure_marks_no_cell() -> None:
     assert _cells_of("Sales; 2022: 1,200; 2021: 1,100") == ()
     assert _cells_of("Sales rose.") == ()
     assert _cells_of("") == ()
+
+
+def test_what_is_said_in_a_transcript_is_cited_at_its_own_moment() -> None:
+    said = [
+        Element(
+            id=name,
+            type=ElementType.PARAGRAPH,
+            text=text,
+            locator=Locator(second=second, char_start=start, char_end=start + 40),
+        )
+        for name, text, second, start in (("a", "Ada: Good morning.", 3.0, 30), ("b", "Ben: I test it.", 68.0, 90))
+    ]
+    text = "\n\n".join(element.text for element in said)
+    chunk = Chunk(
+        id="c",
+        owner_id="ada",
+        resource_id="r",
+        version=1,
+        ordinal=0,
+        type=ChunkType.TEXT,
+        text=text,
+        locator=Locator(second=3.0, char_start=30, char_end=130),
+        pieces=tuple(Piece(element.id, 0, len(element.text)) for element in said),
+    )
+    start = text.index("I test it")
+    place = narrow_locator(chunk, start, start + 9, {element.id: element for element in said})
+    assert (place.label("standup.vtt"), place.char_start, place.char_end) == ("standup.vtt (1:08)", 90, 130)

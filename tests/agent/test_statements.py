@@ -39,13 +39,20 @@ def test_lines_of_a_list_without_bullets_are_statements_of_their_own() -> None:
     ]
 
 
+def test_lines_of_a_form_are_statements_of_their_own() -> None:
+    assert _shown("Weekly meeting\nPresent: Ada, Ben\nAbsent: Cy") == [
+        "Weekly meeting",
+        "Present: Ada, Ben",
+        "Absent: Cy",
+    ]
+
+
 @pytest.mark.parametrize(
     "text",
     [
         "The harbour gate closes at\nnine in the evening",
-        "Weekly meeting\nPresent: Ada, Ben\nAbsent: Cy",
         "This line of prose is far too long to be an item of a list, so\nIt goes on",
     ],
 )
-def test_lines_that_go_on_or_name_a_value_stay_together(text: str) -> None:
+def test_lines_that_go_on_stay_together(text: str) -> None:
     assert _shown(text) == [" ".join(text.split())]

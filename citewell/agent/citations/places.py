@@ -50,8 +50,11 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
         cells.extend(_stated_cells(element, first, last, claim))
         pages.update(_pages(element))
         rows.append(_row_place(element, first, last))
-        if element.locator.char_start is not None:
-            spans.append((element.locator.char_start + first, element.locator.char_start + last))
+        at = element.locator
+        if at.char_start is not None and at.char_end is not None and at.second is not None:
+            spans.append((at.char_start, at.char_end))  # of what is said, whose text is not that of the file
+        elif at.char_start is not None:
+            spans.append((at.char_start + first, at.char_start + last))
     if not rows:
         return chunk.locator
     found = sorted({box.page for box in boxes} or pages)
@@ -62,6 +65,7 @@ def narrow_locator(chunk: Chunk, start: int, end: int, elements: Mapping[str, El
         cell_boxes=tuple(cells) or place.cell_boxes,
         page=found[0] if found else place.page,
         pages=tuple(found) or place.pages,
+        second=rows[0].second if rows[0].second is not None else place.second,
         char_start=min((s for s, _ in spans), default=place.char_start),
         char_end=max((e for _, e in spans), default=place.char_end),
         row=rows[0].row if rows[0].row is not None else place.row,

@@ -11,9 +11,18 @@ from citewell.agent.citations.markdown import neutralise
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.headings import after_its_lead, under_its_heading
-from citewell.agent.extractive.lists import MAX_ITEMS, announced_items, find_item_groups, find_named_list, find_steps
+from citewell.agent.extractive.lists import (
+    MAX_ITEMS,
+    announced_items,
+    find_item_groups,
+    find_named_items,
+    find_named_list,
+    find_steps,
+    whole_procedure,
+)
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, find_pictures
+from citewell.agent.extractive.polarity import agreeing
 from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
@@ -21,7 +30,14 @@ from citewell.agent.extractive.trimming import trim
 from citewell.agent.interface import NO_ANSWER, AnswerReader, Source
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement
-from citewell.agent.understand.question import FACTS, Expectation, Question, read_question, without_request
+from citewell.agent.understand.question import (
+    FACTS,
+    Expectation,
+    Question,
+    asks_whether,
+    read_question,
+    without_request,
+)
 from citewell.agent.understand.titles import as_written
 from citewell.points import in_parts
 from citewell.ports import Embedder
@@ -31,6 +47,7 @@ from citewell.types import Hit
 _MORE_PICTURES = (
     "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
 )
+_ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _MORE_ITEMS = "\n\nThese are the first {} of {}."
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
@@ -89,7 +106,7 @@ class ExtractiveAnswerer:
         question = await offload(len(asked), read_question, asked)
         scored = await self._scorer.score(question, hits, len(own), read=not pictures)
         scored = self._scorer.keep_counts(question, scored)
-        scored = holding_the_office(question, about_the_number(question, scored), hits)
+        scored = holding_the_office(question, agreeing(question, about_the_number(question, scored)), hits)
         confidence = 0.0
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
@@ -114,9 +131,12 @@ class ExtractiveAnswerer:
                 return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
-        section = find_section(asked, hits, self._thresholds)
-        shown = section if section and not question.parts else self._statements(question, scored, around)
-        return self._compose(shown, confidence, embedded, as_list=False)
+        section = [] if question.parts else find_section(asked, hits, self._thresholds)
+        listed: list[Statement] = []
+        if not section and not question.parts:
+            listed = whole_procedure(question, scored[0].statement) or find_named_items(question, hits)
+        shown = section or listed or self._statements(question, scored, around)
+        return self._compose(shown, confidence, embedded, as_list=bool(listed))
 
     def _without_announcements(self, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> list[ScoredStatement]:
         """The statements, best first, without those that only announce what is not there; a whole sentence that does counts less."""
@@ -136,12 +156,16 @@ class ExtractiveAnswerer:
         if _are_rows_of_one_table(chosen):
             chosen.sort(key=lambda s: s.statement.start)
         shown: list[Statement] = []
+        announced = {id(one): announced_items(one.statement, hits) or [] for one in chosen}
+        places = {(item.hit.chunk.id, item.start) for items in announced.values() for item in items}
         for scored_one in chosen:
             one = scored_one.statement
+            if (one.hit.chunk.id, one.start) in places:
+                continue
             short = one if one.row else replace(one, shown=trim(question, one.shown, scored_one.read, self._thresholds))
             led = after_its_lead(short)
             shown.append(led if led is not short else under_its_heading(question, short, first=not shown))
-            shown += announced_items(one, hits) or ()
+            shown += announced[id(scored_one)]
         return shown
 
     async def _list(
@@ -188,12 +212,17 @@ class ExtractiveAnswerer:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
             else:
-                rows = statement.row or (position and (chosen[position - 1].row or chosen[position - 1].item))
-                space = "" if not position else "\n- " if statement.item else "\n" if rows else " "
+                space = "" if not position else "\n- " if statement.item else _between(chosen[position - 1], statement)
                 parts.append(f"{space}{text} [{numbers[chunk_id]}]")
         if as_list and len(chosen) > MAX_ITEMS:
             parts.append(_MORE_ITEMS.format(MAX_ITEMS, len(chosen)))
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
+
+
+def _between(before: Statement, statement: Statement) -> str:
+    """A new line after what is no sentence, or before a row; else a space."""
+    ended = _ENDS.search(before.shown) is not None
+    return " " if ended and not (before.row or before.item or statement.row) else "\n"
 
 
 def number_hits(hits: Sequence[Hit]) -> tuple[Source, ...]:
@@ -221,12 +250,30 @@ def choose(
             continue
         if len(chosen) >= most and (one_fact or not _are_rows_of_one_table([*chosen, candidate])):
             break
-        if candidate.interaction < limits.adds * first.interaction:
+        if candidate.interaction < limits.adds * first.interaction or candidate.statement.shown.endswith("?"):
             continue
         if one_fact and any(_give_the_same(candidate, other) for other in chosen):
             continue
         if all(candidate is not other and not say_the_same(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
+    return _with_what_follows(question, scored, chosen) if asks_whether(question.text) else chosen
+
+
+def _with_what_follows(
+    question: Question, scored: Sequence[ScoredStatement], chosen: list[ScoredStatement]
+) -> list[ScoredStatement]:
+    """Of yes or no: after the first statement the sentence that follows it, where this has a word of the question that the first lacks.
+
+    "The R7 supports WPA3. It does not support WEP."
+    """
+    first = chosen[0].statement
+    lacking = set(question.terms) - set(analyze(first.shown, question.language))
+    for one in scored:
+        statement = one.statement
+        between = first.hit.chunk.text[first.end : statement.start]
+        follows = statement.hit.chunk.id == first.hit.chunk.id and statement.start >= first.end and not between.strip()
+        if follows and not statement.row and lacking & set(analyze(statement.shown, question.language)):
+            return [chosen[0], one, *(other for other in chosen[1:] if other is not one)]
     return chosen
 
 

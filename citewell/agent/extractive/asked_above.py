@@ -16,6 +16,7 @@ _ASKS = re.compile(
     r"(?:what|which|who|whom|whose|where|when|why|how|can|could|may|must|should|do|does|did|is|are|was|were|will)\b|.*\?\W*$",
     re.I | re.S,
 )
+_HOW_TO = re.compile(r"\W*how (?:do|does|can|could|should|must|to)\b", re.I)
 _ITEM = re.compile(r"(?:[-*•‣▪]\s|\(?\d{1,3}[.)]\s)")
 _MAX_STATEMENTS = 12  # with the further items of a list
 _DENIES = re.compile(r"\b(?:not|no|never|without|cannot)\b|n['’]t\b", re.I)
@@ -25,20 +26,22 @@ _READ = 300  # characters of a question and of a heading; longer ones are no suc
 
 def find_section(question: str, hits: Sequence[Hit], limits: ExtractiveThresholds) -> list[Statement]:
     """The first statements, in reading order, of the best passage under a heading that asks the question; empty where there is none.
-    A list that they begin is given to its end.
+    A list that they begin is given to its end, and so is the text where the question asks how something is done.
 
-    Such a heading is a question itself, has with those above it every word of the question but fillers, and denies where the question does.
+    Such a heading is a question itself, has with those above it and its file's name every word of the question but fillers, and denies where the question does.
     """
     for hit in hits:
-        if _is_asked_by(question, hit.chunk.locator.headings):
+        if _is_asked_by(question, hit.chunk.locator.headings, hit.filename):
             found = [one for one in cut_statements([hit]) if not one.row]
             if found:
+                if _HOW_TO.match(question):
+                    return found[:_MAX_STATEMENTS]
                 more = takewhile(lambda one: _ITEM.match(one.shown), found[limits.max_sentences : _MAX_STATEMENTS])
                 return [*found[: limits.max_sentences], *more]
     return []
 
 
-def _is_asked_by(question: str, headings: Sequence[str]) -> bool:
+def _is_asked_by(question: str, headings: Sequence[str], filename: str) -> bool:
     if not headings or len(question) > _READ:
         return False
     last = _NUMBERED.sub("", headings[-1][:_READ])
@@ -46,7 +49,7 @@ def _is_asked_by(question: str, headings: Sequence[str]) -> bool:
     return (
         len(asked) > 1
         and _ASKS.match(last) is not None
-        and asked <= _words(" ".join(heading[:_READ] for heading in headings))
+        and asked <= _words(" ".join((filename, *(heading[:_READ] for heading in headings))))
         and bool(_DENIES.search(question)) == bool(_DENIES.search(last))
     )
 

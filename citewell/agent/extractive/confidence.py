@@ -7,24 +7,17 @@ passage and what speaks for the statement are weighed together, by a logistic re
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.agent.extractive.scoring import ScoredStatement
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
-from citewell.agent.understand.question import Question
+from citewell.agent.understand.question import Question, asks_whether
 from citewell.text.analysis import analyze
 from citewell.types import Hit
 
-_ASKS_WHETHER = re.compile(
-    r"\W*+(?:(?:and|so|but|ok|okay|well|then|also|i see|thanks|interesting|or)\b\W*+)*+"
-    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must|am)\b",
-    re.I,
-)
 TELLING = frozenset(analyze("describe discuss mention", "en"))
 """Terms for what a document does with its subject, which it does not say of itself."""
-_READ = 1_000  # characters of the message that its kind is told by
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +63,7 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         own=max(one.own for one in scored),
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
-        whether=question.language in (None, "en") and _ASKS_WHETHER.match(message[:_READ]) is not None,
+        whether=question.language in (None, "en") and asks_whether(message),
     )
 
 

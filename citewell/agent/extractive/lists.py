@@ -15,6 +15,12 @@ from citewell.types import ChunkType, Hit
 
 _STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2})\b\s*[:.–—-]?\s*", re.I)
 _ITEM = re.compile(r"^\s*(?:[-*•‣▪◦]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
+_NUMBERED = re.compile(r"^\s*\(?\d{1,2}[.)]\s+\S")
+_HOW_TO = re.compile(
+    r"\W*how (?:do|does|did|can|could|should|must|to)\b|\W*wie (?:kann|muss|soll|mach|richte|geh)\w*\b|\W*comment\b|\W*¿?c[oó]mo\b",
+    re.I,
+)
+_WHAT_IS = re.compile(r"\W*(?:what(?:['’]s| is| was)|was ist|qu['’]est-ce)\b", re.I)
 _ENDS = re.compile(r"[.!?;。]\W*$")
 _NO_ITEMS = re.compile(r"[:：]\W*$")
 MAX_ITEMS = 20  # items of a list in an answer; the answer says how many there are
@@ -72,6 +78,15 @@ def find_named_list(question: Question, hits: Sequence[Hit]) -> list[Statement]:
     return min(lists, key=lambda items: min(rank[item.hit.chunk.id] for item in items), default=[])
 
 
+def find_named_items(question: Question, hits: Sequence[Hit]) -> list[Statement]:
+    """The list under the heading that "what is …" asks for, where its items are no sentences: "What is out of scope?"; else []."""
+    if not _WHAT_IS.match(question.text):
+        return []
+    named = find_named_list(question, hits)
+    listed = all(one.hit.chunk.type is ChunkType.TEXT and not _ENDS.search(one.shown) for one in named)
+    return named if listed else []
+
+
 def announced_items(statement: Statement, hits: Sequence[Hit]) -> list[Statement] | None:
     """What follows a statement that ends in a colon: the list after it, or the table next to its passage; [] where nothing does.
 
@@ -94,10 +109,27 @@ def announced_items(statement: Statement, hits: Sequence[Hit]) -> list[Statement
     return [replace(one, item=True) for one in items]
 
 
+def whole_procedure(question: Question, statement: Statement) -> list[Statement]:
+    """All steps of the numbered list that a statement is a step of, where a question asks how something is done; else []."""
+    if not _HOW_TO.match(question.text) or not _NUMBERED.match(statement.shown):
+        return []
+    beside = cut_statements([statement.hit])
+    at = next((place for place, one in enumerate(beside) if one.start == statement.start), None)
+    if at is None:
+        return []
+    first = last = at
+    while first > 0 and _NUMBERED.match(beside[first - 1].shown):
+        first -= 1
+    while last + 1 < len(beside) and _NUMBERED.match(beside[last + 1].shown):
+        last += 1
+    steps = beside[first : last + 1]
+    return steps if len(steps) >= 2 else []
+
+
 def _kind_of(statement: Statement) -> str:
     if statement.row:
         return "row"
-    return "item" if _ITEM.match(statement.shown) else ""
+    return "item" if statement.item or _ITEM.match(statement.shown) else ""
 
 
 def _is_table_after(hit: Hit, before: Hit) -> bool:

@@ -15,7 +15,7 @@ from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.interface import AnswerReader
 from citewell.agent.offload import offload
 from citewell.agent.statements import Statement, cut_statements
-from citewell.agent.understand.question import Question, QuestionPart
+from citewell.agent.understand.question import Expectation, Question, QuestionPart
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit, StatementRead
@@ -23,6 +23,8 @@ from citewell.types import ChunkType, Hit, StatementRead
 _RANGE = re.compile(r"\b(\d{1,9})\s*(?:-|–|—|to|bis|à)\s*(\d{1,9})\b")
 _NUMBER = re.compile(r"\b\d{1,9}\b")
 _ADDRESS = re.compile(r"https?:/|\bwww\.", re.I)
+_SENTENCE = re.compile(r"\w\W+\w+\W+\w.*[.!。！][\"'”’»)]*\s*\Z", re.S)
+_LABELLED = re.compile(r"[^\W\d_][\w -]{0,30}+:\s+(?P<value>\S.*)", re.S)
 _WORD = re.compile(r"\w+")
 _QUOTED_TERMS = 3  # of a question, from which a statement that holds it word by word quotes it
 _HEADLINE_WORDS = 4
@@ -52,7 +54,7 @@ class ScoredStatement:
     own:         the interaction with what was asked alone, without words that a thread added
     by_part:     of a question of several parts, the score for each of them
     read:        probability that it holds an answer, and which words are it, as the reader says; None where it did not read it
-    unread:      the score without it
+    unread:      the score without it, and lower for a sentence that only affirms what is asked, which passages about it often hold
     """
 
     statement: Statement
@@ -190,6 +192,7 @@ class StatementScorer:
         own = limits.interaction_weight * max(nearness.interaction, 0.0) + limits.coverage_weight * candidate.coverage
         factor = self._factor(question, statement)
         score = (own + context + limits.expected_weight * expected) * factor
+        unread = score * (limits.asking if _affirms(question, statement) else 1.0)
         return ScoredStatement(
             statement,
             nearness.similarity,
@@ -201,7 +204,7 @@ class StatementScorer:
             score,
             nearness.vector,
             tuple(self._for_part(part, statement, nearness) * factor for part in question.parts),
-            unread=score,
+            unread=unread,
         )
 
     def _for_part(self, part: QuestionPart, statement: Statement, nearness: Nearness) -> float:
@@ -222,7 +225,11 @@ class StatementScorer:
         """Below 1 for a statement that cannot answer by itself."""
         limits = self._thresholds
         factor = 1.0
-        if statement.shown.rstrip().endswith("?") or _repeats(question, statement):
+        if (
+            statement.shown.rstrip().endswith("?")
+            or _repeats(question, statement)
+            or _is_of_another_label(question, statement)
+        ):
             factor *= limits.asking
         has_ranges, within = _in_ranges(question, statement.shown)
         if has_ranges:
@@ -244,7 +251,14 @@ class StatementScorer:
 
 
 def say_the_same(one: ScoredStatement, other: ScoredStatement, limits: ExtractiveThresholds) -> bool:
-    """Whether two statements mean the same, or have nearly all terms in common."""
+    """Whether two statements mean the same, or have nearly all terms in common.
+
+    Those of two files that differ in their figures do not: one may replace or contradict the other.
+    """
+    if one.statement.hit.chunk.resource_id != other.statement.hit.chunk.resource_id:
+        figures, others_figures = (set(_NUMBER.findall(s.statement.shown)) for s in (one, other))
+        if figures - others_figures and others_figures - figures:
+            return False
     terms, others = (set(analyze(s.statement.shown, None)) for s in (one, other))
     return _alike(one, other, terms, others, limits)
 
@@ -307,15 +321,41 @@ def _held_around(question: Question, statement: Statement, before: Statement | N
 def _repeats(question: Question, statement: Statement) -> bool:
     """Whether a statement says nothing that the question does not, or quotes the question: a heading of an FAQ, code that asks it.
 
-    What a line of a list says, it says under its heading.
+    What a line of a list says, it says under its heading. A sentence that says the same is the answer where neither a fact nor a
+    definition is asked for: to "Is the cap compulsory?", "The cap is compulsory."
     """
     if statement.row:
         return False
     text = statement.judged if statement.item else statement.shown
     said = set(analyze(text, question.language))
-    return said <= set(question.terms) or (
-        len(question.terms) >= _QUOTED_TERMS and _plain(question.text) in _plain(statement.shown)
+    affirms = question.expectation is Expectation.ANY and _SENTENCE.search(statement.shown) is not None
+    return (
+        (said <= set(question.terms) and not affirms)
+        or _repeats_its_heading(question, statement)
+        or (len(question.terms) >= _QUOTED_TERMS and _plain(question.text) in _plain(statement.shown))
     )
+
+
+def _is_of_another_label(question: Question, statement: Statement) -> bool:
+    """Whether a labelled line has no word of the question: the date of an e-mail is not that of what it announces."""
+    if statement.row or _LABELLED.match(statement.shown) is None:
+        return False
+    return not set(analyze(statement.shown, question.language)) & set(question.terms)
+
+
+def _affirms(question: Question, statement: Statement) -> bool:
+    """Whether a sentence says what is asked and no more, where neither a fact nor a definition is asked for."""
+    if statement.row or question.expectation is not Expectation.ANY or not _SENTENCE.search(statement.shown):
+        return False
+    return set(analyze(statement.shown, question.language)) <= set(question.terms)
+
+
+def _repeats_its_heading(question: Question, statement: Statement) -> bool:
+    """Whether a labelled line says nothing that its heading does not: the subject of an e-mail, the title of a form."""
+    label = _LABELLED.match(statement.shown)
+    if label is None or not statement.heading:
+        return False
+    return set(analyze(label["value"], question.language)) <= set(analyze(statement.heading, question.language))
 
 
 def _plain(text: str) -> str:

@@ -155,6 +155,12 @@ _NEXT_PART = re.compile(
     r"|wie|was|wann|wo|wer|warum|welche[rsn]?|comment|quand|où|qui|pourquoi|cu[aá]ndo|d[oó]nde|qui[eé]n|c[oó]mo)\b)",
     re.I,
 )
+_ASKS_WHETHER = re.compile(
+    r"\W*+(?:(?:and|so|but|ok|okay|well|then|also|i see|thanks|interesting|or)\b\W*+)*+"
+    r"(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|may|must|am)\b",
+    re.I,
+)
+_WHETHER_CHARACTERS = 1_000  # of a message that its kind is told by
 MAX_PARTS = 3
 _REQUEST = re.compile(
     r"(?:(?:please|can you|could you|would you|i want to|i would like to|i'd like to|is there|are there|do you have)\s)*"
@@ -202,6 +208,11 @@ class Question:
         asked = _asked_words(self.text)
         rest = _WORD.sub(lambda word: "" if word[0].lower() in asked else word[0], sentence)
         return trace.search(rest if self.expectation in _STATED_ANEW else sentence) is not None
+
+
+def asks_whether(text: str) -> bool:
+    """Whether a message asks for yes or no, in English."""
+    return _ASKS_WHETHER.match(text[:_WHETHER_CHARACTERS]) is not None
 
 
 def without_request(text: str) -> str:

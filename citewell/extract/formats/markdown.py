@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 from pathlib import Path
 
@@ -21,6 +22,9 @@ from citewell.types import ElementType, JsonValue, Locator
 MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([A-Za-z][\w-]{0,40}):[ \t]*(\S.*)$", re.MULTILINE)
+_RUN_IN_LEVEL = 9  # under every heading that has markup of its own
+_MAX_RUN_IN = 120  # characters of a line in bold type that is a heading
+_BELOW = ("paragraph_open", "bullet_list_open", "ordered_list_open", "table_open", "fence")
 _TAG = re.compile(r"<[^<>]*>")
 
 
@@ -74,6 +78,8 @@ class _MarkdownReader:
                 end = _closing(tokens, position, "table_close")
                 self._table(tokens[position : end + 1])
                 position = end
+            elif (named := _run_in_heading(tokens, position)) is not None:
+                self._run_in(token, named)
             else:
                 self._token(token, tokens[position - 1] if position else None)
             position += 1
@@ -118,6 +124,16 @@ class _MarkdownReader:
         self._sink.emit(kind, self._marker + text, self._place(token), level=level, metadata=metadata)
         self._marker = ""
 
+    def _run_in(self, token: Token, named: int) -> None:
+        """A line in bold type over what it names: `named` of the token's children are the line, the others a paragraph under it."""
+        children = _filled(token)
+        title, place = plain_inline(children[:named])[0].rstrip(" :"), self._place(token)
+        rest, metadata = plain_inline(children[named:])
+        above = self._outline.enter(_RUN_IN_LEVEL, title)
+        self._sink.emit(ElementType.TITLE, title, place.with_headings(above), level=_RUN_IN_LEVEL)
+        if rest:
+            self._sink.emit(ElementType.PARAGRAPH, rest, place.with_headings(self._outline.path), metadata=metadata)
+
     def _table(self, tokens: list[Token]) -> None:
         placer = CellPlacer()
         header = False
@@ -148,9 +164,14 @@ class _MarkdownReader:
 
 def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
     """The text of an inline token without its markup, and the links in it."""
+    return plain_inline(token.children or [])
+
+
+def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
+    """The same of some of an inline token's children."""
     parts: list[str] = []
     links: list[JsonValue] = []
-    for child in token.children or []:
+    for child in children:
         if child.type in ("text", "code_inline"):
             parts.append(child.content)
         elif child.type in ("softbreak", "hardbreak"):
@@ -160,6 +181,30 @@ def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
         elif child.type == "link_open":
             links.append({"href": str(child.attrs.get("href", ""))[:2000]})
     return "".join(parts).strip(), {"links": links[:50]} if links else {}
+
+
+def _filled(token: Token) -> list[Token]:
+    """The children of an inline token but the empty texts that the parser leaves around markup."""
+    return [child for child in token.children or [] if child.content or child.type != "text"]
+
+
+def _run_in_heading(tokens: list[Token], position: int) -> int | None:
+    """How many children of the paragraph's text at `position` are a line in bold type over what it names; None where there is no such line.
+
+    Below it is the rest of the paragraph, or another paragraph, list or table.
+    """
+    children = _filled(tokens[position])
+    opened = tokens[position].type == "inline" and tokens[position - 1].type == "paragraph_open"
+    if not opened or tokens[position].level != 1 or not children or children[0].type != "strong_open":
+        return None
+    closing = next((at for at, child in enumerate(children) if child.type == "strong_close"), 0)
+    if closing + 1 < len(children):
+        below = children[closing + 1].type in ("softbreak", "hardbreak")
+    else:
+        below = position + 2 < len(tokens) and tokens[position + 2].type in _BELOW
+    title = plain_inline(children[:closing])[0]
+    named = 0 < len(title) <= _MAX_RUN_IN and not title.endswith((".", ",", ";", "!"))
+    return closing + 1 if below and named else None
 
 
 def _closing(tokens: list[Token], position: int, kind: str) -> int:

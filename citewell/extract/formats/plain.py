@@ -1,4 +1,4 @@
-"""Plain text: paragraphs parted by empty lines, each with its exact span in the decoded text."""
+"""Plain text: paragraphs parted by empty lines, under their headings, each with its exact span in the decoded text."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from citewell.extract.core.decode import file_encoding, stream_text
+from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
-from citewell.types import ElementType, Locator
+from citewell.extract.core.text_headings import find_heading
+from citewell.types import ElementType
 
 MAX_PARAGRAPH = 4_096
 """Characters of the longest paragraph; a longer one is divided at a line's or sentence's end."""
@@ -27,13 +29,39 @@ def extract(path: Path, sink: Sink) -> None:
     sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
     replaced = 0
-    for number, (start, text) in enumerate(paragraphs(counted_lines(stream_text(path, encoding), sink))):
+    outline = Outline()
+    read = paragraphs(counted_lines(stream_text(path, encoding), sink))
+    for number, ((start, text), after) in enumerate(with_next(read)):
         replaced += text.count("\ufffd")
-        sink.emit(ElementType.PARAGRAPH, text, Locator(char_start=start, char_end=start + len(text)))
+        _emit(sink, outline, start, text, after)
         if number % _PROGRESS_EVERY == 0:
             sink.progress(start)
     if replaced:
         sink.warn(f"{replaced} characters could not be decoded as {encoding}.")
+
+
+def with_next(read: Iterable[tuple[int, str]]) -> Iterator[tuple[tuple[int, str], str]]:
+    """Each paragraph with the text of the one after it, which is empty after the last."""
+    before: tuple[int, str] | None = None
+    for one in read:
+        if before is not None:
+            yield before, one[1]
+        before = one
+    if before is not None:
+        yield before, ""
+
+
+def _emit(sink: Sink, outline: Outline, start: int, text: str, after: str) -> None:
+    """The heading that a paragraph begins with, if it does, and the paragraph."""
+    heading = find_heading(text, after)
+    if heading is not None:
+        place = outline.locator(char_start=start, char_end=start + heading.end)
+        above = outline.enter(heading.level, heading.title)
+        sink.emit(ElementType.TITLE, heading.title, place.with_headings(above), level=heading.level)
+        rest = text[heading.body :]
+        start, text = start + heading.body, rest
+    if text:
+        sink.emit(ElementType.PARAGRAPH, text, outline.locator(char_start=start, char_end=start + len(text)))
 
 
 def counted_lines(lines: Iterable[str], sink: Sink) -> Iterator[str]:

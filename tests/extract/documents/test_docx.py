@@ -404,3 +404,19 @@ def test_a_damaged_side_part_costs_only_itself(tmp_path: Path) -> None:
     )
     assert reading.text == "Body"
     assert "comments.xml is damaged" in reading.notes()
+
+
+def _bold(text: str) -> str:
+    return f"<w:p><w:r><w:rPr><w:b/></w:rPr><w:t>{text}</w:t></w:r></w:p>"
+
+
+def test_a_paragraph_in_bold_type_over_one_that_is_not_is_its_heading(tmp_path: Path) -> None:
+    body = (
+        _bold("How do I claim?")
+        + paragraph("Send the form.")
+        + _bold("Do not send receipts.")
+        + paragraph("Keep them.")
+    )
+    reading = reading_of(tmp_path, body + _bold("Ada Reed") + _bold("Treasurer"))
+    assert reading.texts(ElementType.TITLE) == ["How do I claim?"]
+    assert {e.text: e.locator.headings for e in reading.elements}["Send the form."] == ("How do I claim?",)

@@ -232,3 +232,20 @@ def test_no_code_is_lost_between_pieces(text: str) -> None:
     found = list(pieces(text.splitlines(keepends=True)))
     assert all(text[start : start + len(piece)] == piece for start, piece in found)
     assert "".join("".join(piece.split()) for _, piece in found) == "".join(text.split())
+
+
+def test_a_line_in_bold_type_over_a_text_is_its_heading(tmp_path: Path) -> None:
+    text = "# Guide\n\n**How do I clean it?**\nFill the tank.\n\n**Prices**\n\n- Small: 3\n\n**Note:** keep it dry.\n"
+    reading = read_bytes(tmp_path, "a.md", text)
+    assert reading.texts(ElementType.TITLE) == ["Guide", "How do I clean it?", "Prices"]
+    by_text = {element.text: element.locator.headings for element in reading.elements}
+    assert by_text["Fill the tank."] == ("Guide", "How do I clean it?")
+    assert by_text["Small: 3"] == ("Guide", "Prices")
+    assert "Note: keep it dry." in by_text
+
+
+@pytest.mark.parametrize(
+    "text", ["**Do not open the lid.**\n\nIt is hot.\n", "**Last line**\n", "- **One**\n- **Two**\n"]
+)
+def test_bold_sentences_items_and_last_lines_are_no_headings(text: str, tmp_path: Path) -> None:
+    assert read_bytes(tmp_path, "a.md", text).texts(ElementType.TITLE) == []

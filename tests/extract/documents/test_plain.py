@@ -14,7 +14,7 @@ from citewell.extract.core.decode import decode_bytes, detect_encoding
 from citewell.extract.core.sink import ELEMENTS_FILE, Sink
 from citewell.extract.formats import plain
 from citewell.extract.formats.plain import MAX_PARAGRAPH, paragraphs
-from citewell.types import Element, ExtractOptions
+from citewell.types import Element, ElementType, ExtractOptions
 from tests.extract.documents.reading import read_bytes
 
 RUSSIAN = "Однажды, в студёную зимнюю пору, я из лесу вышел; был сильный мороз. Гляжу, поднимается медленно в гору."
@@ -136,3 +136,52 @@ def test_no_character_but_white_space_is_lost_between_paragraphs(text: str) -> N
     found = list(paragraphs(text.splitlines(keepends=True)))
     assert all(text[start : start + len(piece)] == piece for start, piece in found)
     assert "".join("".join(piece.split()) for _, piece in found) == "".join(text.split())
+
+
+MINUTES = (
+    "MINUTES OF THE BOARD\nDate: 14 April\n\n1. Reports\nThe chair read the report of the year.\n\n2. To do\n- Ada signs the lease\n"
+    "- Ben books the hall\n"
+)
+
+
+def test_numbered_lines_and_lines_in_capitals_over_others_are_headings(tmp_path: Path) -> None:
+    reading = read_bytes(tmp_path, "a.txt", MINUTES)
+    assert [(e.text, e.level) for e in reading.of(ElementType.TITLE)] == [
+        ("MINUTES OF THE BOARD", 1),
+        ("1. Reports", 2),
+        ("2. To do", 2),
+    ]
+    last = reading.elements[-1]
+    assert last.locator.headings == ("MINUTES OF THE BOARD", "2. To do")
+    assert all(e.text == MINUTES[e.locator.char_start : e.locator.char_end] for e in reading.elements)
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("How often should I clean it?\nEvery two months, or after 200 cups.\n", "How often should I clean it?"),
+        ("§ 4 Kaution\nDer Mieter zahlt eine Kaution von drei Mieten.\n", "§ 4 Kaution"),
+        ("Opening hours\n-------------\nFrom eight to five.\n", "Opening hours"),
+        ("3. Storage\n\nKeep it dry and away from the light.\n", "3. Storage"),
+    ],
+)
+def test_what_is_over_a_text_is_its_heading(text: str, title: str, tmp_path: Path) -> None:
+    reading = read_bytes(tmp_path, "a.txt", text)
+    assert reading.texts(ElementType.TITLE) == [title]
+    assert reading.elements[-1].locator.headings == (title,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1. Buy milk\n2. Call Ben\n",
+        "1. Buy milk\n\n2. Call Ben\n",
+        "3. Storage\n",
+        "1. Fill the tank with one litre of\nwater\n",
+        "Ada: did the plumber come?\nBen: yes\n",
+        "Dear Ben,\nthank you for the map.\n",
+        "But would they come?\nnobody knew\n",
+    ],
+)
+def test_items_of_lists_and_lines_of_prose_are_no_headings(text: str, tmp_path: Path) -> None:
+    assert read_bytes(tmp_path, "a.txt", text).texts(ElementType.TITLE) == []

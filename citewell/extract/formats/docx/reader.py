@@ -12,6 +12,7 @@ from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.docx.numbering import Numbering
 from citewell.extract.formats.docx.paragraphs import Paragraph, ParagraphReader
+from citewell.extract.formats.docx.run_in import RUN_IN_LEVEL, is_run_in_heading
 from citewell.extract.formats.docx.styles import Styles, outline_level
 from citewell.extract.formats.docx.tables import is_layout, own, read_table
 from citewell.extract.formats.ooxml.embedded import add_embedded
@@ -73,10 +74,11 @@ class _DocxReader:
             self._sink.skip(f"{self._hidden} characters of hidden text.")
 
     def _read_blocks(self, container: XmlElement) -> None:
-        for element in container:
+        blocks = list(container)
+        for element, after in zip(blocks, (*blocks[1:], None), strict=True):
             name = local_name(element)
             if name == "p":
-                self._paragraph(element)
+                self._paragraph(element, names=after is not None and is_run_in_heading(element, after))
             elif name == "tbl":
                 self._table(element)
             elif name == "AlternateContent":
@@ -84,7 +86,8 @@ class _DocxReader:
             elif name not in ("sectPr", "sdtPr", "sdtEndPr", "del", "moveFrom", "tcPr", "altChunk"):
                 self._read_blocks(element)
 
-    def _paragraph(self, element: XmlElement) -> None:
+    def _paragraph(self, element: XmlElement, *, names: bool) -> None:
+        """names: whether it is in bold type over what it names."""
         self._blocks += 1
         if self._blocks % _PROGRESS_EVERY == 0:
             self._sink.progress(self._blocks)
@@ -97,18 +100,22 @@ class _DocxReader:
         label = self._numbering.label(number, depth) if number else ""
         if paragraph.text:
             text = f"{label} {paragraph.text}" if label else paragraph.text
-            self._emit_text(text, paragraph, properties, depth + 1 if number else None)
+            self._emit_text(text, paragraph, properties, depth + 1 if number else None, names=names)
         self._attached(paragraph)
         if child(properties, "sectPr") is not None and self._section_starts:
             self._pages.section_break(self._section_starts.pop(0))
 
-    def _emit_text(self, text: str, paragraph: Paragraph, properties: XmlElement | None, depth: int | None) -> None:
+    def _emit_text(
+        self, text: str, paragraph: Paragraph, properties: XmlElement | None, depth: int | None, *, names: bool
+    ) -> None:
         """A paragraph as heading, list item (at `depth`), caption or text."""
         style = value(properties, "pStyle")
         metadata: dict[str, JsonValue] = {"links": paragraph.links} if paragraph.links else {}
         place = self._place(paragraph.first_page, paragraph.last_page)
         own_level = outline_level(properties)
         level = own_level if own_level is not None else self._styles.heading_level(style)
+        if level is None and names and depth is None and not self._styles.is_caption(style):
+            level = RUN_IN_LEVEL
         if level is not None and level >= 0:
             text = " ".join(text.split())
             place = place.with_headings(self._outline.enter(level, text))
