@@ -61,8 +61,9 @@ class Halfway(Joining):
     """A passage without a vector gets of the other leg the middle between what its words say and that average."""
 
     def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
-        by_words = dict(AllWeight.fuse(self, dense))
-        by_mean = dict(Imputed.fuse(self, dense))
+        how = {field.name: getattr(self, field.name) for field in fields(self)}
+        by_words = dict(AllWeight(**how).fuse(dense))
+        by_mean = dict(Imputed(**how).fuse(dense))
         return ordered({key: (score + by_mean[key]) / 2 for key, score in by_words.items()})
 
 

@@ -14,7 +14,7 @@ from citewell.types import ScoredId, scored
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """Implements `citewell.second_pass.Joins` for one query.
+    """How the lists of one query are joined, and what pulls it: implements `citewell.second_pass.Pulling`.
 
     weight:          the dense leg's, 0 to 1
     typical_spread:  see `hybrid`
@@ -32,12 +32,12 @@ class Joining:
     unseen: AbstractSet[str]
 
     def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
-        """See `Joins.fuse`."""
+        """Both lists as one, best first."""
         fused = self.summed(dense)
         return judged_by_words(fused, self.unseen, 1.0 - self.weight) if dense and self.unseen else fused
 
     def pulls(self, dense: Sequence[ScoredId]) -> tuple[tuple[str, float], ...]:
-        """See `Joins.pulls`; none without feedback."""
+        """See `Pulling.pulls`; none without feedback."""
         best = self.fuse(dense)[: self.feedback_chunks] if self.feedback_chunks else []
         return pulls_of(best, self.feedback_weight) if best else ()
 

@@ -128,7 +128,7 @@ class Legs:
     async def _in_two_steps(
         self, index: TwoPassIndex, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
     ) -> _Joined:
-        """The words beside the embedding, then all of the dense leg and the joining in one step of the index."""
+        """The words beside the embedding, then both passes of the dense leg in one step of the index."""
         weight = self._dense_weight(language)
         vector, (lexical, unseen) = await asyncio.gather(
             self._embedded(query, trace), self._by_words(query, language, scope, limit, trace)
@@ -138,8 +138,9 @@ class Legs:
             asked = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit)
             try:
                 with timed(trace, "dense"):
-                    dense, fused = await index.search_twice(asked, joining)
-                return vector, dense, joining, fused
+                    dense, pulled = await index.search_twice(asked, joining)
+                with timed(trace, "fuse"):
+                    return vector, dense, joining, joining.fuse(pulled)
             except Unavailable as error:
                 self._note(error, trace)
         return self._by_words_alone(vector, joining, trace)

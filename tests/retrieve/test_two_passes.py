@@ -137,7 +137,7 @@ async def test_without_the_query_s_vector_words_are_searched(index: QdrantEdgeIn
 async def test_where_the_index_fails_words_are_what_is_left(
     index: QdrantEdgeIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(query: VectorQuery, joins: Joining) -> None:
+    async def fail(query: VectorQuery, pulling: Joining) -> None:
         raise Unavailable("The index is away.")
 
     monkeypatch.setattr(index, "search_twice", fail)

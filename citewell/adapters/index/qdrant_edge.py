@@ -24,10 +24,10 @@ from citewell.errors import CitewellError, DiskFull, Unavailable
 from citewell.points import OWNER
 from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.predicates import admits_nothing
-from citewell.second_pass import Joins
+from citewell.second_pass import Pulling
 from citewell.settings import EdgeStore
 from citewell.together import Together, outcome
-from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
+from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
@@ -131,10 +131,9 @@ class QdrantEdgeIndex:
             return []
         return await self._search(query, self._asked, lambda leg: leg) or []
 
-    async def search_twice(self, query: VectorQuery, joins: Joins) -> tuple[list[ScoredId], list[ScoredId]]:
+    async def search_twice(self, query: VectorQuery, pulling: Pulling) -> tuple[list[ScoredId], list[ScoredId]]:
         """See `TwoPassIndex.search_twice`."""
-        found = await self._search(query, self._asked_twice, lambda leg: (leg, joins))
-        return found if found is not None else ([], joins.fuse([]))
+        return await self._search(query, self._asked_twice, lambda leg: (leg, pulling)) or ([], [])
 
     async def _search(
         self, query: VectorQuery, asked: Together[Q, T], question: Callable[[engine.LegQuery], Q]
@@ -434,10 +433,10 @@ def _found(shard: Shard, asked: Sequence[engine.LegQuery]) -> list[list[ScoredId
 
 
 def _found_twice(
-    shard: Shard, asked: Sequence[tuple[engine.LegQuery, Joins]]
+    shard: Shard, asked: Sequence[tuple[engine.LegQuery, Pulling]]
 ) -> list[tuple[list[ScoredId], list[ScoredId]]]:
-    found = shard.call(engine.search_twice_all, asked)
-    return [(scored(zip(*dense, strict=True)), scored(zip(*fused, strict=True))) for dense, fused in found]
+    both = shard.call(engine.search_twice_all, asked)
+    return [(engine.scored_ids(first), engine.scored_ids(second)) for first, second in both]
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:

@@ -19,7 +19,7 @@ from citewell.adapters.index.qdrant_edge_pages import read_ahead
 from citewell.errors import DataFolderBusy, Unavailable
 from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, pulled
 from citewell.ports import FloatMatrix
-from citewell.second_pass import Joins
+from citewell.second_pass import Pulling
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
 
 DENSE = "dense"
@@ -49,8 +49,6 @@ frequencies are counted over the owner's points instead of over all. It takes ti
 others': 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10."""
 Ranked: TypeAlias = tuple[list[int], list[float]]
 """Ids as numbers, and their scores."""
-Found: TypeAlias = tuple[list[str], list[float]]
-"""Ids and their scores, as they can be sent to another process."""
 Stored: TypeAlias = tuple[str, dict[str, list[float] | tuple[list[int], list[float]]], JsonObject]
 """The id, the vectors and the payload of a point, as they can be sent to another process."""
 _SCHEMAS = {
@@ -246,21 +244,14 @@ def search_all(shard: qe.EdgeShard, asked: Sequence[LegQuery]) -> list[Ranked]:
     return [_ranked(found) for found in shard.query_batch(qe.QueryBatchRequest(requests))]
 
 
-def search_twice_all(shard: qe.EdgeShard, asked: Sequence[tuple[LegQuery, Joins]]) -> list[tuple[Found, Found]]:
-    """For each query what it finds, and what its lists are joined to once the best have pulled it; in two passes of the engine for all."""
-    found = [scored_ids(one) for one in search_all(shard, [leg for leg, _ in asked])]
-    moved = list(found)
-    pulled = [joins.pulls(dense) for (_, joins), dense in zip(asked, found, strict=True)]
+def search_twice_all(shard: qe.EdgeShard, asked: Sequence[tuple[LegQuery, Pulling]]) -> list[tuple[Ranked, Ranked]]:
+    """For each query what it finds, and what it finds once the best have pulled it; in two passes of the engine for all of them."""
+    found = search_all(shard, [leg for leg, _ in asked])
+    pulled = [pulling.pulls(scored_ids(ranked)) for (_, pulling), ranked in zip(asked, found, strict=True)]
     again = [number for number, pulls in enumerate(pulled) if pulls]
     legs = [(replace(asked[number][0][0], pulls=pulled[number]), asked[number][0][1]) for number in again]
-    for number, ranked in zip(again, search_all(shard, legs) if legs else (), strict=True):
-        moved[number] = scored_ids(ranked)
-    fused = [joins.fuse(dense) for (_, joins), dense in zip(asked, moved, strict=True)]
-    return [(_apart(dense), _apart(one)) for dense, one in zip(found, fused, strict=True)]
-
-
-def _apart(found: Sequence[ScoredId]) -> Found:
-    return [one.id for one in found], [one.score for one in found]
+    moved = dict(zip(again, search_all(shard, legs) if legs else (), strict=True))
+    return [(ranked, moved.get(number, ranked)) for number, ranked in enumerate(found)]
 
 
 def _request(shard: qe.EdgeShard, query: VectorQuery, is_sole_owner: bool) -> qe.QueryRequest:
