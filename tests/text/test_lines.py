@@ -38,6 +38,21 @@ def test_prose_that_was_wrapped_goes_on() -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Der Vertrag wird auf unbestimmte Zeit geschlossen und kann von jeder\n"
+        "Partei mit einer Frist von drei Monaten zum Ende eines Kalenderjahres\n"
+        "Gültigkeit und ohne Angabe von Gründen gekündigt werden.",
+        "The price is fixed for the first two years. It may be raised after\n"
+        "January of the third year under one of the following two\n"
+        "conditions: the index has risen, or the tenant has agreed to it.",
+    ],
+)
+def test_prose_goes_on_where_its_lines_begin_with_capitals_or_look_like_labels(text: str) -> None:
+    assert line_ends(text) == []
+
+
+@pytest.mark.parametrize(
     "text", ["closes at\nnine in the evening", "Der Hafen gehört der Stadt und nicht dem\nLand.", "", "\n", "one line"]
 )
 def test_two_lines_of_which_the_first_is_full_or_the_second_goes_on_are_one(text: str) -> None:
