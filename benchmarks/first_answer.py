@@ -162,13 +162,17 @@ def _until(holds: Callable[[], bool], pause: float = _PAUSE) -> None:
 
 def _are_done(client: httpx.Client, ids: list[str]) -> bool:
     """Whether all files have their terminal state; those that have are taken from `ids`."""
-    listed = client.get("/resources", params={"id": ids[:_PER_LOOK], "fields": "summary", "limit": _PER_LOOK})
-    for resource in listed.raise_for_status().json()["resources"]:
-        if resource["status"] in server.TERMINAL:
-            if resource["status"] != "indexed":
-                raise RuntimeError(f"{resource['filename']} is {resource['status']}: {resource['error_message']}")
-            ids.remove(resource["id"])
-    return not ids
+    while ids:
+        looked_at = ids[:_PER_LOOK]
+        listed = client.get("/resources", params={"id": looked_at, "fields": "summary", "limit": _PER_LOOK})
+        for resource in listed.raise_for_status().json()["resources"]:
+            if resource["status"] in server.TERMINAL:
+                if resource["status"] != "indexed":
+                    raise RuntimeError(f"{resource['filename']} is {resource['status']}: {resource['error_message']}")
+                ids.remove(resource["id"])
+        if not set(looked_at).isdisjoint(ids):
+            return False
+    return True
 
 
 def _embed_alone(data: Path) -> tuple[float, float]:
