@@ -116,9 +116,11 @@ class Legs:
         weight = self._dense_weight(language)
         has_both = 0.0 < weight < 1.0 and limit > 0 and self._options.feedback_chunks > 0
         if self._twice is not None and has_both and self.compares:
-            vector, dense, joining, fused = await self._in_two_steps(self._twice, query, language, scope, limit, trace)
+            vector, dense, joining, fused = await self._in_two_steps(
+                self._twice, query, language, weight, scope, limit, trace
+            )
         else:
-            vector, dense, joining, fused = await self._in_three_steps(query, language, scope, limit, trace)
+            vector, dense, joining, fused = await self._in_three_steps(query, language, weight, scope, limit, trace)
         lexical, unseen = joining.lexical, joining.unseen
         if lexical and (named := await self._named(query, language, scope, trace)):
             fused = led_by(fused, named)
@@ -126,10 +128,16 @@ class Legs:
         return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
 
     async def _in_two_steps(
-        self, index: TwoPassIndex, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+        self,
+        index: TwoPassIndex,
+        query: str,
+        language: str | None,
+        weight: float,
+        scope: Filter,
+        limit: int,
+        trace: Trace,
     ) -> _Joined:
         """The words beside the embedding, then both passes of the dense leg in one step of the index."""
-        weight = self._dense_weight(language)
         vector, (lexical, unseen) = await asyncio.gather(
             self._embedded(query, trace), self._by_words(query, language, scope, limit, trace)
         )
@@ -146,10 +154,9 @@ class Legs:
         return self._by_words_alone(vector, joining, trace)
 
     async def _in_three_steps(
-        self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
+        self, query: str, language: str | None, weight: float, scope: Filter, limit: int, trace: Trace
     ) -> _Joined:
         """Both legs at once, and the dense one again, pulled by what they have found."""
-        weight = self._dense_weight(language)
         (vector, near), (lexical, unseen) = await asyncio.gather(
             self._dense(query, scope, limit if weight > 0.0 else 0, trace),
             self._by_words(query, language, scope, limit if weight < 1.0 else 0, trace),

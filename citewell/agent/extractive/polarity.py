@@ -36,15 +36,13 @@ def agreeing(question: Question, scored: Sequence[ScoredStatement]) -> list[Scor
     asked = set(question.terms)
     agree: list[ScoredStatement] = []
     kept: list[ScoredStatement] = []
+    left_out: list[ScoredStatement] = []
     for one in scored:
         affirms, denies = (terms & asked for terms in _read(one.statement.shown, language))
         against = (denies - affirms - denied) | ((affirms - denies) & denied)
-        if not against:
-            kept.append(one)
-            same_sign = (denies & denied) if denied else affirms
-            if same_sign:
-                agree.append(one)
-    left_out = [one for one in scored if all(one is not other for other in kept)]
+        (left_out if against else kept).append(one)
+        if not against and ((denies & denied) if denied else affirms):
+            agree.append(one)
     instead = [one for one in agree if one.score >= _REACH * scored[0].score]
     return kept if any(_say_as_much(instead, one, asked, denied, language) for one in left_out) else list(scored)
 
