@@ -1,4 +1,4 @@
-"""Commands about accounts: make an administrator, list people, suspend them and let them in again. They work while a server runs."""
+"""Commands about accounts: make an administrator, and a link for a forgotten password. They work while a server runs."""
 
 from __future__ import annotations
 
@@ -51,3 +51,28 @@ async def _create(settings: Settings, email: str, name: str, password: str) -> P
 
     async with open_accounts(settings) as accounts:
         return await accounts.create_administrator(email, name, password)
+
+
+@app.command("reset-password")
+def reset_password(
+    email: Annotated[str, typer.Argument(help="The e-mail address of the account.")],
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a link with which somebody sets a new password. It works once, for an hour."""
+    link = run(_link(settings_of(data), email))
+    if as_json:
+        print_json({"link": link})
+        return
+    from citewell.composition.accounts import UNKNOWN_ADDRESS
+
+    console.out.print(console.escape(link))
+    if link.startswith(UNKNOWN_ADDRESS):
+        console.err.print(f"Put the address of your server in place of {UNKNOWN_ADDRESS}, or set CITEWELL_PUBLIC_URL.")
+
+
+async def _link(settings: Settings, email: str) -> str:
+    from citewell.composition.accounts import open_password_resets
+
+    async with open_password_resets(settings) as resets:
+        return await resets.link(email)

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import logging
 import os
-import shutil
 import socket
 from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import asynccontextmanager
@@ -23,6 +22,7 @@ from citewell.composition.accounts import (
     account_service,
     auth_service,
     identity_service,
+    password_reset_service,
     service_account_service,
     shared_answer_service,
 )
@@ -42,6 +42,7 @@ from citewell.composition.configured import (
 )
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
+from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
 from citewell.composition.quotas import quota_service
@@ -52,6 +53,7 @@ from citewell.composition.webhooks import delivery_runner, trigger_service, webh
 from citewell.composition.working import WorkParts, build_workers
 from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
+from citewell.features.accounts.resets import PasswordResetService
 from citewell.features.accounts.service import AccountService
 from citewell.features.audit.service import AuditLog
 from citewell.features.auth.service import AuthService
@@ -89,7 +91,7 @@ from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
 from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import restore
-from citewell.ingest.capture import Capture, clear_folder
+from citewell.ingest.capture import Capture
 from citewell.ingest.chunking import server_chunking
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
@@ -101,7 +103,7 @@ from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import FacetRepository
-from citewell.storage.indexes import IndexRepository, IndexState
+from citewell.storage.indexes import IndexState
 from citewell.storage.passages import SqlChunks
 from citewell.storage.records import RecordRepository
 from citewell.storage.table_copies import SqlTables
@@ -123,6 +125,7 @@ class Services:
     auth: AuthService
     audit: AuditLog
     accounts: AccountService
+    password_resets: PasswordResetService
     identities: IdentityService
     service_accounts: ServiceAccountService
     resources: ResourceService
@@ -215,7 +218,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     DiskReserve(settings.data, MIN_FREE_BYTES).require()
     stores = await open_stores(settings, stack)
     blobs = registry.build_blob_store(settings.blobs)
-    await _sweep(settings, stores, blobs)
+    await sweep(settings, stores, blobs)
     pictures = PictureSource(content=stores.content, blobs=blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
     indexes = await opener.open_active(stack)
@@ -287,19 +290,6 @@ def _check(settings: Settings) -> None:
         registry.build_embedder(settings.embedding)
 
 
-async def _sweep(settings: Settings, stores: Stores, blobs: BlobStore) -> None:
-    """Undo what a process that died has left: temporary files, leases of its own, and local blobs that no row knows."""
-    await asyncio.to_thread(clear_folder, settings.data / "uploads")
-    await asyncio.to_thread(shutil.rmtree, settings.data / "scratch", ignore_errors=True)
-    if stores.database.is_sqlite:
-        await stores.jobs.release_all()
-        await stores.payloads.release()
-        await IndexRepository(stores.database).release()
-    if blobs.backend == "local":
-        for key in set(await blobs.list("")) - await stores.resources.known_blob_keys():
-            await blobs.delete(key)
-
-
 async def _assemble(parts: _Parts) -> Services:
     """The services over what is open."""
     settings, stores = parts.settings, parts.stores
@@ -328,6 +318,7 @@ async def _assemble(parts: _Parts) -> Services:
         auth=auth,
         audit=AuditLog(entries=AuditRepository(stores.database), days=settings.audit.days),
         accounts=accounts,
+        password_resets=password_reset_service(settings, stores.database, accounts, parts.stack),
         identities=identity_service(settings, parts.folder, accounts),
         service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,

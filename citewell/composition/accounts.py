@@ -11,6 +11,7 @@ from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.composition.configured import jwt_rules
 from citewell.composition.stores import Stores, open_stores
 from citewell.features.accounts.passwords import Passwords
+from citewell.features.accounts.resets import PasswordResetService
 from citewell.features.accounts.service import AccountService
 from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.service import AuthService
@@ -19,19 +20,24 @@ from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
+from citewell.settings.groups import ServerSettings
+from citewell.settings.values import is_loopback
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.audit import AuditRepository
 from citewell.storage.database import Database
 from citewell.storage.members import InvitationRepository, MemberRepository
+from citewell.storage.password_resets import PasswordResetRepository
 from citewell.storage.people import PersonRepository
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 
 if TYPE_CHECKING:
+    from citewell.adapters.mail.smtp import SmtpMailer
     from citewell.features.identities.openid import OpenIdProvider
 
 LOCAL_OWNER = "local"
+UNKNOWN_ADDRESS = "https://YOUR-SERVER"
 _DAY = 86_400.0
 
 
@@ -49,6 +55,7 @@ def auth_service(settings: Settings, folder: DataFolder, stores: Stores, local_o
         has_accounts=settings.accounts.is_on,
         sign_up=settings.accounts.sign_up if settings.accounts.is_on else None,
         provider=_provider_name(settings),
+        sends_mail=settings.mail.smtp_url is not None,
     )
 
 
@@ -69,6 +76,46 @@ def account_service(settings: Settings, database: Database, auth: AuthService) -
         is_open=accounts.sign_up == "open",
         session_seconds=accounts.session_days * _DAY,
         access_seconds=accounts.access_minutes * 60,
+    )
+
+
+def password_reset_service(
+    settings: Settings, database: Database, accounts: AccountService, stack: contextlib.AsyncExitStack
+) -> PasswordResetService:
+    """Resetting forgotten passwords, by e-mail where there is a mail server, until the stack ends."""
+    service = PasswordResetService(
+        accounts=accounts,
+        resets=PasswordResetRepository(database),
+        public_url=settings.mail.public_url or _own_address(settings.server),
+        mailer=_mailer(settings),
+    )
+    stack.push_async_callback(service.close)
+    return service
+
+
+def _own_address(server: ServerSettings) -> str:
+    """What a link begins with where nobody has said how this server is reached: its address, if it is reached from this machine only."""
+    host = f"[{server.host}]" if ":" in server.host else server.host
+    return f"http://{host}:{server.port}" if server.is_loopback else UNKNOWN_ADDRESS
+
+
+def _mailer(settings: Settings) -> SmtpMailer | None:
+    mail = settings.mail
+    if mail.smtp_url is None or mail.sender is None:
+        return None
+    from citewell.adapters.mail.smtp import SUBMISSION, SUBMISSION_OVER_TLS, SmtpMailer
+
+    parts = urlsplit(mail.smtp_url)
+    host, is_tls = parts.hostname or "", parts.scheme == "smtps"
+    return SmtpMailer(
+        host=host,
+        port=parts.port or (SUBMISSION_OVER_TLS if is_tls else SUBMISSION),
+        is_tls=is_tls,
+        is_local=is_loopback(host),
+        sender=mail.sender,
+        credentials=None
+        if mail.user is None or mail.password is None
+        else (mail.user, mail.password.get_secret_value()),
     )
 
 
@@ -125,12 +172,23 @@ def _provider_name(settings: Settings) -> str | None:
 async def open_accounts(settings: Settings) -> AsyncGenerator[AccountService]:
     """The accounts alone, while a server may run; closes the database at the end. Raises `ConfigurationError` when it cannot be opened."""
     async with contextlib.AsyncExitStack() as stack:
-        settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
-        stores = await open_stores(settings, stack)
-        local_owner = await stores.owners.ensure(LOCAL_OWNER)
-        yield account_service(
-            settings, stores.database, auth_service(settings, DataFolder(settings.data), stores, local_owner)
-        )
+        yield (await _accounts_alone(settings, stack))[0]
+
+
+@contextlib.asynccontextmanager
+async def open_password_resets(settings: Settings) -> AsyncGenerator[PasswordResetService]:
+    """The same, for forgotten passwords."""
+    async with contextlib.AsyncExitStack() as stack:
+        accounts, database = await _accounts_alone(settings, stack)
+        yield password_reset_service(settings, database, accounts, stack)
+
+
+async def _accounts_alone(settings: Settings, stack: contextlib.AsyncExitStack) -> tuple[AccountService, Database]:
+    settings.data.mkdir(parents=True, exist_ok=True, mode=0o700)
+    stores = await open_stores(settings, stack)
+    local_owner = await stores.owners.ensure(LOCAL_OWNER)
+    auth = auth_service(settings, DataFolder(settings.data), stores, local_owner)
+    return account_service(settings, stores.database, auth), stores.database
 
 
 def _access_tokens(settings: Settings, folder: DataFolder) -> AccessTokens:

@@ -43,6 +43,8 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("POST", "/session/openid", None, Reach.PUBLIC),
     ("GET", "/session/openid", None, Reach.PUBLIC),
     ("POST", "/account", None, Reach.PUBLIC),
+    ("POST", "/account/password-reset", None, Reach.PUBLIC),
+    ("POST", "/account/password", None, Reach.PUBLIC),
     ("GET", "/account", _READ, Reach.NOTHING),
     ("PATCH", "/account", _ADMIN, Reach.EVERYTHING),
     ("POST", "/account/identity", _ADMIN, Reach.EVERYTHING),

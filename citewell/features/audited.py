@@ -39,6 +39,8 @@ _RESOURCE, _PROJECT, _THREAD = "resource_id", "project_id", "thread_id"
 AUDITED: Mapping[tuple[str, str], Audited] = {
     ("POST", "/account"): Audited(_A.SIGNED_UP),
     ("PATCH", "/account"): Audited(_A.ACCOUNT_CHANGED),
+    ("POST", "/account/password-reset"): Audited(_A.RESET_ASKED),
+    ("POST", "/account/password"): Audited(_A.PASSWORD_RESET),
     ("POST", "/account/identity"): Audited(_A.IDENTITY_CONNECTED),
     ("DELETE", "/account/identity"): Audited(_A.IDENTITY_REMOVED),
     ("POST", "/session"): Audited(_A.SIGNED_IN),
@@ -185,6 +187,10 @@ class AuditRecord:
         is_limited: how often that may be tried is limited, so each time is entered, also where no account was meant
         """
         self.owner_id, self.is_refused, self.is_limited = owner_id, True, is_limited
+
+    def about(self, owner_id: str | None) -> None:
+        """Nobody has proved to be this owner, where one is known; how often that may be tried is limited."""
+        self.owner_id, self.is_limited = owner_id, True
 
     def opened(self, actor: AuditActor, owner_id: str, credential_id: str) -> None:
         """A link or a trigger of this owner was used."""

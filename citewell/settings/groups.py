@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr
 from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings, QuotaSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
+from citewell.settings.mail import MailSettings
 from citewell.settings.names import named
 from citewell.settings.stores import DatabaseUrlSetting, PineconeKeySetting, StoreSettings
 from citewell.settings.telegram import TelegramSettings
@@ -460,6 +461,7 @@ class Settings(SettingsGroup):
     auth: AuthSettings
     accounts: AccountSettings
     openid: OpenIdSettings
+    mail: MailSettings
     audit: AuditSettings
     webhooks: WebhookSettings
     uploads: UploadSettings

@@ -1,4 +1,4 @@
-"""Which secrets, and which settings of JWTs and sessions, the server refuses to start with."""
+"""Which secrets, and which settings of JWTs, sessions and mail, the server refuses to start with."""
 
 from __future__ import annotations
 
@@ -35,6 +35,7 @@ def secret_problems(settings: Settings) -> list[str]:
         *(_jwks_problems(settings) if auth.jwks_url is not None else _shared_secret_problems(settings)),
         _session_problem(settings),
         *_openid_problems(settings),
+        *_mail_problems(settings),
     ]
     return [problem for problem in problems if problem is not None]
 
@@ -122,4 +123,26 @@ def _openid_problems(settings: Settings) -> list[str]:
         problems.append(f"{name} must be the issuer as the provider writes it, without a query or a user.")
     if openid.redirect_url is not None and not openid.redirect_url.endswith(OPENID_PATH):
         problems.append(f"{openid.name_of('redirect_url')} must end with {OPENID_PATH}, where people come back to.")
+    return problems
+
+
+def _mail_problems(settings: Settings) -> list[str]:
+    mail, accounts = settings.mail, settings.accounts
+    name, url = mail.name_of("smtp_url"), mail.name_of("public_url")
+    if mail.smtp_url is None:
+        given = [field for field in ("user", "password", "sender") if getattr(mail, field)]
+        return [f"{mail.name_of(given[0])} is set, so {name} must be set too."] if given else []
+    problems: list[str] = []
+    if not accounts.is_on:
+        problems.append(f"{name} is set, so {accounts.name_of('is_on')} must be on: mail goes to people with accounts.")
+    missing = [mail.name_of(field) for field in ("sender", "public_url") if getattr(mail, field) is None]
+    if missing:
+        problems.append(f"{name} is set, so {' and '.join(missing)} must be set too.")
+    if (mail.user is None) != (mail.password is None):
+        problems.append(f"{mail.name_of('user')} and {mail.name_of('password')} must be set together.")
+    parts = urlsplit(mail.public_url or "")
+    if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
+        problems.append(f"{url} must begin with https://: its links have secrets that set a new password.")
+    if parts.path not in ("", "/") or parts.query or parts.fragment:
+        problems.append(f"{url} must end with the host and its port.")
     return problems

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
+from email.errors import HeaderParseError
 from pathlib import Path
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
@@ -89,6 +90,26 @@ def _zone(value: str) -> str:
 
 def _http(value: str) -> str:
     return _address(value, ("http", "https"), "must be an address such as http://localhost:6333")
+
+
+def _smtp(value: str) -> str:
+    problem = "must be an address such as smtp://mail.example.org:587, without a user and a password"
+    checked = _address(value, ("smtp", "smtps"), problem)
+    if "@" in checked or urlsplit(checked).path not in ("", "/"):
+        raise ValueError(problem)
+    return checked
+
+
+def _mail(value: str) -> str:
+    from email.headerregistry import Address
+
+    try:
+        address = Address(addr_spec=value)
+    except (ValueError, IndexError, HeaderParseError):
+        address = None
+    if address is None or not address.username or not address.domain or not value.isascii():
+        raise ValueError("must be an e-mail address such as citewell@example.org, without a name")
+    return value
 
 
 def _domains(value: object) -> object:
@@ -213,6 +234,8 @@ def _builtin_for_local(value: object) -> object:
 
 
 HttpAddress = Annotated[str, AfterValidator(_http)]
+SmtpAddress = Annotated[str, AfterValidator(_smtp)]
+MailAddress = Annotated[str, AfterValidator(_mail)]
 DomainList = Annotated[tuple[str, ...], BeforeValidator(_domains)]
 TimeZone = Annotated[str, AfterValidator(_zone)]
 RedisAddress = Annotated[str, AfterValidator(_redis)]

@@ -56,6 +56,15 @@ refresh_tokens = sa.Table(
     sa.Column("used_at", Time),
 )
 
+# Secrets that set a new password, each once; kept as hashes.
+password_resets = sa.Table(
+    "password_resets",
+    metadata,
+    sa.Column("token_hash", sa.String(64), primary_key=True),
+    sa.Column("person_id", Id, sa.ForeignKey("people.id", ondelete="CASCADE"), nullable=False, index=True),
+    sa.Column("expires_at", Time, nullable=False),
+)
+
 # Failed sign-ins, by account and by address, within a span of time; all servers of a database count together.
 attempts = sa.Table(
     "attempts",

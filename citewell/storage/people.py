@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, Forbidden, NotFound
-from citewell.storage.account_tables import invitations, memberships, people, sessions
+from citewell.storage.account_tables import invitations, memberships, password_resets, people, sessions
 from citewell.storage.database import Database, insert_new
 from citewell.storage.owners import add_owner, hash_token
 from citewell.types.accounts import Person, PersonState
@@ -123,12 +123,13 @@ class PersonRepository:
         password_hash: str | None = None,
         keep_session: str | None = None,
     ) -> None:
-        """Give a person another name or password. With another password, every session but `keep_session` ends."""
+        """Give a person another name or password. With another password, every session but `keep_session` ends, and every link that would set one."""
         values = {"name": name, "password_hash": password_hash}
         async with self._database.write() as connection:
             given = {key: value for key, value in values.items() if value is not None}
             await connection.execute(sa.update(people).where(people.c.id == person_id).values(**given))
             if password_hash is not None:
+                await connection.execute(sa.delete(password_resets).where(password_resets.c.person_id == person_id))
                 others = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
                 if keep_session is not None:
                     others = others.where(sessions.c.id != keep_session)

@@ -11,6 +11,8 @@ class AuditAction(StrEnum):
 
     SIGNED_UP = "account.created"
     ACCOUNT_CHANGED = "account.changed"
+    RESET_ASKED = "account.password_reset_requested"
+    PASSWORD_RESET = "account.password_reset"  # noqa: S105 - no password
     IDENTITY_CONNECTED = "account.identity_connected"
     IDENTITY_REMOVED = "account.identity_removed"
     SIGNED_IN = "session.started"

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 import httpx
 import pytest
 
+from citewell.composition.accounts import open_password_resets
+from citewell.settings import load_settings
 from tests.accounts.people import Browser, signed_up
 from tests.accounts.test_shared_answers import asked
 from tests.server.running import RunningServer
@@ -25,6 +28,7 @@ _OPENS = {
     "invitation": {"invitation"},
     "share link": {"share"},
     "trigger": {"trigger"},
+    "password reset": {"reset"},
 }
 
 
@@ -60,6 +64,7 @@ def doors(accounts: RunningServer, administrator: Browser) -> Iterator[Doors]:
         "trigger": trigger["secret"],
         "webhook": hook.json()["secret"],
         "resource": shared.file,
+        "reset": reset_secret(accounts, "cleo.doors@example.org"),
     }
     with httpx.Client(base_url=accounts.url, timeout=60) as client:
 
@@ -87,6 +92,9 @@ def doors(accounts: RunningServer, administrator: Browser) -> Iterator[Doors]:
             headers = {"Authorization": f"Bearer {secret}"}
             return client.post(trigger["path"], json={"records": []}, headers=headers)
 
+        def reset(secret: str) -> httpx.Response:
+            return client.post("/account/password", json={"reset": secret, "password": "another set of words"})
+
         yield Doors(
             secrets,
             {
@@ -97,8 +105,20 @@ def doors(accounts: RunningServer, administrator: Browser) -> Iterator[Doors]:
                 "invitation": invitation,
                 "share link": share,
                 "trigger": incoming,
+                "password reset": reset,
             },
         )
+
+
+def reset_secret(server: RunningServer, email: str) -> str:
+    """What sets the password of somebody who has just signed up."""
+    signed_up(server.url, email)
+
+    async def link() -> str:
+        async with open_password_resets(load_settings(data=server.data, accounts=True)) as resets:
+            return await resets.link(email)
+
+    return asyncio.run(link()).partition("#reset=")[2]
 
 
 def test_a_secret_opens_its_own_door_and_no_other(doors: Doors) -> None:

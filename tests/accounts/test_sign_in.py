@@ -250,6 +250,7 @@ def test_without_accounts_there_is_no_way_to_make_one(server: RunningServer) -> 
         "accounts": False,
         "sign_up": None,
         "provider": None,
+        "sends_mail": False,
         "seconds": None,
         "person": None,
         "administrator": False,

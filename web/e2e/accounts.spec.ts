@@ -17,16 +17,35 @@ with openid_server(OpenIdServer(person=person)) as provider:
     sys.stdin.read()
 `;
 
+const MAIL = `
+from tests.contract_servers.smtp import MailServer, mail_server
+with mail_server(MailServer()) as mail:
+    print(mail.port, flush=True)
+    text = mail.wait("ada@example.org", seconds=300)[0].message.get_content()
+    print(next(line for line in text.splitlines() if "#reset=" in line), flush=True)
+`;
+
 let provider: ChildProcess;
+let mail: ChildProcess;
 let server: Server;
+
+function running(program: string): ChildProcess {
+  return spawn(PYTHON, ["-c", program], { cwd: ROOT, env: { ...process.env, PYTHONPATH: ROOT } });
+}
+
+/** What a program prints next. */
+function line(program: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    program.stdout?.once("data", (data: Buffer) => resolve(data.toString().trim()));
+    program.once("exit", () => reject(new Error("it ended")));
+  });
+}
 
 test.beforeAll(async () => {
   test.setTimeout(120_000);
-  provider = spawn(PYTHON, ["-c", PROVIDER], { cwd: ROOT, env: { ...process.env, PYTHONPATH: ROOT } });
-  const issuer = await new Promise<string>((resolve, reject) => {
-    provider.stdout?.once("data", (data: Buffer) => resolve(data.toString().trim()));
-    provider.once("exit", () => reject(new Error("the provider ended")));
-  });
+  provider = running(PROVIDER);
+  mail = running(MAIL);
+  const [issuer, port] = await Promise.all([line(provider), line(mail)]);
   server = new Server({
     CITEWELL_AUTH_SECRET: undefined,
     CITEWELL_ACCOUNTS: "on",
@@ -34,6 +53,9 @@ test.beforeAll(async () => {
     CITEWELL_OIDC_CLIENT_ID: "citewell",
     CITEWELL_OIDC_CLIENT_SECRET: "the client's secret, which only the server has",
     CITEWELL_OIDC_NAME: "Example ID",
+    CITEWELL_SMTP_URL: `smtp://127.0.0.1:${port}`,
+    CITEWELL_MAIL_FROM: "citewell@example.org",
+    CITEWELL_PUBLIC_URL: "http://localhost",
   });
   await server.start();
   const response = await fetch(`${server.address}/account`, {
@@ -45,8 +67,10 @@ test.beforeAll(async () => {
 });
 
 test.afterAll(async () => {
-  provider.removeAllListeners("exit");
-  provider.kill();
+  for (const program of [provider, mail]) {
+    program.removeAllListeners("exit");
+    program.kill();
+  }
   await server.remove();
 });
 
@@ -237,4 +261,27 @@ test("a service account has keys and projects, and is suspended and deleted", as
   await dialog.getByRole("button", { name: "Delete" }).click();
   await expect(card.getByRole("listitem")).toHaveCount(0);
   await expect(async () => expect(await status(second)).toBe(401)).toPass();
+});
+
+test("a forgotten password is replaced with the link that comes by e-mail", async ({ browser }) => {
+  const page = await visitor(browser);
+  await page.getByRole("button", { name: "Forgot your password?" }).click();
+  await page.getByLabel("E-mail address").fill("ada@example.org");
+  const link = line(mail);
+  await page.getByRole("button", { name: "Send the link" }).click();
+  await expect(page.getByRole("status")).toContainText("If somebody has an account with ada@example.org");
+
+  await page.goto("about:blank");
+  await page.goto((await link).replace("http://localhost", server.address));
+  await expect(page.getByRole("heading", { name: "Set a new password" })).toBeVisible();
+  expect(page.url()).toBe(`${server.address}/`);
+  expect(await serious(page)).toEqual([]);
+  const fresh = "words that nobody has forgotten";
+  await page.getByLabel("New password").fill(fresh);
+  await page.getByRole("button", { name: "Set a new password" }).click();
+  await expect(page.getByRole("status")).toContainText("Sign in with it");
+  await signIn(page, "ada@example.org");
+  await expect(page.getByRole("alert")).toContainText("is wrong");
+  await signIn(page, "ada@example.org", fresh);
+  await expect(question(page)).toBeVisible();
 });

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fastapi import APIRouter, Request, Response
 
 from citewell.errors import Unauthorized, WrongCredentials
+from citewell.features.accounts.resets import PasswordResetService
 from citewell.features.accounts.schemas import (
     AcceptIn,
     AccountChange,
@@ -18,6 +19,8 @@ from citewell.features.accounts.schemas import (
     PeopleList,
     PersonChange,
     PersonOut,
+    ResetAskedIn,
+    ResetIn,
     SharedProjectList,
     SharedProjectOut,
     SignedInList,
@@ -38,6 +41,10 @@ router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=Sou
 
 def _service(request: Request) -> AccountService:
     return request.app.state.services.accounts
+
+
+def _resets(request: Request) -> PasswordResetService:
+    return request.app.state.services.password_resets
 
 
 def sender_of(request: Request) -> From:
@@ -99,6 +106,23 @@ async def refresh_session(request: Request, response: Response) -> SessionOut:
     if entry is None:
         raise Unauthorized("You are signed out. Sign in again.")
     return _signed_in(request, response, entry)
+
+
+@router.post("/account/password-reset", status_code=202)
+async def ask_for_reset(request: Request, body: ResetAskedIn) -> Response:
+    """Have a link sent to an address with which a new password is set. The answer is the same whether or not somebody has an account with it."""
+    check_own_page(request)
+    record_of(request).about(await _resets(request).ask(body.email, sender_of(request)))
+    return Response(status_code=202)
+
+
+@router.post("/account/password", status_code=204)
+async def reset_password(request: Request, body: ResetIn) -> Response:
+    """Set a new password with the secret of such a link, which is used up. It signs out everywhere."""
+    check_own_page(request)
+    person = await _resets(request).reset(body.reset, body.password, sender_of(request))
+    record_of(request).about(person.owner_id)
+    return Response(status_code=204)
 
 
 @router.get("/account")

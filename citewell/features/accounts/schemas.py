@@ -32,6 +32,19 @@ class SignInIn(RequestBody):
     password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
 
 
+class ResetAskedIn(RequestBody):
+    """The address of the account whose password is forgotten."""
+
+    email: str = Field(min_length=3, max_length=_MAX_EMAIL, pattern=_NO_NUL)
+
+
+class ResetIn(RequestBody):
+    """The secret of a link that resets a password, and the new password."""
+
+    reset: str = Field(min_length=1, max_length=200, pattern=_NO_NUL)
+    password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
+
+
 class AccountChange(RequestBody):
     """What is to change of an account."""
 

@@ -81,7 +81,7 @@ class AccountService:
 
     async def sign_up(self, email: str, name: str, password: str, invitation: str | None, sender: From) -> Entry:
         """Make an account and sign in. The first one administers the server, and can only be made from this machine."""
-        self._require()
+        self.require()
         email = checked_email(email)
         check_password(password, email)
         await self.count("sign-up", network_of(sender.address), MAX_PER_ADDRESS)
@@ -105,21 +105,25 @@ class AccountService:
         check_password(password, email, "password")
         new = NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password))
         person = await self.people.create(new, needs_invitation=False, administrator=True)
-        made = AuditEntry(
+        await self.note_here(AuditAction.ADMINISTRATOR_MADE, person)
+        return person
+
+    async def note_here(self, action: AuditAction, person: Person) -> None:
+        """Enter into the audit log what was done about a person on the server itself."""
+        done = AuditEntry(
             at=time.time(),
             owner_id=person.owner_id,
             actor=AuditActor.SYSTEM,
-            action=AuditAction.ADMINISTRATOR_MADE,
+            action=action,
             subject=person.id,
             outcome=AuditOutcome.DONE,
             request_id=str(uuid.uuid4()),
         )
-        await self.audit.add([made])
-        return person
+        await self.audit.add([done])
 
     async def sign_in(self, email: str, password: str, sender: From) -> Entry:
         """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
-        self._require()
+        self.require()
         email = checked_email(email)
         await self.count("network", shortened(sender.address), MAX_PER_NETWORK)
         await self.count("address", network_of(sender.address), MAX_PER_ADDRESS)
@@ -143,7 +147,7 @@ class AccountService:
 
     async def refresh(self, refresh_token: str | None) -> Entry | None:
         """Fresh tokens for those of a browser; None when they are not valid. A token's second use ends its session."""
-        self._require()
+        self.require()
         rotated = await self.sessions.rotate(refresh_token) if refresh_token else None
         if rotated is None:
             self.auth.forget()
@@ -153,7 +157,7 @@ class AccountService:
 
     async def person(self, principal: Principal) -> Person:
         """The person who asks; `NotFound` for a token of no person."""
-        self._require()
+        self.require()
         if principal.person_id is None:
             raise NotFound("This token belongs to no person. Sign in with an account.")
         return (await self.people.get(principal.person_id))[0]
@@ -206,7 +210,7 @@ class AccountService:
         self, principal: Principal, email: str | None, project_id: str | None, role: Role | None, days: int
     ) -> tuple[Invitation, str]:
         """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once."""
-        self._require()
+        self.require()
         check_person(principal)
         UnnamedProject.check(project_id)
         if project_id is None:
@@ -217,12 +221,12 @@ class AccountService:
 
     async def invited(self, principal: Principal) -> list[Invitation]:
         """Your invitations that can still be used."""
-        self._require()
+        self.require()
         return await self.invitations.all(principal.owner_id)
 
     async def take_back(self, principal: Principal, invitation_id: str) -> None:
         """Make an invitation of the principal useless."""
-        self._require()
+        self.require()
         await self.invitations.revoke(principal.owner_id, invitation_id)
 
     async def accept(self, principal: Principal, secret: str) -> None:
@@ -232,35 +236,36 @@ class AccountService:
 
     async def members_of(self, owner_id: str, project_id: str) -> list[ProjectMember]:
         """The members of a project of this owner."""
-        self._require()
+        self.require()
         return await self.members.all(owner_id, project_id)
 
     async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
         """Give a member another role, or make a service account of the owner a member."""
-        self._require()
+        self.require()
         await self.members.set_role(owner_id, project_id, member_id, role)
 
     async def remove_member(self, owner_id: str, project_id: str, member_id: str) -> None:
         """End a membership; it takes effect with the next request."""
-        self._require()
+        self.require()
         await self.members.remove(owner_id, project_id, member_id)
 
     async def shared_with(self, principal: Principal) -> list[SharedProject]:
         """The projects of others that the principal may use."""
-        self._require()
+        self.require()
         return await self.auth.shared_projects(principal)
 
     async def leave(self, principal: Principal, project_id: str) -> None:
         """Leave a project of another owner."""
-        self._require()
+        self.require()
         await self.members.leave(principal.owner_id, project_id)
 
-    def _require(self) -> None:
+    def require(self) -> None:
+        """Raise `NotFound` where there are no accounts."""
         if not self.is_on:
             raise NotFound(_OFF)
 
     def _administer(self, principal: Principal) -> None:
-        self._require()
+        self.require()
         if not principal.is_administrator:
             raise Forbidden("Only administrators may do this.")
 

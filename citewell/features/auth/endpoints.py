@@ -60,6 +60,7 @@ async def get_session(request: Request) -> SessionOut:
         accounts=service.has_accounts,
         sign_up=service.sign_up,
         provider=service.provider,
+        sends_mail=service.sends_mail,
     )
     try:
         principal = await service.authenticate(token)

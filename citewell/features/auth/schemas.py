@@ -74,7 +74,7 @@ class SessionOut(Schema):
     """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something.
 
     `accounts` says whether people have accounts here, `sign_up` how they get one, and `provider` what the identity provider is called
-    that they may sign in with; `seconds` how long the access token of a session
+    that they may sign in with; `sends_mail` whether a forgotten password can be reset by e-mail; `seconds` how long the access token of a session
     is valid after `POST /session/refresh`; `person` who is signed in with an account.
     """
 
@@ -85,6 +85,7 @@ class SessionOut(Schema):
     accounts: bool = False
     sign_up: str | None = None
     provider: str | None = None
+    sends_mail: bool = False
     seconds: int | None = None
     person: str | None = None
     administrator: bool = False

@@ -31,7 +31,8 @@ class AuthService:
     """Turns a token into a principal, and keeps count of how often an owner asks.
 
     access: how access tokens of sessions are issued and read, None where there are no accounts; local_owner: who administers the server
-    without an account; sign_up: whether it is open, or by invitation; provider: the name of the one that people may sign in with.
+    without an account; sign_up: whether it is open, or by invitation; provider: the name of the one that people may sign in with;
+    sends_mail: whether a forgotten password can be reset by e-mail.
     """
 
     owners: OwnerRepository
@@ -45,6 +46,7 @@ class AuthService:
     has_accounts: bool = False
     sign_up: str | None = None
     provider: str | None = None
+    sends_mail: bool = False
     _known: OrderedDict[str, tuple[Principal, float]] = field(default_factory=OrderedDict[str, tuple[Principal, float]])
     _refusals: Refusals = field(default_factory=Refusals)
 

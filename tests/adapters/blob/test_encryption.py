@@ -7,15 +7,9 @@ import hashlib
 import os
 from collections.abc import Generator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import NameOID
 
 from citewell.adapters.blob import object_store
 from citewell.adapters.registry import build_blob_store
@@ -23,6 +17,7 @@ from citewell.errors import ConfigurationError, Unavailable
 from citewell.settings import AzureBlobs, load_settings
 from citewell.testing.blob_store_suite import file_of, read
 from tests.contract_servers.azure import ACCOUNT, ACCOUNT_KEY, AzureServer
+from tests.contract_servers.certificates import write_certificate
 from tests.contract_servers.serving import serving
 
 KEY = base64.b64encode(b"k" * 32).decode()
@@ -86,19 +81,7 @@ def test_links_are_short_lived(tmp_path: Path, seconds: int) -> None:
 
 @contextmanager
 def _over_tls(server: AzureServer, folder: Path) -> Generator[str]:
-    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "tests")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .sign(key, SHA256())
-    )
-    file = folder / "certificate.pem"
-    file.write_bytes(
-        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()) + certificate.public_bytes(Encoding.PEM)
-    )
-    with serving(server.app, file) as address:
+    with serving(server.app, write_certificate(folder)) as address:
         yield address
 
 

@@ -11,6 +11,8 @@ export interface Session {
   accounts: boolean;
   signUp: string | null;
   provider: string | null;
+  /** Whether a forgotten password can be reset by e-mail. */
+  sendsMail: boolean;
   /** Who is signed in with an account. */
   person: string | null;
   isAdministrator: boolean;
@@ -33,15 +35,27 @@ export function takeTokenFromAddress(): string | null {
   return token;
 }
 
-/** Take what an invitation's link or the way back from an identity provider says out of the address bar and the history. */
-export function takeFromAddress(): { invitation: string | null; problem: string | null } {
+/** What a link brought: the secret of an invitation or of another password, or why the identity provider sent the browser back. */
+export interface Arrived {
+  invitation: string | null;
+  reset: string | null;
+  problem: string | null;
+}
+
+/** Take it out of the address bar and the history. */
+export function takeFromAddress(): Arrived {
   const address = new URL(window.location.href);
   const problem = address.searchParams.get("sign_in");
-  const invitation = /^#invitation=([\w-]{1,200})$/.exec(address.hash)?.[1] ?? null;
-  if (invitation === null && problem === null) return { invitation, problem };
+  const [, kind, secret = null] = /^#(invitation|reset)=([\w-]{1,200})$/.exec(address.hash) ?? [];
+  const arrived = {
+    invitation: kind === "invitation" ? secret : null,
+    reset: kind === "reset" ? secret : null,
+    problem,
+  };
+  if (secret === null && problem === null) return arrived;
   address.searchParams.delete("sign_in");
-  window.history.replaceState(null, "", address.pathname + address.search + (invitation === null ? address.hash : ""));
-  return { invitation, problem };
+  window.history.replaceState(null, "", address.pathname + address.search + (secret === null ? address.hash : ""));
+  return arrived;
 }
 
 /** The link that an invitation is given away as; what follows # stays in the browser. */
@@ -62,6 +76,16 @@ export async function signInWithPassword(email: string, password: string): Promi
 
 export async function signUp(body: Schemas["SignUpIn"]): Promise<Session> {
   return entered(await unwrap(api.POST("/account", { body })));
+}
+
+/** Have a link sent with which another password is set; nobody learns whether there is such an account. */
+export async function askForReset(email: string): Promise<void> {
+  await unwrap(api.POST("/account/password-reset", { body: { email } }));
+}
+
+/** Set another password with the secret of such a link; it signs out everywhere. */
+export async function resetPassword(reset: string, password: string): Promise<void> {
+  await unwrap(api.POST("/account/password", { body: { reset, password } }));
 }
 
 /** Go to the identity provider, which sends the browser back to this path. */
@@ -161,6 +185,7 @@ function adopt(answer: Schemas["SessionOut"]): Session {
     accounts: answer.accounts,
     signUp: answer.sign_up ?? null,
     provider: answer.provider ?? null,
+    sendsMail: answer.sends_mail,
     person: answer.person ?? null,
     isAdministrator: answer.administrator,
   };

@@ -55,6 +55,7 @@ const arrived = takeFromAddress();
 export function App({ token }: { token: string | null }): ReactNode {
   const [session, setSession] = useState<Session | null>(null);
   const [isReplaced, setReplaced] = useState(false);
+  const [reset, setReset] = useState(arrived.reset);
   const [failure, setFailure] = useState<unknown>(null);
   const owner = session?.owner ?? null;
 
@@ -104,14 +105,23 @@ export function App({ token }: { token: string | null }): ReactNode {
   if (failure) return <Failure error={failure} onRetry={() => window.location.reload()} />;
   if (!session) return null;
   if (isReplaced) return <Replaced />;
-  if (!session.signedIn) {
+  if (!session.signedIn || (reset !== null && session.accounts)) {
     const enter = (next: Session, isNew: boolean): void => {
       // An invitation is used up by the account that is made with it.
       if (isNew) arrived.invitation = null;
+      setReset(null);
       if (owner !== null && next.owner !== owner) startOver();
       else setSession(next);
     };
-    return <SignIn session={session} invitation={arrived.invitation} problem={arrived.problem} onSignedIn={enter} />;
+    return (
+      <SignIn
+        session={session}
+        invitation={arrived.invitation}
+        reset={reset}
+        problem={arrived.problem}
+        onSignedIn={enter}
+      />
+    );
   }
   return (
     <WorkspaceGate>

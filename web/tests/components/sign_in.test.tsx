@@ -13,6 +13,7 @@ const NOBODY: Session = {
   accounts: true,
   signUp: "invitation",
   provider: "Example ID",
+  sendsMail: false,
   person: null,
   isAdministrator: false,
 };
@@ -96,14 +97,51 @@ describe("signing in", () => {
   });
 });
 
+describe("a forgotten password", () => {
+  test("is no matter where the server sends no mail", () => {
+    show(<SignIn session={NOBODY} onSignedIn={() => undefined} />);
+    expect(screen.queryByRole("button", { name: "Forgot your password?" })).toBeNull();
+  });
+
+  test("gets a link, whether or not there is such an account", async () => {
+    answers["POST /account/password-reset"] = () => new Response(null, { status: 202 });
+    const { user } = show(<SignIn session={{ ...NOBODY, sendsMail: true }} onSignedIn={() => undefined} />);
+    await user.click(screen.getByRole("button", { name: "Forgot your password?" }));
+    expect(screen.queryByLabelText("Password")).toBeNull();
+    await user.type(screen.getByLabelText("E-mail address"), "ada@example.org");
+    await user.click(screen.getByRole("button", { name: "Send the link" }));
+    expect((await screen.findByRole("status")).textContent).toContain("If somebody has an account");
+    expect(asked).toEqual([{ path: "POST /account/password-reset", body: { email: "ada@example.org" } }]);
+    expect(screen.getByLabelText("Password")).toBeTruthy();
+  });
+
+  test("is replaced with the link, and then signed in with", async () => {
+    answers["POST /account/password"] = () =>
+      Response.json({ error: { code: "forbidden", message: "This link is not valid any more." } }, { status: 403 });
+    const { user } = show(<SignIn session={NOBODY} reset="secret" onSignedIn={() => undefined} />);
+    await user.type(screen.getByLabelText("New password"), "words of mine");
+    await user.click(screen.getByRole("button", { name: "Set a new password" }));
+    expect((await screen.findByRole("alert")).textContent).toContain("not valid any more");
+    answers["POST /account/password"] = () => new Response(null, { status: 204 });
+    await user.click(screen.getByRole("button", { name: "Set a new password" }));
+    expect((await screen.findByRole("status")).textContent).toContain("Sign in with it");
+    expect(asked.at(-1)?.body).toEqual({ reset: "secret", password: "words of mine" });
+    expect(screen.queryByRole("alert")).toBeNull();
+    expect(screen.getByLabelText("E-mail address")).toBeTruthy();
+  });
+});
+
 describe("the address", () => {
   test("loses what an invitation or the provider put there", () => {
     window.history.replaceState(null, "", "/library?sort=name&sign_in=taken#invitation=abc_-1");
-    expect(takeFromAddress()).toEqual({ invitation: "abc_-1", problem: "taken" });
+    expect(takeFromAddress()).toEqual({ invitation: "abc_-1", reset: null, problem: "taken" });
     expect(window.location.pathname + window.location.search + window.location.hash).toBe("/library?sort=name");
     window.history.replaceState(null, "", "/library#invitation=<x>");
-    expect(takeFromAddress()).toEqual({ invitation: null, problem: null });
+    expect(takeFromAddress()).toEqual({ invitation: null, reset: null, problem: null });
     expect(window.location.hash).not.toBe("");
+    window.history.replaceState(null, "", "/#reset=abc_-2");
+    expect(takeFromAddress()).toEqual({ invitation: null, reset: "abc_-2", problem: null });
+    expect(window.location.hash).toBe("");
   });
 });
 

@@ -1,0 +1,130 @@
+"""A forgotten password: a link that sets another one, sent to the address of the account, or made on the server itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from citewell.errors import Forbidden, NotFound, Unavailable
+from citewell.features.accounts.passwords import check_password
+from citewell.features.accounts.service import MAX_PER_ADDRESS, MAX_PER_NETWORK, AccountService, From, checked_email
+from citewell.features.addresses import network_of, shortened
+from citewell.storage.password_resets import PasswordResetRepository
+from citewell.types.accounts import Person, PersonState
+from citewell.types.audit import AuditAction
+
+log = logging.getLogger(__name__)
+VALID_SECONDS = 3_600.0
+"""How long a link is good for."""
+MAX_MAILS = 3
+"""To one address in a quarter of an hour."""
+_OFF = "This server sends no mail. Ask who runs it for a link: `citewell accounts reset-password` makes one."
+_OVER = "This link is not valid any more. Ask for another one."
+# Mail servers put off what they do not know yet (RFC 5321, section 4.5.4.1).
+_PAUSES = (5.0, 60.0)
+_SUBJECT = "Set a new password for Citewell"
+_TEXT = """\
+Somebody has asked for a new password for your account at {server}.
+
+If it was you, set it here within an hour:
+
+{link}
+
+It signs you out everywhere. If it was not you, ignore this message: your password stays as it is.
+"""
+
+
+class Mailer(Protocol):
+    """Sends mail."""
+
+    async def send(self, recipient: str, subject: str, text: str) -> None:
+        """Hand over a message in plain text to one address; `Unavailable` when that fails."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PasswordResetService:
+    """Resets forgotten passwords. mailer: None where no mail is sent; public_url: what links begin with."""
+
+    accounts: AccountService
+    resets: PasswordResetRepository
+    public_url: str
+    mailer: Mailer | None = None
+    pauses: Sequence[float] = _PAUSES
+    _sending: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
+
+    async def ask(self, email: str, sender: From) -> str | None:
+        """Send a link to the account with this address, if there is one, after this has returned: the answer does not tell.
+
+        Returns the account's owner, for the audit log. Raises `NotFound` where no mail is sent.
+        """
+        self.accounts.require()
+        if self.mailer is None:
+            raise NotFound(_OFF)
+        email = checked_email(email)
+        await self.accounts.count("reset network", shortened(sender.address), MAX_PER_NETWORK)
+        await self.accounts.count("reset address", network_of(sender.address), MAX_PER_ADDRESS)
+        await self.accounts.count("reset", email, MAX_MAILS)
+        person, known = await self.accounts.people.by_email(email) or (None, None)
+        if person is not None and known is not None and person.state is PersonState.ACTIVE:
+            task = asyncio.create_task(self._send(self.mailer, person))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
+        return person and person.owner_id
+
+    async def reset(self, secret: str, password: str, sender: From) -> Person:
+        """Set the password of the account that a link is for. Raises `Forbidden` for a link that is used, too old, or of nobody who may sign in."""
+        self.accounts.require()
+        await self.accounts.count("reset use", network_of(sender.address), MAX_PER_ADDRESS)
+        person = await self.resets.person(secret)
+        if person is None:
+            raise Forbidden(_OVER)
+        check_password(password, person.email)
+        if await self.resets.use(secret, await self.accounts.passwords.hash(password)) is None:
+            raise Forbidden(_OVER)
+        await self.accounts.attempts.forget("account", person.email)
+        self.accounts.auth.forget()
+        return person
+
+    async def link(self, email: str) -> str:
+        """A link for the person with this address, for the command line. Raises `NotFound`, and `Forbidden` for who is suspended."""
+        found = await self.accounts.people.by_email(checked_email(email))
+        if found is None:
+            raise NotFound("Nobody has an account with this address.")
+        if found[0].state is not PersonState.ACTIVE:
+            raise Forbidden("This person is suspended. Let them in again first.")
+        link = await self._link(found[0])
+        await self.accounts.note_here(AuditAction.RESET_ASKED, found[0])
+        return link
+
+    async def sent(self) -> None:
+        """Wait until nothing is left to be sent."""
+        await asyncio.gather(*self._sending, return_exceptions=True)
+
+    async def close(self) -> None:
+        """Give up what has not been sent yet: it can be asked for again."""
+        for task in self._sending:
+            task.cancel()
+        await self.sent()
+
+    async def _link(self, person: Person) -> str:
+        """What follows # stays in the browser, and out of logs."""
+        secret = await self.resets.create(person.id, VALID_SECONDS)
+        return f"{self.public_url.rstrip('/')}/#reset={secret}"
+
+    async def _send(self, mailer: Mailer, person: Person) -> None:
+        try:
+            text = _TEXT.format(server=self.public_url, link=await self._link(person))
+            for pause in (*self.pauses, None):
+                try:
+                    await mailer.send(person.email, _SUBJECT, text)
+                    return
+                except Unavailable as error:
+                    log.warning("a link to reset a password was not sent to %s: %s", person.id, error.message)
+                if pause is not None:
+                    await asyncio.sleep(pause)
+        except Exception:  # nobody awaits this, and the log is where it is looked for
+            log.exception("a link to reset a password was not sent to %s", person.id)

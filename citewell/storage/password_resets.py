@@ -1,0 +1,62 @@
+"""Secrets by which people who forgot their password set a new one: kept as hashes, good for an hour and for one use."""
+
+from __future__ import annotations
+
+import secrets
+import time
+
+import sqlalchemy as sa
+
+from citewell.storage.account_tables import password_resets, people, sessions
+from citewell.storage.database import Database
+from citewell.storage.owners import hash_token
+from citewell.storage.people import person_of
+from citewell.types.accounts import Person, PersonState
+
+
+class PasswordResetRepository:
+    """Makes and uses secrets. Another one leaves those before it valid, or strangers could make them useless by asking."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def create(self, person_id: str, seconds: float) -> str:
+        """A secret that sets this person's password within so many seconds."""
+        now, secret = time.time(), secrets.token_urlsafe(32)
+        row = {"token_hash": hash_token(secret), "person_id": person_id, "expires_at": now + seconds}
+        async with self._database.write() as connection:
+            await connection.execute(sa.delete(password_resets).where(password_resets.c.expires_at <= now))
+            await connection.execute(sa.insert(password_resets).values(**row))
+        return secret
+
+    async def person(self, secret: str) -> Person | None:
+        """Whose password a secret sets; None for one that is not valid, and for who is suspended."""
+        rows = await self._database.rows(_valid(secret))
+        return person_of(rows[0]) if rows else None
+
+    async def use(self, secret: str, password_hash: str) -> Person | None:
+        """Set the password, end all sessions and use up all secrets of the person; None where this secret is not valid any more."""
+        async with self._database.write() as connection:
+            row = (await connection.execute(_valid(secret))).mappings().first()
+            if row is None:
+                return None
+            mine = sa.delete(password_resets).where(password_resets.c.person_id == row["id"])
+            if not (await connection.execute(mine)).rowcount:
+                return None
+            changed = sa.update(people).where(people.c.id == row["id"])
+            await connection.execute(changed.values(password_hash=password_hash))
+            ended = sa.update(sessions).where(sessions.c.person_id == row["id"], sessions.c.ended_at.is_(None))
+            await connection.execute(ended.values(ended_at=time.time()))
+            return person_of(row)
+
+
+def _valid(secret: str) -> sa.Select[tuple[object, ...]]:
+    return (
+        sa.select(people)
+        .join(password_resets, password_resets.c.person_id == people.c.id)
+        .where(
+            password_resets.c.token_hash == hash_token(secret),
+            password_resets.c.expires_at > time.time(),
+            people.c.state == PersonState.ACTIVE.value,
+        )
+    )
