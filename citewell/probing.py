@@ -8,6 +8,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sqlalchemy import make_url
 from sqlalchemy.exc import SQLAlchemyError
@@ -38,12 +39,14 @@ from citewell.settings import (
     Settings,
     VisionSettings,
 )
+from citewell.settings.mail import MailSettings
 from citewell.storage.database import Database
 from citewell.storage.provider_calls import ProviderCallRepository
 
 SECONDS = 8.0
 _ANSWER_TOKENS = 16
 _TEXT = "ready?"
+_NO_MAIL = "none: links for forgotten passwords are made with `citewell accounts reset-password`"
 # The first class that fits decides; anything else was refused for a reason that the message tells.
 _STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
     (ConfigurationError, "error", "not configured"),
@@ -77,15 +80,17 @@ Probe = Callable[[_Clock], Awaitable[str]]
 
 async def probe_providers(settings: Settings) -> list[Finding]:
     """One finding for each part that has a provider. Vendors are asked at the same time, each for at most `SECONDS`."""
-    chat, vision = settings.chat, settings.vision
-    found = await asyncio.gather(
+    chat, vision, mail = settings.chat, settings.vision, settings.mail
+    parts = [
         _found("embeddings", settings.embedding.provider, _embedder(settings)),
         _found("rerank", settings.rerank.provider, _reranker(settings.rerank)),
         _found("chat", chat.provider, _chat(chat), "none: answers are extracted"),
         _found("vision", vision.provider, _vision(vision), "none: images are kept and read by OCR"),
         _found("blobs", settings.blobs.provider, lambda _: _built(lambda: registry.build_blob_store(settings.blobs))),
-    )
-    return list(found)
+    ]
+    if settings.accounts.is_on:
+        parts.append(_found("mail", urlsplit(mail.smtp_url or "").hostname or "none", _mail(mail), _NO_MAIL))
+    return list(await asyncio.gather(*parts))
 
 
 class _NotFetchedError(Exception):
@@ -166,6 +171,18 @@ def _has_database(settings: Settings) -> bool:
 
 async def _not_now(seconds: float) -> None:
     raise ProviderRateLimited("It was not asked: its limit of calls per minute is used up by work under way.", seconds)
+
+
+def _mail(settings: MailSettings) -> Probe:
+    async def probe(clock: _Clock) -> str:
+        mailer = registry.build_mailer(settings)
+        if mailer is None:
+            return ""
+        async with clock.running():
+            await mailer.check()
+        return settings.sender or ""
+
+    return probe
 
 
 def _reranker(settings: RerankSettings) -> Probe:

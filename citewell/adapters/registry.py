@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.ports import BlobStore, ChatModel, Embedder, Fingerprint, Reranker, VectorIndex, VisionModel
@@ -47,6 +47,10 @@ from citewell.settings import (
     VoyageEmbedding,
     VoyageRerank,
 )
+from citewell.settings.mail import MailSettings
+
+if TYPE_CHECKING:
+    from citewell.adapters.mail.smtp import SmtpMailer
 
 FACTORIES: Mapping[type, str] = {
     BuiltinEmbedding: "citewell.adapters.embedder.builtin:build",
@@ -129,6 +133,11 @@ def build_vision_model(settings: VisionSettings) -> VisionModel | None:
 def build_blob_store(settings: BlobSettings) -> BlobStore:
     """Where the bytes go."""
     return _factory(settings)(settings)
+
+
+def build_mailer(settings: MailSettings) -> SmtpMailer | None:
+    """What sends mail, or None: then forgotten passwords are reset on the server."""
+    return None if settings.smtp_url is None else importlib.import_module("citewell.adapters.mail.smtp").build(settings)
 
 
 def _model(settings: OpenAIChat | AnthropicChat | OpenAIVision | AnthropicVision, model: str | None) -> str:

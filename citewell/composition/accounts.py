@@ -7,6 +7,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from citewell.adapters import registry
 from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.composition.configured import jwt_rules
 from citewell.composition.stores import Stores, open_stores
@@ -21,7 +22,6 @@ from citewell.features.shared_answers.service import SharedAnswerService
 from citewell.folder import DataFolder
 from citewell.settings import Settings
 from citewell.settings.groups import ServerSettings
-from citewell.settings.values import is_loopback
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.audit import AuditRepository
 from citewell.storage.database import Database
@@ -33,7 +33,6 @@ from citewell.storage.sessions import SessionRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
 
 if TYPE_CHECKING:
-    from citewell.adapters.mail.smtp import SmtpMailer
     from citewell.features.identities.openid import OpenIdProvider
 
 LOCAL_OWNER = "local"
@@ -87,7 +86,7 @@ def password_reset_service(
         accounts=accounts,
         resets=PasswordResetRepository(database),
         public_url=settings.mail.public_url or _own_address(settings.server),
-        mailer=_mailer(settings),
+        mailer=registry.build_mailer(settings.mail),
     )
     stack.push_async_callback(service.close)
     return service
@@ -97,26 +96,6 @@ def _own_address(server: ServerSettings) -> str:
     """What a link begins with where nobody has said how this server is reached: its address, if it is reached from this machine only."""
     host = f"[{server.host}]" if ":" in server.host else server.host
     return f"http://{host}:{server.port}" if server.is_loopback else UNKNOWN_ADDRESS
-
-
-def _mailer(settings: Settings) -> SmtpMailer | None:
-    mail = settings.mail
-    if mail.smtp_url is None or mail.sender is None:
-        return None
-    from citewell.adapters.mail.smtp import SUBMISSION, SUBMISSION_OVER_TLS, SmtpMailer
-
-    parts = urlsplit(mail.smtp_url)
-    host, is_tls = parts.hostname or "", parts.scheme == "smtps"
-    return SmtpMailer(
-        host=host,
-        port=parts.port or (SUBMISSION_OVER_TLS if is_tls else SUBMISSION),
-        is_tls=is_tls,
-        is_local=is_loopback(host),
-        sender=mail.sender,
-        credentials=None
-        if mail.user is None or mail.password is None
-        else (mail.user, mail.password.get_secret_value()),
-    )
 
 
 def service_account_service(

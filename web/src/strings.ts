@@ -77,7 +77,7 @@ export const t = {
     `If somebody has an account with ${email}, a link is on its way there. It works for an hour.`,
   backToSignIn: "Back to signing in",
   resetTitle: "Set a new password",
-  resetText: "It signs you out everywhere.",
+  resetText: "Setting it signs you out everywhere.",
   resetDone: "Your new password is set. Sign in with it.",
   continueWith: (provider: string) => `Continue with ${provider}`,
   useToken: "Use a token instead",

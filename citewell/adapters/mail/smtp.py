@@ -5,18 +5,23 @@ from __future__ import annotations
 import asyncio
 import smtplib
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
 from email.errors import HeaderParseError
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
+from urllib.parse import urlsplit
 
-from citewell.errors import Unavailable
+from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
+from citewell.settings.mail import MailSettings
+from citewell.settings.values import is_loopback
 
 _SECONDS = 20.0
-SUBMISSION, SUBMISSION_OVER_TLS = 587, 465
-"""The ports that RFC 6409 and RFC 8314 give to servers that take mail from programs."""
+# The ports of servers that take mail from programs (RFC 6409, RFC 8314).
+_SUBMISSION, _SUBMISSION_OVER_TLS = 587, 465
+_FOR_GOOD = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,12 +40,25 @@ class SmtpMailer:
     credentials: tuple[str, str] | None = None
 
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        """Hand over a message in plain text to one address. Raises `Unavailable` when the server does not take it."""
+        """Hand over a message in plain text to one address. Raises `ProviderError` when the server does not take it."""
         message = self._message(recipient, subject, text)
+        await self._with_server(lambda server: server.send_message(message, self.sender, [recipient]))
+
+    async def check(self) -> None:
+        """Log in and leave. Raises `ProviderError` when that does not work."""
+        await self._with_server(lambda server: server.noop())
+
+    async def _with_server(self, say: Callable[[smtplib.SMTP], object]) -> None:
+        def work() -> None:
+            with self._connected() as server:
+                if self.credentials is not None:
+                    server.login(*self.credentials)
+                say(server)
+
         try:
-            await asyncio.to_thread(self._hand_over, message, recipient)
+            await asyncio.to_thread(work)
         except (OSError, smtplib.SMTPException) as error:
-            raise Unavailable(f"The mail server has not taken the message: {_reason(error)}.") from error
+            raise _typed(error) from error
 
     def _message(self, recipient: str, subject: str, text: str) -> EmailMessage:
         message = EmailMessage(policy=SMTP)
@@ -48,19 +66,13 @@ class SmtpMailer:
         try:
             message["To"] = Address(addr_spec=recipient)
         except (ValueError, IndexError, HeaderParseError) as error:
-            raise Unavailable("The address cannot be written in the header of a message.") from error
+            raise ProviderRejected("The address cannot be written in the header of a message.") from error
         message["Subject"] = subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain=self.sender.partition("@")[2])
         message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no program answers it
         message.set_content(text)
         return message
-
-    def _hand_over(self, message: EmailMessage, recipient: str) -> None:
-        with self._connected() as server:
-            if self.credentials is not None:
-                server.login(*self.credentials)
-            server.send_message(message, from_addr=self.sender, to_addrs=[recipient])
 
     def _connected(self) -> smtplib.SMTP:
         trusted = ssl.create_default_context()
@@ -76,17 +88,44 @@ class SmtpMailer:
         return server
 
 
-def _reason(error: OSError | smtplib.SMTPException) -> str:
-    """What the server said, without the addresses and the login that its words may repeat."""
-    if isinstance(error, smtplib.SMTPRecipientsRefused):
-        codes = sorted({str(code) for code, _ in error.recipients.values()})
-        return f"it refuses the recipient ({', '.join(codes)})"
-    if isinstance(error, smtplib.SMTPResponseException):
-        return f"it answers {error.smtp_code}"
-    if isinstance(error, ssl.SSLError):
-        return f"its TLS cannot be trusted ({error.reason or 'unknown reason'})"
-    if isinstance(error, smtplib.SMTPNotSupportedError):
-        return str(error).rstrip(".")
-    return (
-        type(error).__name__ if isinstance(error, smtplib.SMTPException) else (error.strerror or type(error).__name__)
+def build(settings: MailSettings) -> SmtpMailer | None:
+    """What sends mail; None where no server is set."""
+    if settings.smtp_url is None or settings.sender is None:
+        return None
+    parts = urlsplit(settings.smtp_url)
+    host, is_tls = parts.hostname or "", parts.scheme == "smtps"
+    user, password = settings.user, settings.password
+    return SmtpMailer(
+        host=host,
+        port=parts.port or (_SUBMISSION_OVER_TLS if is_tls else _SUBMISSION),
+        is_tls=is_tls,
+        is_local=is_loopback(host),
+        sender=settings.sender,
+        credentials=None if user is None or password is None else (user, password.get_secret_value()),
     )
+
+
+def _typed(error: OSError | smtplib.SMTPException) -> ProviderError:
+    """What the server said, without the addresses and the login that its words may repeat."""
+    match error:
+        case smtplib.SMTPAuthenticationError():
+            return ProviderAuthError(f"The mail server refuses the user or the password ({error.smtp_code}).")
+        case smtplib.SMTPRecipientsRefused():
+            codes = [code for code, _ in error.recipients.values()]
+            return _refused("refuses the recipient", max(codes))
+        case smtplib.SMTPResponseException():
+            return _refused("does not take the message", error.smtp_code)
+        case smtplib.SMTPNotSupportedError():
+            return ProviderRejected(f"The mail server cannot do what is needed: {str(error).rstrip('.')}.")
+        case ssl.SSLError():
+            return ProviderUnavailable(f"The TLS of the mail server cannot be trusted ({error.reason or 'no reason'}).")
+        case OSError():
+            return ProviderUnavailable(f"The mail server cannot be reached: {error.strerror or type(error).__name__}.")
+        case _:
+            return ProviderUnavailable("The mail server has ended the connection.")
+
+
+def _refused(what: str, code: int) -> ProviderError:
+    """RFC 5321, section 4.2.1: what begins with 4 may be tried again."""
+    kind = ProviderUnavailable if code < _FOR_GOOD else ProviderRejected
+    return kind(f"The mail server {what} ({code}).")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from citewell.errors import Forbidden, NotFound, Unavailable
+from citewell.errors import Forbidden, NotFound, ProviderError, ProviderUnavailable
 from citewell.features.accounts.passwords import check_password
 from citewell.features.accounts.service import MAX_PER_ADDRESS, MAX_PER_NETWORK, AccountService, From, checked_email
 from citewell.features.addresses import network_of, shortened
@@ -41,7 +41,7 @@ class Mailer(Protocol):
     """Sends mail."""
 
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        """Hand over a message in plain text to one address; `Unavailable` when that fails."""
+        """Hand over a message in plain text to one address; `ProviderError` when that fails."""
         ...
 
 
@@ -122,8 +122,10 @@ class PasswordResetService:
                 try:
                     await mailer.send(person.email, _SUBJECT, text)
                     return
-                except Unavailable as error:
+                except ProviderError as error:
                     log.warning("a link to reset a password was not sent to %s: %s", person.id, error.message)
+                    if not isinstance(error, ProviderUnavailable):  # it will not be sent later either
+                        return
                 if pause is not None:
                     await asyncio.sleep(pause)
         except Exception:  # nobody awaits this, and the log is where it is looked for

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from citewell.adapters.mail.smtp import SmtpMailer
-from citewell.errors import Unavailable
+from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
+from citewell.probing import probe_providers
+from citewell.settings import load_settings
 from tests.contract_servers.certificates import write_certificate
 from tests.contract_servers.smtp import MailServer, mail_server
 
@@ -48,7 +50,7 @@ async def test_a_message_arrives_over_tls_with_all_that_a_message_must_have(trus
 
 async def test_nothing_is_said_to_a_server_elsewhere_that_offers_no_tls() -> None:
     with mail_server(MailServer()) as mail:
-        with pytest.raises(Unavailable, match="STARTTLS"):
+        with pytest.raises(ProviderRejected, match="STARTTLS"):
             await mailer(mail).send(ADA, "x", "y")
         assert mail.deliveries == []
 
@@ -61,23 +63,25 @@ async def test_a_server_on_this_machine_needs_no_tls() -> None:
 
 async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) -> None:
     with mail_server(MailServer(certificate=write_certificate(tmp_path))) as mail:
-        with pytest.raises(Unavailable, match="cannot be trusted"):
+        with pytest.raises(ProviderUnavailable, match="cannot be trusted"):
             await mailer(mail).send(ADA, "x", "y")
         assert mail.deliveries == []
 
 
 @pytest.mark.parametrize(
-    ("mail", "said"),
+    ("mail", "kind", "said"),
     [
-        (MailServer(login=("ada", "another password")), "answers 535"),
-        (MailServer(unknown=frozenset({ADA})), "refuses the recipient .550."),
-        (MailServer(put_off=1), "answers 451"),
+        (MailServer(login=("ada", "another password")), ProviderAuthError, "password .535."),
+        (MailServer(unknown=frozenset({ADA})), ProviderRejected, "refuses the recipient .550."),
+        (MailServer(put_off=1), ProviderUnavailable, "not take the message .451."),
     ],
     ids=["login", "recipient", "later"],
 )
-async def test_a_refusal_says_why_and_repeats_neither_the_password_nor_the_address(mail: MailServer, said: str) -> None:
+async def test_a_refusal_says_why_and_repeats_neither_the_password_nor_the_address(
+    mail: MailServer, kind: type[ProviderError], said: str
+) -> None:
     credentials = ("ada", SECRET) if mail.login else None
-    with mail_server(mail), pytest.raises(Unavailable, match=said) as caught:
+    with mail_server(mail), pytest.raises(kind, match=said) as caught:
         await mailer(mail, is_local=True, credentials=credentials).send(ADA, "x", "y")
     assert SECRET not in str(caught.value)
     assert ADA not in str(caught.value)
@@ -86,7 +90,7 @@ async def test_a_refusal_says_why_and_repeats_neither_the_password_nor_the_addre
 async def test_a_server_that_is_not_there_is_an_error_and_no_traceback() -> None:
     with mail_server(MailServer()) as mail:
         pass
-    with pytest.raises(Unavailable, match="mail server has not taken the message"):
+    with pytest.raises(ProviderUnavailable, match="cannot be reached"):
         await mailer(mail, is_local=True).send(ADA, "x", "y")
 
 
@@ -95,6 +99,24 @@ async def test_a_server_that_is_not_there_is_an_error_and_no_traceback() -> None
 )
 async def test_an_address_cannot_name_others(address: str) -> None:
     with mail_server(MailServer()) as mail:
-        with pytest.raises(Unavailable):
+        with pytest.raises(ProviderRejected):
             await mailer(mail, is_local=True).send(address, "x", "y")
         assert mail.deliveries == []
+
+
+@pytest.mark.parametrize("password", [SECRET, "another one"], ids=["right", "wrong"])
+async def test_the_doctor_logs_in_and_sends_nothing(password: str, tmp_path: Path) -> None:
+    with mail_server(MailServer(login=("ada", SECRET))) as mail:
+        settings = load_settings(
+            data=tmp_path,
+            accounts=True,
+            smtp_url=f"smtp://127.0.0.1:{mail.port}",
+            smtp_user="ada",
+            smtp_password=password,
+            mail_from=SENDER,
+            public_url="https://files.example.org",
+        )
+        (found,) = [one for one in await probe_providers(settings) if one.part == "mail"]
+    assert mail.deliveries == []
+    expected = ("ok", f"127.0.0.1: works ({SENDER}") if password == SECRET else ("error", "127.0.0.1: wrong key")
+    assert (found.level, found.text[: len(expected[1])]) == expected
