@@ -1069,6 +1069,7 @@ export const t = {
     "local model": "Local model",
     vision: "Vision model",
     blobs: "File storage",
+    mail: "Mail",
     parsers: "Parsers",
     rapidocr: "OCR",
     database: "Database",
