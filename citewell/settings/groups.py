@@ -357,6 +357,7 @@ class Settings(SettingsGroup):
     data: DataFolderSetting
     database_url: DatabaseUrlSetting = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
+    log_searches: Annotated[bool, named("log_searches")] = False
     server: ServerSettings
     auth: AuthSettings
     accounts: AccountSettings

@@ -39,7 +39,7 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
 NOT_READ: Mapping[str, str] = {
     "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
-    "FILES_API_TTL_HOURS": "files are kept until they are deleted",
+    "FILES_API_TTL_HOURS": "files are kept until they are deleted, those sent to the Telegram bot for CITEWELL_TELEGRAM_FILE_TTL hours where that is set",
     "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
     "SUPABASE_KEY": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
 }
