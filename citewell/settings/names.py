@@ -35,6 +35,13 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone", "store")),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
+# Who ranks where it is not set, by who embeds: see `_follow_embedder`.
+_RERANKERS: Mapping[str, str] = {
+    "voyage": "voyage",
+    "pinecone": "pinecone",
+    "store": "pinecone",
+    "fastembed": "fastembed",
+}
 # Names that similar systems read and Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
     "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
@@ -96,6 +103,7 @@ def gather(
     for kind, names in fields.items():
         if kind not in given.values:
             _choose(given, kind, names, variables)
+    _follow_embedder(given)
     _drop_foreign(given, fields, defaults, variables)
     given.notes += [f"{name} is not read: {why}." for name, why in NOT_READ.items() if variables.get(name)]
     return given
@@ -114,6 +122,17 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
             given.values[kind], given.names[kind] = value, name
         elif value != given.values[kind] and name not in READ_WITH:
             given.notes.append(f"{name} is not used, as {given.names[kind]} is set.")
+
+
+def _follow_embedder(given: Given) -> None:
+    """A reranking model without a provider is one of the embedder's: the built-in reranker has no models to choose from, and nobody is sent
+    passages who would not have them anyway.
+    """
+    name, provider = given.names.get("rerank_model"), _RERANKERS.get(str(given.values.get("embedding_provider")))
+    if name is None or provider is None or "rerank_provider" in given.values:
+        return
+    if name not in READ_WITH or provider in READ_WITH[name][1]:
+        given.values["rerank_provider"] = provider
 
 
 def _drop_foreign(
