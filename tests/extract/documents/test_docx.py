@@ -250,7 +250,7 @@ def test_large_pictures_are_kept_small_ones_counted_and_repeated_ones_read_once(
     assert [(e.text, e.blob, e.locator.headings) for e in images] == [("A diagram", "image-0.png", ("Part",))]
     blob = reading.summary.blobs[0]
     assert (reading.folder / blob.path).read_bytes().startswith(b"\x89PNG")
-    for note in ("1 pictures smaller than 30 KB", "EMF drawing", "not in the file"):
+    for note in ("1 picture smaller than 30 KB", "EMF drawing", "not in the file"):
         assert note in reading.notes()
     assert not reading_of(tmp_path, body, parts, links, extract_images=False).summary.blobs
 
