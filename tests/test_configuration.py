@@ -97,6 +97,11 @@ READ: list[tuple[dict[str, str], str, object]] = [
     ({"EMBEDDINGS_PROVIDER": "voyage", "PINECONE_RERANK_MODEL": "bge"}, "rerank.provider", "builtin"),
     ({"EMBEDDING_PROVIDER": "store", "PINECONE_RERANK_MODEL": "bge"}, "rerank.model", "bge"),
     ({"EMBEDDINGS_PROVIDER": "openai", "RERANK_MODEL": "m"}, "rerank.provider", "builtin"),
+    (
+        {"EMBEDDING_PROVIDER": "voyage", "EMBEDDING_BASE_URL": "http://h", "RERANK_MODEL": "m"},
+        "rerank.provider",
+        "builtin",
+    ),
     ({"RERANK_PROVIDER": "cohere", "RERANK_BASE_URL": "http://h"}, "rerank.base_url", "http://h"),
     ({"RETRIEVAL_TOP_K": "5"}, "retrieval.top_k", 5),
     ({"TOP_K": "7"}, "retrieval.top_k", 7),

@@ -126,10 +126,12 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
 
 def _follow_embedder(given: Given) -> None:
     """A reranking model without a provider is one of the embedder's: the built-in reranker has no models to choose from, and nobody is sent
-    passages who would not have them anyway.
+    passages who would not have them anyway. An embedder at an address of its own says nothing of who ranks, unless a reranker has one, too.
     """
     name, provider = given.names.get("rerank_model"), _RERANKERS.get(str(given.values.get("embedding_provider")))
     if name is None or provider is None or "rerank_provider" in given.values:
+        return
+    if "embedding_base_url" in given.values and "rerank_base_url" not in given.values:
         return
     if name not in READ_WITH or provider in READ_WITH[name][1]:
         given.values["rerank_provider"] = provider
