@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
@@ -47,7 +48,7 @@ class AsyncAnswerStream(AsyncIterator[str]):
             if isinstance(event, TextDelta):
                 return event.text
             if isinstance(event, Done):
-                self._answer = event.answer
+                self._answer = replace(event.answer, notice=(await self._begun()).noted(event))
             if event is None or isinstance(event, Done | Failed):
                 await self.close()
             if isinstance(event, Failed):

@@ -40,7 +40,7 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         _exposure(settings),
         *key_in_the_open(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
-        *_read_by_rules(settings),
+        *without_chat_model(settings),
     ]
     return before, [
         *_local_models(settings),
@@ -87,13 +87,20 @@ def _exposure(settings: Settings) -> Finding:
     return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
 
 
-def _read_by_rules(settings: Settings) -> list[Finding]:
-    """Filters that a chat model is to read from queries, where there is none."""
-    has_model = settings.chat.provider != "none" or DataFolder(settings.data).local_model() is not None
-    if settings.retrieval.self_query != "model" or has_model:
+def without_chat_model(settings: Settings) -> list[Finding]:
+    """What searches are to have of a chat model, where there is none."""
+    if settings.chat.provider != "none" or DataFolder(settings.data).local_model() is not None:
         return []
-    text = "CITEWELL_SELF_QUERY is 'model', and no chat model is configured: rules read the filters of a query"
-    return [Finding("settings", "note", text, "Set CITEWELL_CHAT_PROVIDER, or leave CITEWELL_SELF_QUERY out.")]
+    retrieval, found = settings.retrieval, list[Finding]()
+    for field, asked, effect in (
+        ("self_query", retrieval.self_query == "model", "rules read the filters of a query"),
+        ("query_variations", retrieval.query_variations > 0, "no variations of a query are searched"),
+    ):
+        if asked:
+            name, value = retrieval.name_of(field), getattr(retrieval, field)
+            text = f"{name} is {value!r}, and no chat model is configured: {effect}"
+            found.append(Finding("settings", "note", text, f"Set CITEWELL_CHAT_PROVIDER, or leave {name} out."))
+    return found
 
 
 def _local_models(settings: Settings) -> list[Finding]:

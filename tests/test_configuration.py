@@ -10,10 +10,18 @@ from pathlib import Path
 import pytest
 
 from citewell.errors import ConfigurationError
-from citewell.settings import AnthropicChat, OpenAIChat, Settings, change, load_settings
+from citewell.settings import (
+    AnthropicChat,
+    AnthropicVision,
+    OpenAIChat,
+    OpenAIVision,
+    Settings,
+    change,
+    load_settings,
+)
 from citewell.settings.base import declared
 from citewell.settings.loading import GROUPS, PROVIDERS, VARIABLES
-from citewell.settings.names import NOT_READ, READ_WITH, USED_WITH
+from citewell.settings.names import NOT_READ, READ_WITH
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 
@@ -84,6 +92,16 @@ READ: list[tuple[dict[str, str], str, object]] = [
     ({"RERANK_TOP_N": "5"}, "rerank.top_n", 5),
     ({"RERANK_PROVIDER": "pinecone", "PINECONE_RERANK_MODEL": "bge"}, "rerank.model", "bge"),
     ({"RERANK_PROVIDER": "voyage"}, "rerank.threshold", 0.1),
+    ({"EMBEDDING_PROVIDER": "voyage", "RERANK_MODEL": "rerank-2"}, "rerank.provider", "voyage"),
+    ({"EMBEDDING_PROVIDER": "voyage", "RERANK_MODEL": "m", "RERANK_PROVIDER": "cohere"}, "rerank.provider", "cohere"),
+    ({"EMBEDDINGS_PROVIDER": "voyage", "PINECONE_RERANK_MODEL": "bge"}, "rerank.provider", "builtin"),
+    ({"EMBEDDING_PROVIDER": "store", "PINECONE_RERANK_MODEL": "bge"}, "rerank.model", "bge"),
+    ({"EMBEDDINGS_PROVIDER": "openai", "RERANK_MODEL": "m"}, "rerank.provider", "builtin"),
+    (
+        {"EMBEDDING_PROVIDER": "voyage", "EMBEDDING_BASE_URL": "http://h", "RERANK_MODEL": "m"},
+        "rerank.provider",
+        "builtin",
+    ),
     ({"RERANK_PROVIDER": "cohere", "RERANK_BASE_URL": "http://h"}, "rerank.base_url", "http://h"),
     ({"RETRIEVAL_TOP_K": "5"}, "retrieval.top_k", 5),
     ({"TOP_K": "7"}, "retrieval.top_k", 7),
@@ -161,16 +179,56 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
             "OPENAI_MODEL is not used, as LLM_PROVIDER is 'anthropic'.",
         ),
         ({"QDRANT_HOST": "q"}, "QDRANT_HOST is not used, as CITEWELL_VECTOR_STORE is 'edge'."),
-        ({"TEMPERATURE": "1"}, "TEMPERATURE is not used, as CITEWELL_CHAT_PROVIDER is 'none'."),
+        ({"MAX_TOKENS": "1"}, "MAX_TOKENS is not used, as CITEWELL_CHAT_PROVIDER is 'none'."),
+        (
+            {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": "http://h"},
+            "OPENAI_BASE_URL is not used, as LLM_PROVIDER is 'anthropic' and CITEWELL_VISION_PROVIDER is 'none'.",
+        ),
+        (
+            {"OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"},
+            "OPENAI_MODEL is not used, as CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
+        ),
+        ({"RERANK_MODEL": "m"}, "RERANK_MODEL is not used, as CITEWELL_RERANK_PROVIDER is 'builtin'."),
         ({"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"}, "CHUNK_SIZE_TOKENS is not used, as CHUNK_SIZE is set."),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
     ],
-    ids=["model", "chat model", "store", "temperature", "twice", "never"],
+    ids=["model", "chat model", "store", "answers", "address", "no provider", "reranker", "twice", "never"],
 )
 def test_what_has_no_effect_is_said(bare: pytest.MonkeyPatch, variables: dict[str, str], note: str) -> None:
     for name, given in variables.items():
         bare.setenv(name, given)
     assert load_settings().without_effect == (note,)
+
+
+@pytest.mark.parametrize(
+    ("variables", "model"),
+    [
+        ({"CHAT_PROVIDER": "openai", "CHAT_MODEL": "m"}, "m"),
+        ({"CHAT_PROVIDER": "anthropic", "CHAT_MODEL": "m"}, None),
+        ({"CHAT_PROVIDER": "anthropic", "CHAT_MODEL": "m", "VISION_MODEL": "n"}, "n"),
+        ({"CHAT_MODEL": "m"}, "m"),
+    ],
+    ids=["same provider", "another provider", "its own", "no chat"],
+)
+def test_pictures_are_described_by_the_chat_model_unless_that_is_another_providers(
+    bare: pytest.MonkeyPatch, variables: dict[str, str], model: str | None
+) -> None:
+    for name, given in {**variables, "VISION_PROVIDER": "openai"}.items():
+        bare.setenv(name, given)
+    vision = load_settings().vision
+    assert isinstance(vision, OpenAIVision)
+    assert vision.chosen_model == model
+
+
+def test_a_model_of_openais_describes_no_pictures_at_anthropic(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("VISION_PROVIDER", "anthropic")
+    bare.setenv("OPENAI_MODEL", "m")
+    vision = load_settings().vision
+    assert isinstance(vision, AnthropicVision)
+    assert vision.chosen_model is None
+    bare.setenv("LLM_MODEL", "n")
+    bare.delenv("OPENAI_MODEL")
+    assert attrgetter("vision.chosen_model")(load_settings()) == "n"
 
 
 def test_nothing_set_is_nothing_to_say(bare: pytest.MonkeyPatch) -> None:
@@ -192,10 +250,9 @@ def test_an_empty_value_of_another_tool_counts_as_not_set(bare: pytest.MonkeyPat
 def test_the_tables_of_names_name_what_exists() -> None:
     aliases = {name for names in VARIABLES.values() for name in names}
     assert set(READ_WITH) <= aliases
-    assert set(USED_WITH) <= set(VARIABLES)
     assert not set(NOT_READ) & aliases
     assert all(f"`{name}`" in DOCUMENT for name in NOT_READ)
-    assert {keyword for keyword, _ in [*READ_WITH.values(), *USED_WITH.values()]} <= set(PROVIDERS)
+    assert {keyword for keyword, _ in READ_WITH.values()} <= set(PROVIDERS)
 
 
 @pytest.mark.parametrize("name", ["CITEWELL_TEST_EXAMPLES", "CITEWELL_BENCH_CACHE", "CITEWELL_PYTHON"])

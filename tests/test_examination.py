@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.examination import key_in_the_open
+from citewell.examination import key_in_the_open, without_chat_model
 from citewell.settings import load_settings
 
 
@@ -25,3 +25,13 @@ def test_a_key_of_qdrant_over_plain_http_is_noted(
     settings = load_settings(data=tmp_path, vector_store="qdrant", qdrant_url=address, qdrant_api_key=key)
     found = key_in_the_open(settings)
     assert [(one.level, "https" in one.advice) for one in found] == ([("note", True)] if is_noted else [])
+
+
+def test_what_searches_are_to_have_of_a_chat_model_is_noted_where_there_is_none(tmp_path: Path) -> None:
+    wanted = {"data": tmp_path, "self_query": "model", "query_variations": 2}
+    assert [one.text for one in without_chat_model(load_settings(**wanted))] == [
+        "`self_query` (CITEWELL_SELF_QUERY) is 'model', and no chat model is configured: rules read the filters of a query",
+        "`query_variations` (CITEWELL_QUERY_VARIATIONS) is 2, and no chat model is configured: no variations of a query are searched",
+    ]
+    assert without_chat_model(load_settings(data=tmp_path)) == []
+    assert without_chat_model(load_settings(**wanted, chat_provider="openai", openai_api_key="k")) == []

@@ -79,16 +79,17 @@ def _reads() -> Reads:
 
 
 def _read_by_properties(reads: Reads) -> Reads:
-    """What the properties and methods of groups read of their own fields, for those that are used outside."""
+    """What the properties and methods of groups, or of what they have in common, read of their own fields, for those that are used outside."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in (ROOT / "citewell/settings").glob("*.py")]
-    kinds = {kind.__name__: kind for kind in KINDS}
     return {
-        (kinds[group.name], node.attr)
+        (kind, node.attr)
         for tree in trees
         for group in ast.walk(tree)
-        if isinstance(group, ast.ClassDef) and group.name in kinds
+        if isinstance(group, ast.ClassDef)
+        for kind in KINDS
+        if any(part.__name__ == group.name for part in kind.__mro__)
         for method in group.body
-        if isinstance(method, ast.FunctionDef) and (kinds[group.name], method.name) in reads
+        if isinstance(method, ast.FunctionDef) and (kind, method.name) in reads
         for node in ast.walk(method)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
     }

@@ -127,7 +127,7 @@ def build_vision_model(settings: VisionSettings) -> VisionModel | None:
     """The vision model, or None: then images are kept and read by OCR, not described."""
     if isinstance(settings, NoVision):
         return None
-    return _factory(settings)(settings, _model(settings, settings.model or settings.chat_model))
+    return _factory(settings)(settings, _model(settings, settings.chosen_model))
 
 
 def build_blob_store(settings: BlobSettings) -> BlobStore:

@@ -402,6 +402,7 @@ def _search_service(parts: _Parts) -> SearchService:
         reranker=build_reranker(parts.settings, parts.stores.database),
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
         top_k=parts.settings.retrieval.top_k,
+        is_logged=parts.settings.log_searches,
     )
 
 

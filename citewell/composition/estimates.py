@@ -77,7 +77,7 @@ class PaidModelsInUse:
         vision = self.settings.vision
         if isinstance(vision, NoVision) or vision.missing_key is not None:
             return None
-        return self._paid(vision.provider, vision.model or vision.chat_model or vision.usual_model, vision.base_url)
+        return self._paid(vision.provider, vision.chosen_model or vision.usual_model, vision.base_url)
 
     def _paid(self, provider: str, model: str, address: str | None) -> PaidModel | None:
         if self._is_free(model, address):

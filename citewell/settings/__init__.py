@@ -1,24 +1,27 @@
 """Settings: read once at start by `load_settings`, and passed on as `Settings`."""
 
 from citewell.settings.blobs import AzureBlobs, BlobSettings, GcsBlobs, LocalBlobs, S3Blobs
-from citewell.settings.groups import (
+from citewell.settings.chat import (
     AnthropicChat,
     AnthropicVision,
+    ChatSettings,
+    NoChat,
+    NoVision,
+    OpenAIChat,
+    OpenAIVision,
+    VisionSettings,
+)
+from citewell.settings.groups import (
     BuiltinEmbedding,
     BuiltinRerank,
-    ChatSettings,
     ChunkingSettings,
     CohereRerank,
     EmbeddingSettings,
     FastembedEmbedding,
     FastembedRerank,
     HubSettings,
-    NoChat,
     NoRerank,
-    NoVision,
-    OpenAIChat,
     OpenAIEmbedding,
-    OpenAIVision,
     PineconeEmbedding,
     PineconeRerank,
     RemoteEmbedding,
@@ -27,7 +30,6 @@ from citewell.settings.groups import (
     Settings,
     StoreEmbedding,
     TeiRerank,
-    VisionSettings,
     VoyageEmbedding,
     VoyageRerank,
 )

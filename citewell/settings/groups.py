@@ -15,6 +15,7 @@ from pydantic import Field, SecretStr
 from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings, QuotaSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
+from citewell.settings.chat import AnswerSecondsSetting, ChatSettings, OpenAIKeySetting, VisionSettings
 from citewell.settings.mail import MailSettings
 from citewell.settings.names import named
 from citewell.settings.stores import DatabaseUrlSetting, PineconeKeySetting, StoreSettings
@@ -40,15 +41,7 @@ from citewell.settings.values import (
 # Settings that more than one class reads.
 _EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
 _RERANK_PROVIDER = named("rerank_provider", "RERANK_PROVIDER")
-_CHAT_PROVIDER = named("chat_provider", "CHAT_PROVIDER", "LLM_PROVIDER")
-_VISION_PROVIDER = named("vision_provider", "VISION_PROVIDER")
-_AnswerSeconds = Annotated[Seconds, named("answer_seconds")]
-_ChatModel = Annotated[str | None, named("chat_model", "CHAT_MODEL", "OPENAI_MODEL", "LLM_MODEL")]
-_VisionModel = Annotated[str | None, named("vision_model", "VISION_MODEL")]
-_OpenAIKey = Annotated[SecretStr | None, named("openai_api_key", "OPENAI_API_KEY")]
 _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
-_Temperature = Annotated[float | None, Field(ge=0, le=2), named("temperature", "TEMPERATURE")]
-_MaxTokens = Annotated[Count | None, named("max_tokens", "MAX_TOKENS")]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +191,7 @@ class OpenAIEmbedding(_RemoteEmbedding):
     """An embedding model of OpenAI, or of an endpoint that is compatible with it."""
 
     provider: Annotated[Literal["openai"], _EMBEDDING_PROVIDER] = "openai"
-    api_key: _OpenAIKey = None
+    api_key: OpenAIKeySetting = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -338,7 +331,7 @@ class AnswerSettings(SettingsGroup):
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
     first_search: Annotated[Literal["model", "always"], named("agent_first_search", "AGENT_FIRST_SEARCH")] = "model"
-    seconds: _AnswerSeconds = 120.0
+    seconds: AnswerSecondsSetting = 120.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -350,104 +343,12 @@ class UsageSettings(SettingsGroup):
     max_spend: Annotated[float | None, Field(ge=0, le=MAX_NUMBER), named("max_spend")] = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _OpenAI(SettingsGroup):
-    usual_model: ClassVar[str] = "gpt-5.4-mini"
-
-    api_key: _OpenAIKey = None
-    base_url: Annotated[HttpAddress | None, named("chat_base_url", "OPENAI_BASE_URL")] = None
-    seconds: _AnswerSeconds = 120.0
-
-    @property
-    def missing_key(self) -> str | None:
-        """What to do where the key is missing; None where there is one, or none is needed."""
-        if self.api_key is not None or self.base_url is not None:
-            return None
-        advice = "Set OPENAI_API_KEY, or CITEWELL_CHAT_BASE_URL for another endpoint."
-        return f"{self.name_of('provider')} is 'openai', but there is no key. {advice}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Anthropic(SettingsGroup):
-    usual_model: ClassVar[str] = "claude-haiku-5-5"
-
-    api_key: Annotated[SecretStr | None, named("anthropic_api_key", "ANTHROPIC_API_KEY")] = None
-    base_url: Annotated[HttpAddress | None, named("anthropic_base_url", "ANTHROPIC_BASE_URL")] = None
-    seconds: _AnswerSeconds = 120.0
-    temperature: _Temperature = None
-
-    @property
-    def missing_key(self) -> str | None:
-        """What to do where the key is missing; None where there is one."""
-        if self.api_key is not None:
-            return None
-        return f"{self.name_of('provider')} is 'anthropic', but there is no key. Set ANTHROPIC_API_KEY."
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoChat(SettingsGroup):
-    """No chat model: answers are extracted."""
-
-    missing_key: ClassVar[None] = None
-
-    provider: Annotated[Literal["none"], _CHAT_PROVIDER] = "none"
-    detect_local: Annotated[bool, named("detect_local_models")] = True
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenAIChat(_OpenAI):
-    """A chat model of OpenAI, or of an endpoint that is compatible with it."""
-
-    provider: Annotated[Literal["openai"], _CHAT_PROVIDER] = "openai"
-    model: _ChatModel = None
-    temperature: _Temperature = None
-    max_tokens: _MaxTokens = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnthropicChat(_Anthropic):
-    """A chat model of Anthropic."""
-
-    provider: Annotated[Literal["anthropic"], _CHAT_PROVIDER] = "anthropic"
-    model: _ChatModel = None
-    max_tokens: _MaxTokens = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class NoVision(SettingsGroup):
-    """No vision model: images are kept and read by OCR."""
-
-    missing_key: ClassVar[None] = None
-
-    provider: Annotated[Literal["none"], _VISION_PROVIDER] = "none"
-
-
-@dataclass(frozen=True, kw_only=True)
-class OpenAIVision(_OpenAI):
-    """A vision model of OpenAI, or of an endpoint that is compatible with it; `chat_model` where `model` is not set."""
-
-    provider: Annotated[Literal["openai"], _VISION_PROVIDER] = "openai"
-    model: _VisionModel = None
-    chat_model: _ChatModel = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AnthropicVision(_Anthropic):
-    """A vision model of Anthropic; `chat_model` where `model` is not set."""
-
-    provider: Annotated[Literal["anthropic"], _VISION_PROVIDER] = "anthropic"
-    model: _VisionModel = None
-    chat_model: _ChatModel = None
-
-
 RemoteEmbedding: TypeAlias = OpenAIEmbedding | VoyageEmbedding | PineconeEmbedding | StoreEmbedding
 EmbeddingSettings: TypeAlias = BuiltinEmbedding | FastembedEmbedding | RemoteEmbedding
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | FastembedRerank | RemoteRerank
 HubSettings: TypeAlias = FastembedEmbedding | FastembedRerank
 """Models of Hugging Face's hub, on this machine."""
-ChatSettings: TypeAlias = NoChat | OpenAIChat | AnthropicChat
-VisionSettings: TypeAlias = NoVision | OpenAIVision | AnthropicVision
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -457,6 +358,7 @@ class Settings(SettingsGroup):
     data: DataFolderSetting
     database_url: DatabaseUrlSetting = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
+    log_searches: Annotated[bool, named("log_searches")] = False
     server: ServerSettings
     auth: AuthSettings
     accounts: AccountSettings

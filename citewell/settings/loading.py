@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar, get_args
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, create_model
 
 from citewell.environment import default_data_folder, read_environment
 from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.blobs import blob_problems
-from citewell.settings.groups import AnthropicChat, Settings
+from citewell.settings.chat import AnthropicChat
+from citewell.settings.groups import Settings
 from citewell.settings.names import Given, check_names, check_overrides, gather
 from citewell.settings.secrets import secret_problems
 from citewell.settings.values import (
@@ -66,6 +67,29 @@ PROVIDERS: dict[str, tuple[str, ...]] = {
     if (names := declared(kinds[0]).get("provider")) is not None
 }
 _DEFAULTS: dict[str, Any] = {keyword: providers[0] for keyword, providers in PROVIDERS.items()}
+
+
+def _readers() -> dict[str, dict[str, frozenset[str]]]:
+    """Of each setting that only some providers have: which ones, by the setting that chooses a provider.
+
+    Secrets are left out: a key is often set for another program.
+    """
+    found: dict[str, dict[str, frozenset[str]]] = {}
+    always = {names.keyword for names in declared(Settings).values()} | set(PROVIDERS)
+    for kinds in GROUPS.values():
+        chooser = declared(kinds[0]).get("provider")
+        for kind in kinds:
+            for name, names in declared(kind).items():
+                if chooser is None or SecretStr in get_args(get_args(hints(kind)[name])[0]):
+                    always.add(names.keyword)
+                    continue
+                readers = found.setdefault(names.keyword, {})
+                readers[chooser.keyword] = readers.get(chooser.keyword, frozenset()) | {getattr(kind, "provider", "")}
+    always |= {keyword for keyword, by in found.items() if any(len(by[one]) == len(PROVIDERS[one]) for one in by)}
+    return {keyword: readers for keyword, readers in found.items() if keyword not in always}
+
+
+_READERS = _readers()
 # A threshold that is not a number is neither above nor below anything; and what was given may be a key.
 _CHECKED = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
 
@@ -83,7 +107,7 @@ def load_settings(**overrides: object) -> Settings:
         raise ConfigurationError(" ".join(problems)) from None
     values = {keyword: getattr(checked, keyword) for keyword in checked.model_fields_set}
     values.setdefault("data", default_data_folder())
-    settings = _built(values, given.names, tuple(given.notes))
+    settings = _built(values, given.names, (*given.notes, *_unused(values, given.names)))
     if contradictions := _contradictions(settings):
         raise ConfigurationError(" ".join(contradictions))
     return settings
@@ -105,15 +129,32 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
     return _fill(Settings, values, given, **groups, values=values, without_effect=notes)
 
 
+def _unused(values: Mapping[str, object], given: Mapping[str, str]) -> list[str]:
+    """What was given and is a setting of providers that were not chosen; a sentence each."""
+    return [
+        f"{name} is not used, as {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
+        for keyword, name in given.items()
+        if (readers := _READERS.get(keyword)) and all(_provider(one, values) not in readers[one] for one in readers)
+    ]
+
+
+def _provider(chooser: str, values: Mapping[str, object]) -> object:
+    return values.get(chooser, _DEFAULTS[chooser])
+
+
+def _name_of(keyword: str, given: Mapping[str, str]) -> str:
+    return given.get(keyword, VARIABLES[keyword][0])
+
+
 def _chosen(
     kinds: tuple[type[SettingsGroup], ...], values: Mapping[str, object], given: Mapping[str, str]
 ) -> type[SettingsGroup]:
     names = declared(kinds[0]).get("provider")
     if names is None:
         return kinds[0]
-    provider = values.get(names.keyword, _DEFAULTS[names.keyword])
+    provider = _provider(names.keyword, values)
     if provider not in PROVIDERS[names.keyword]:
-        name = given.get(names.keyword, names.variables[0])
+        name = _name_of(names.keyword, given)
         raise ConfigurationError(f"There is no adapter for {provider!r} here. Choose another one in {name}.")
     return kinds[PROVIDERS[names.keyword].index(provider)]
 

@@ -35,43 +35,18 @@ READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone", "store")),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
-# Settings that are only used with certain values of another one. A key is often set for another program: it needs no note.
-USED_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    **dict.fromkeys(
-        ("embedding_base_url", "embedding_requests_per_minute", "embedding_tokens_per_minute"),
-        ("embedding_provider", ("openai", "voyage", "pinecone", "store")),
-    ),
-    **dict.fromkeys(
-        ("rerank_model", "rerank_seconds"), ("rerank_provider", ("voyage", "pinecone", "cohere", "tei", "fastembed"))
-    ),
-    "rerank_base_url": ("rerank_provider", ("voyage", "pinecone", "cohere", "tei")),
-    "fastembed_path": ("embedding_provider", ("fastembed",)),
-    "fastembed_rerank_path": ("rerank_provider", ("fastembed",)),
-    **dict.fromkeys(("pgvector_url", "pgvector_schema"), ("vector_store", ("pgvector",))),
-    **dict.fromkeys(
-        ("pinecone_index", "pinecone_namespace", "pinecone_cloud", "pinecone_region", "pinecone_url"),
-        ("vector_store", ("pinecone",)),
-    ),
-    **dict.fromkeys(
-        (
-            *("qdrant_url", "qdrant_host", "qdrant_port", "qdrant_grpc_port", "qdrant_collection", "qdrant_seconds"),
-            *("qdrant_shards", "qdrant_replicas", "qdrant_quantization", "qdrant_readable_payload"),
-        ),
-        ("vector_store", ("qdrant",)),
-    ),
-    **dict.fromkeys(("redis_url", "redis_prefix", "redis_graph", "redis_seconds"), ("vector_store", ("redis",))),
-    **dict.fromkeys(("blob_bucket", "blob_prefix", "blob_link_seconds"), ("blob_backend", ("s3", "gcs", "azure"))),
-    **dict.fromkeys(("s3_endpoint", "s3_region", "s3_encryption", "s3_kms_key_id"), ("blob_backend", ("s3",))),
-    **dict.fromkeys(("gcs_endpoint", "gcs_credentials"), ("blob_backend", ("gcs",))),
-    **dict.fromkeys(("azure_account", "azure_endpoint"), ("blob_backend", ("azure",))),
-    "temperature": ("chat_provider", ("openai", "anthropic")),
-    "max_tokens": ("chat_provider", ("openai", "anthropic")),
+# Who ranks where it is not set, by who embeds: see `_follow_embedder`.
+_RERANKERS: Mapping[str, str] = {
+    "voyage": "voyage",
+    "pinecone": "pinecone",
+    "store": "pinecone",
+    "fastembed": "fastembed",
 }
 # Names that similar systems read and Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
     "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
-    "FILES_API_TTL_HOURS": "files are kept until they are deleted",
+    "FILES_API_TTL_HOURS": "files are kept until they are deleted, those sent to the Telegram bot for CITEWELL_TELEGRAM_FILE_TTL hours where that is set",
     "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
     "SUPABASE_KEY": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
 }
@@ -128,8 +103,8 @@ def gather(
     for kind, names in fields.items():
         if kind not in given.values:
             _choose(given, kind, names, variables)
+    _follow_embedder(given)
     _drop_foreign(given, fields, defaults, variables)
-    _note_unused(given, fields, defaults)
     given.notes += [f"{name} is not read: {why}." for name, why in NOT_READ.items() if variables.get(name)]
     return given
 
@@ -147,6 +122,19 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
             given.values[kind], given.names[kind] = value, name
         elif value != given.values[kind] and name not in READ_WITH:
             given.notes.append(f"{name} is not used, as {given.names[kind]} is set.")
+
+
+def _follow_embedder(given: Given) -> None:
+    """A reranking model without a provider is one of the embedder's: the built-in reranker has no models to choose from, and nobody is sent
+    passages who would not have them anyway. An embedder at an address of its own says nothing of who ranks, unless a reranker has one, too.
+    """
+    name, provider = given.names.get("rerank_model"), _RERANKERS.get(str(given.values.get("embedding_provider")))
+    if name is None or provider is None or "rerank_provider" in given.values:
+        return
+    if "embedding_base_url" in given.values and "rerank_base_url" not in given.values:
+        return
+    if name not in READ_WITH or provider in READ_WITH[name][1]:
+        given.values["rerank_provider"] = provider
 
 
 def _drop_foreign(
@@ -167,13 +155,6 @@ def _drop_foreign(
 def _is_read(name: str, given: Given, defaults: JsonObject) -> bool:
     condition, wanted = READ_WITH.get(name, ("", ()))
     return not condition or given.values.get(condition, defaults[condition]) in wanted
-
-
-def _note_unused(given: Given, fields: Mapping[str, Sequence[str]], defaults: JsonObject) -> None:
-    for kind, (condition, wanted) in USED_WITH.items():
-        value = given.values.get(condition, defaults[condition])
-        if kind in given.names and value not in wanted:
-            given.notes.append(f"{given.names[kind]} is not used, as {_shown(given, condition, fields)} is {value!r}.")
 
 
 def _shown(given: Given, kind: str, fields: Mapping[str, Sequence[str]]) -> str:

@@ -122,6 +122,7 @@ class Answer:
                 hold. None where nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
     no_answer:  why there is none, where it was looked for without a chat model
     inferred_filters: what the question was read to say of the files to look in
+    notice:     what was done without, such as a reranker or an index that was down, or a chat model whose key is missing
     """
 
     text: str
@@ -134,6 +135,7 @@ class Answer:
     confidence: float | None = None
     no_answer: NoAnswer | None = None
     inferred_filters: tuple[InferredFilter, ...] = ()
+    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

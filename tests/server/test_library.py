@@ -271,3 +271,35 @@ def test_errors_can_be_caught_by_their_class(
             assert caught.value.retry_after == 3600
         with pytest.raises(kind):
             list(cw.stream("Where does the spare key hang?"))
+
+
+def test_an_answer_says_what_was_done_without(tmp_path: Path) -> None:
+    with Citewell(tmp_path / "data", chat_provider="openai") as cw:
+        cw.add_texts([{"id": "a", "text": "The spare key hangs behind the blue door."}])
+        answer = cw.ask("Where does the spare key hang?")
+        assert "blue door" in answer.text
+        assert "without the chat model" in (answer.notice or "")
+        assert "OPENAI_API_KEY" in (answer.notice or "")
+    with Citewell(tmp_path / "data") as cw:
+        assert cw.ask("Where does the spare key hang?").notice is None
+
+
+@pytest.mark.parametrize("is_logged", [True, False], ids=["wanted", "not wanted"])
+def test_searches_are_lines_of_the_log_where_that_is_wanted(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, is_logged: bool
+) -> None:
+    caplog.set_level("INFO")
+    with Citewell(tmp_path / "data", log_searches=is_logged) as cw:
+        cw.add_texts([{"id": "a", "title": "Keys", "text": "The spare key hangs behind the blue door."}])
+        chunk = cw.search("spare key\nERROR \x9b2J")[0].chunk
+        cw.ask("Where does the spare key hang?")
+    lines = [record.getMessage() for record in caplog.records if record.name == "citewell.features.search.service"]
+    assert len(lines) == (2 if is_logged else 0)
+    for line in lines:
+        assert line.isascii()
+        assert line.isprintable()
+        said = json.loads(line.removeprefix("searched "))
+        assert said["best"]["chunk_id"] == chunk.id
+        assert said["hits"] == 1
+    queries = [json.loads(line.removeprefix("searched "))["query"] for line in lines]
+    assert queries == (["spare key\nERROR \x9b2J", "Where does the spare key hang?"] if is_logged else [])

@@ -104,12 +104,14 @@ def test_a_search_while_qdrant_is_away_says_so_and_the_next_one_finds(tmp_path: 
         serving(server.app) as base,
         RunningServer(tmp_path / "data", CITEWELL_VECTOR_STORE="qdrant", QDRANT_URL=base) as running,
     ):
-        running.add("note.txt", b"The warehouse closes at nine in the evening.")
+        added = running.add("note.txt", b"The warehouse closes at nine in the evening.")
         server.trouble = lambda: Fault(status=503, message="no leader")
         asked = running.client.post("/search", json={"query": "When does the warehouse close?"})
         assert asked.status_code == 503
         assert "no leader" in asked.text
+        assert "\ncitewell_index_points NaN\n" in running.client.get("/metrics").text
         server.trouble = lambda: None
+        assert f"\ncitewell_index_points {added['chunk_count']:.1f}\n" in running.client.get("/metrics").text
         hits = running.client.post("/search", json={"query": "When does the warehouse close?"}).json()["hits"]
         assert hits[0]["filename"] == "note.txt"
 

@@ -81,7 +81,8 @@ class Pictures:
     def finish(self) -> None:
         """Say how many small pictures without text were left out."""
         if self._small:
-            self._sink.skip(f"{self._small} pictures smaller than 30 KB and without text.")
+            count = "1 picture" if self._small == 1 else f"{self._small} pictures"
+            self._sink.skip(f"{count} smaller than 30 KB and without text.")
             self._small = 0
 
     def _opened(self, data: bytes) -> Image.Image | None:

@@ -109,7 +109,7 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
         usage=dict(done.usage.to_json()),
         timings_ms=_timings(done),
         trace=dict(done.answer.trace) if debug else None,
-        notice=" ".join(filter(None, (turn.notice, done.notice))) or None,
+        notice=turn.noted(done),
     )
 
 

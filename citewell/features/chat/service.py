@@ -68,6 +68,10 @@ class Turn:
     events: AsyncGenerator[AgentEvent]
     notice: str | None = None
 
+    def noted(self, done: Done) -> str | None:
+        """What readers must know of the answer: of the index, and of what was done without on the way."""
+        return " ".join(filter(None, (self.notice, done.notice))) or None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -21,6 +22,8 @@ from citewell.storage.jobs import JobRepository
 
 Configuration: TypeAlias = Callable[[], Awaitable[list[Finding]]]
 """Looks at what is configured."""
+_COUNT_SECONDS = 2.0
+"""How long a vector store may take to count; Prometheus waits for ten seconds for all figures together."""
 
 
 class _Figures:
@@ -35,6 +38,11 @@ class _Figures:
         self.chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.registry)
         self.resources = Gauge("citewell_resources", "Resources by status", ["status"], registry=self.registry)
         self.indexes = Gauge("citewell_index_bytes", "Disk taken by embedded indexes", registry=self.registry)
+        self.points = Gauge(
+            "citewell_index_points",
+            "Points in the index that answers; NaN while its store is away",
+            registry=self.registry,
+        )
         self.free = Gauge("citewell_disk_free_bytes", "Disk left for the data folder", registry=self.registry)
 
 
@@ -77,8 +85,16 @@ class HealthService:
         for status, count in (await self.jobs.by_status()).items():
             self._figures.resources.labels(status.value).set(count)
         self._figures.indexes.set(await asyncio.to_thread(disk_bytes, self.data / "indexes"))
+        self._figures.points.set(await self._points())
         self._figures.free.set(await asyncio.to_thread(free_bytes, self.data))
         return generate_latest(self._figures.registry)
+
+    async def _points(self) -> float:
+        try:
+            async with asyncio.timeout(_COUNT_SECONDS):
+                return await self.indexes.active.store.count()
+        except (CitewellError, TimeoutError):
+            return math.nan
 
     async def check(self) -> dict[str, dict[str, Any]]:
         """Per part: `ok`, milliseconds, and what is wrong."""

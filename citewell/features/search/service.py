@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
+import logging
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -22,6 +25,7 @@ from citewell.types import Condition, Expression, Negation, Operator, SearchRequ
 if TYPE_CHECKING:
     from citewell.retrieve.retriever import Retriever
 
+log = logging.getLogger(__name__)
 MAX_HITS = 100
 MAX_NEIGHBOURS = 10
 MAX_QUERY_CHARACTERS = 8_000
@@ -36,7 +40,10 @@ class ChatSlot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchService:
-    """Searches in the active index; after a switch, in the new one. top_k: hits where a request does not say how many."""
+    """Searches in the active index; after a switch, in the new one.
+
+    top_k: hits where a request does not say how many; is_logged: whether each search is a line of the log, with its query
+    """
 
     indexes: IndexSet
     chunks: SqlChunks
@@ -45,6 +52,7 @@ class SearchService:
     reranker: Reranker | None = None
     chat: ChatSlot = field(default_factory=ChatSlot)
     top_k: int = 10
+    is_logged: bool = False
     _retrievers: dict[str, Retriever] = field(default_factory=dict)
 
     @property
@@ -64,7 +72,10 @@ class SearchService:
             raise InvalidInput(f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.")
         if isinstance(request.neighbours, bool) or not 0 <= request.neighbours <= MAX_NEIGHBOURS:
             raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
+        started = time.perf_counter()
         found = await (await self._retriever_for(request)).search(request)
+        if self.is_logged:
+            _note(request, found, time.perf_counter() - started)
         if not request.neighbours:
             return found
         around = request.neighbours
@@ -169,3 +180,16 @@ class SearchService:
         if key not in self._retrievers:
             self._retrievers[key] = self._with_legs(index, self._legs(index))
         return self._retrievers[key]
+
+
+def _note(request: SearchRequest, found: SearchResult, seconds: float) -> None:
+    """A line of the log for a search. It is JSON in ASCII, so that no query looks like a line of its own or moves a cursor."""
+    best = found.hits[0] if found.hits else None
+    line = {
+        "owner": request.owner_id,
+        "query": request.query,
+        "hits": len(found.hits),
+        "best": best and {"filename": best.filename, "chunk_id": best.chunk.id, "score": round(best.score, 6)},
+        "ms": round(seconds * 1_000, 1),
+    }
+    log.info("searched %s", json.dumps(line))

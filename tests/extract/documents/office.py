@@ -88,6 +88,16 @@ def docx(
     )
 
 
+def with_extended_properties(file: bytes, properties: str) -> bytes:
+    """The same file, whose extended properties (`docProps/app.xml`) are these elements."""
+    with zipfile.ZipFile(io.BytesIO(file)) as given:
+        parts = {name: given.read(name).decode() for name in given.namelist()}
+    link = f'<Relationship Id="rApp" Type="{R}/extended-properties" Target="docProps/app.xml"/></Relationships>'
+    parts["_rels/.rels"] = parts["_rels/.rels"].replace("</Relationships>", link)
+    parts["docProps/app.xml"] = f'<Properties xmlns="p">{properties}</Properties>'
+    return package(parts)
+
+
 def relationships_part(links: Mapping[str, tuple[str, str]], base: str = R) -> str:
     entries = "".join(
         f'<Relationship Id="{key}" Type="{base}/{kind}" Target="{target}"{" TargetMode=" + chr(34) + "External" + chr(34) if ":" in target else ""}/>'

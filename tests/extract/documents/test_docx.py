@@ -28,6 +28,7 @@ from tests.extract.documents.office import (
     row,
     run,
     table,
+    with_extended_properties,
 )
 from tests.extract.documents.reading import Reading, read, read_bytes
 
@@ -249,7 +250,7 @@ def test_large_pictures_are_kept_small_ones_counted_and_repeated_ones_read_once(
     assert [(e.text, e.blob, e.locator.headings) for e in images] == [("A diagram", "image-0.png", ("Part",))]
     blob = reading.summary.blobs[0]
     assert (reading.folder / blob.path).read_bytes().startswith(b"\x89PNG")
-    for note in ("1 pictures smaller than 30 KB", "EMF drawing", "not in the file"):
+    for note in ("1 picture smaller than 30 KB", "EMF drawing", "not in the file"):
         assert note in reading.notes()
     assert not reading_of(tmp_path, body, parts, links, extract_images=False).summary.blobs
 
@@ -420,3 +421,22 @@ def test_a_paragraph_in_bold_type_over_one_that_is_not_is_its_heading(tmp_path: 
     reading = reading_of(tmp_path, body + _bold("Ada Reed") + _bold("Treasurer"))
     assert reading.texts(ElementType.TITLE) == ["How do I claim?"]
     assert {e.text: e.locator.headings for e in reading.elements}["Send the form."] == ("How do I claim?",)
+
+
+@pytest.mark.parametrize(
+    ("properties", "pages"),
+    [
+        ("<Pages>3</Pages><Words>2</Words>", 3),
+        ("<Pages>3</Pages>", 3),
+        ("<Pages>1</Pages><Words>0</Words>", None),
+        ("<Pages>many</Pages><Words>2</Words>", None),
+        ("", None),
+    ],
+    ids=["laid out", "words not stated", "of a template", "no number", "nothing stated"],
+)
+def test_pages_are_those_that_a_program_laid_out_and_not_those_of_a_template(
+    tmp_path: Path, properties: str, pages: int | None
+) -> None:
+    file = with_extended_properties(docx(paragraph("Two words.")), properties)
+    reading = read_bytes(tmp_path, "a.docx", file)
+    assert reading.summary.metadata.get("page_count") == pages

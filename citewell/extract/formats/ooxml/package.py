@@ -153,12 +153,15 @@ def read_properties(package: OfficePackage, sink: Sink) -> None:
 
 
 def _read_page_count(package: OfficePackage, sink: Sink) -> None:
-    """How many pages the program that saved the file laid out, where it says so."""
+    """How many pages the program that saved the file laid out, where it says so. One that lays out pages also counts words: a file without
+    any is empty, or its numbers are those of the template that it was made of.
+    """
     for part in package.related("", "extended-properties"):
         root = package.optional_xml(part, sink)
-        stated = next((e.text or "" for e in root if local_name(e) == "Pages"), "") if root is not None else ""
-        if stated.strip().isascii() and stated.strip().isdigit() and len(stated) <= _MAX_PAGE_DIGITS:
-            sink.metadata["page_count"] = int(stated)
+        stated = {local_name(element): (element.text or "").strip() for element in root} if root is not None else {}
+        pages = stated.get("Pages", "")
+        if stated.get("Words") != "0" and pages.isascii() and pages.isdigit() and len(pages) <= _MAX_PAGE_DIGITS:
+            sink.metadata["page_count"] = int(pages)
 
 
 def attribute(element: XmlElement, name: str) -> str | None:
