@@ -32,6 +32,7 @@ from citewell.settings import (
     EmbeddingSettings,
     FastembedEmbedding,
     FastembedRerank,
+    MailSettings,
     NoChat,
     NoVision,
     RemoteEmbedding,
@@ -39,7 +40,6 @@ from citewell.settings import (
     Settings,
     VisionSettings,
 )
-from citewell.settings.mail import MailSettings
 from citewell.storage.database import Database
 from citewell.storage.provider_calls import ProviderCallRepository
 

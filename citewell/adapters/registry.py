@@ -25,6 +25,7 @@ from citewell.settings import (
     GcsBlobs,
     HubSettings,
     LocalBlobs,
+    MailSettings,
     NoChat,
     NoRerank,
     NoVision,
@@ -47,7 +48,6 @@ from citewell.settings import (
     VoyageEmbedding,
     VoyageRerank,
 )
-from citewell.settings.mail import MailSettings
 
 if TYPE_CHECKING:
     from citewell.adapters.mail.smtp import SmtpMailer

@@ -34,6 +34,7 @@ from citewell.settings.groups import (
     VoyageRerank,
 )
 from citewell.settings.loading import change, load_settings
+from citewell.settings.mail import MailSettings
 from citewell.settings.stores import EdgeStore, PgvectorStore, PineconeStore, QdrantStore, RedisStore, StoreSettings
 from citewell.settings.telegram import TelegramSettings
 from citewell.settings.values import EmbeddingProvider, VectorStore
@@ -56,6 +57,7 @@ __all__ = [
     "GcsBlobs",
     "HubSettings",
     "LocalBlobs",
+    "MailSettings",
     "NoChat",
     "NoRerank",
     "NoVision",

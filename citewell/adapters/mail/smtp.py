@@ -15,7 +15,7 @@ from email.utils import formatdate, make_msgid
 from urllib.parse import urlsplit
 
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
-from citewell.settings.mail import MailSettings
+from citewell.settings import MailSettings
 from citewell.settings.values import is_loopback
 
 _SECONDS = 20.0
