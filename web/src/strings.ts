@@ -420,6 +420,7 @@ export const t = {
   slide: (n: number) => `Slide ${n}`,
   notInVersion: "The cited passage is not in the current version of this file.",
   earlierVersion: (n: number) => `This answer cites version ${n}. You are viewing the current version.`,
+  lockedPdf: "It is kept as it was uploaded. Enter the password to see it here.",
   noPreview: "No preview is available for this file. You can download it.",
   picture: "Picture",
   attachments: "Attachments",

@@ -15,8 +15,9 @@ import { placed } from "../lib/placed";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
-import { Failure, Loading } from "../ui/Notice";
+import { Loading } from "../ui/Notice";
 import { firstPage, rectangles, topOf } from "./geometry";
+import { PdfProblem } from "./PdfProblem";
 import type { Target } from "./state";
 
 GlobalWorkerOptions.workerSrc = workerAddress;
@@ -37,9 +38,10 @@ interface Opened {
   sizes: Size[];
 }
 
-async function open(address: string): Promise<{ opened: Opened; close: () => void }> {
+async function open(address: string, password?: string): Promise<{ opened: Opened; close: () => void }> {
   const task = getDocument({
     url: address,
+    ...(password !== undefined && { password }),
     cMapUrl: `${FILES}/cmaps/`,
     standardFontDataUrl: `${FILES}/standard_fonts/`,
     wasmUrl: `${FILES}/wasm/`,
@@ -62,17 +64,23 @@ function size(page: PDFPageProxy): Size {
   return { width, height };
 }
 
+/** The passwords that were given in this tab, so that each is asked for once. */
+const passwords = new Map<string, string>();
+
 export default function PdfView({ target }: { target: Target }): ReactNode {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const address = fileAddress(target.resourceId, target.version);
+  const [password, setPassword] = useState(() => passwords.get(address));
 
   useEffect(() => {
     let isGone = false;
     let close = (): void => undefined;
-    open(address).then(
+    setFailure(null);
+    open(address, password).then(
       (result) => {
         close = result.close;
+        if (password !== undefined) passwords.set(address, password);
         if (isGone) close();
         else setOpened(result.opened);
       },
@@ -82,12 +90,12 @@ export default function PdfView({ target }: { target: Target }): ReactNode {
       isGone = true;
       close();
     };
-  }, [address]);
+  }, [address, password]);
 
   if (failure)
     return (
       <div className="viewer-loading">
-        <Failure error={failure} />
+        <PdfProblem error={failure} isSecondTry={password !== undefined} onPassword={setPassword} />
       </div>
     );
   if (!opened)
