@@ -1,0 +1,74 @@
+// A source beside its answer, over it where there is no room, and the card of a citation.
+import { ask, expect, ready, test } from "./fixtures";
+
+const LOAN = "What is the maximum loan size for first-time borrowers?";
+
+for (const [where, { beside, ...viewport }] of Object.entries({
+  "a phone": { width: 375, height: 740, beside: 0 },
+  "a tablet": { width: 768, height: 1024, beside: 280 },
+})) {
+  test(`a source covers its screen on ${where}, and going back closes it and nothing else`, async ({ home: page }) => {
+    await page.setViewportSize(viewport);
+    const reply = await ask(page, LOAN);
+    const conversation = page.url();
+    const shown = reply.getByRole("list", { name: "Sources" }).getByRole("button").first();
+    const source = page.getByRole("complementary", { name: "Source" });
+    await shown.click();
+    await expect(source).toBeFocused();
+    expect((await source.boundingBox())?.width).toBeGreaterThanOrEqual(viewport.width - beside);
+    await page.goBack();
+    await expect(source).toBeHidden();
+    await expect(shown).toBeFocused();
+    expect(page.url()).toBe(conversation);
+    await expect(reply).toBeVisible();
+
+    // One that is closed by its button leaves nothing to go back over.
+    await shown.click();
+    await source.getByRole("button", { name: "Close source" }).click();
+    await expect(source).toBeHidden();
+    await page.goBack();
+    await expect(page).not.toHaveURL(conversation);
+    await page.goForward();
+    await shown.click();
+    await source.getByRole("button", { name: "Open in library" }).click();
+    await expect(page).toHaveURL(/\/library\//);
+    await page.goBack();
+    await expect(page).toHaveURL(conversation);
+    await expect(source).toBeHidden();
+  });
+}
+
+test("a source that is closed with the keyboard gives the focus back to what opened it", async ({ home: page }) => {
+  const reply = await ask(page, LOAN);
+  const shown = reply.getByRole("list", { name: "Sources" }).getByRole("button").first();
+  await shown.press("Enter");
+  const source = page.getByRole("complementary", { name: "Source" });
+  await source.getByRole("separator").focus();
+  await page.keyboard.press("Escape");
+  await expect(source).toBeHidden();
+  await expect(shown).toBeFocused();
+});
+
+test("nothing of the library is cut off on a tablet", async ({ home: page, server }) => {
+  await page.setViewportSize({ width: 768, height: 1024 });
+  await page.goto(`${server.address}/library`);
+  const menu = page.getByRole("button", { name: "Options for Loan Policy.pdf" });
+  await expect(menu).toBeInViewport({ ratio: 1 });
+});
+
+test("the card of a citation shows the words that it quotes, however far down they are", async ({
+  home: page,
+  server,
+}) => {
+  const lines = Array.from({ length: 30 }, (_, at) => `Shelf ${at + 1} of the depot holds spare parts for looms.`);
+  const form = new FormData();
+  form.set("file", new Blob([`${lines.join(" ")} The caretaker of the depot is Mrs Quaye.\n`]), "depot.txt");
+  await server.call("POST", "/ingest", form);
+  await ready(server);
+  const reply = await ask(page, "Who is the caretaker of the depot?");
+  await reply.getByRole("button", { name: /^Source 1/ }).hover();
+  const card = page.locator(".passage");
+  await expect(card.locator(".passage-text")).toContainText("Shelf 20");
+  await expect(card.locator("mark")).toContainText("Mrs Quaye");
+  await expect(card.locator("mark")).toBeInViewport({ ratio: 1 });
+});
