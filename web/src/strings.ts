@@ -225,6 +225,8 @@ export const t = {
   allDocuments: "All documents",
   allDocumentsIn: (project: string) => `all documents in “${project}”`,
   scope: "Answers from",
+  deletedFile: "Deleted file",
+  scopeDeleted: "A file that this question is limited to was deleted. Remove it from the question, then ask again.",
   clearScope: (name: string) => `Remove ${name}: answer from all documents`,
   documents: (n: number) => counted(n, "document", "documents"),
   you: "You asked",
