@@ -49,6 +49,16 @@ test("a source that is closed with the keyboard gives the focus back to what ope
   await expect(shown).toBeFocused();
 });
 
+test("a dialog that a menu opened gives the focus back to the menu's button", async ({ home: page }) => {
+  const more = page.getByRole("button", { name: "Attach or filter" });
+  await more.press("Enter");
+  await page.getByRole("menuitem", { name: "Upload files" }).press("Enter");
+  await expect(page.getByRole("dialog")).toBeVisible();
+  await page.keyboard.press("Escape");
+  await expect(page.getByRole("dialog")).toBeHidden();
+  await expect(more).toBeFocused();
+});
+
 test("nothing of the library is cut off on a tablet", async ({ home: page, server }) => {
   await page.setViewportSize({ width: 768, height: 1024 });
   await page.goto(`${server.address}/library`);
