@@ -1,7 +1,24 @@
 // A source beside its answer, over it where there is no room, and the card of a citation.
+import { execFileSync } from "node:child_process";
 import { ask, expect, ready, test } from "./fixtures";
+import { PYTHON } from "./server";
 
 const LOAN = "What is the maximum loan size for first-time borrowers?";
+
+/** 120 pages with one line each, the sentence at the end of page 88. */
+const MANUAL = `
+import io, sys
+from reportlab.pdfgen.canvas import Canvas
+out = io.BytesIO()
+canvas = Canvas(out)
+for page in range(1, 121):
+    canvas.drawString(72, 760, f"Pump {page} is inspected by the plumber.")
+    if page == 88:
+        canvas.drawString(72, 90, "The relief valve RV-8841 opens at a pressure of 17.4 bar.")
+    canvas.showPage()
+canvas.save()
+sys.stdout.buffer.write(out.getvalue())
+`;
 
 for (const [where, { beside, ...viewport }] of Object.entries({
   "a phone": { width: 375, height: 740, beside: 0 },
@@ -47,6 +64,26 @@ test("a source that is closed with the keyboard gives the focus back to what ope
   await page.keyboard.press("Escape");
   await expect(source).toBeHidden();
   await expect(shown).toBeFocused();
+});
+
+test.describe("with a finger and less motion", () => {
+  test.use({ viewport: { width: 375, height: 740 }, hasTouch: true, isMobile: true });
+
+  test("a long PDF opens at the page that is cited", async ({ home: page, server }) => {
+    const form = new FormData();
+    form.set("file", new Blob([execFileSync(PYTHON, ["-c", MANUAL])]), "manual.pdf");
+    await server.call("POST", "/ingest", form);
+    await ready(server);
+    const reply = await ask(page, "At what pressure does the valve RV-8841 open?");
+    await reply.getByRole("button", { name: /^Source 1: manual\.pdf, page 88/ }).tap();
+    await page.getByText("Open the source").tap();
+    const source = page.getByRole("complementary", { name: "Source" });
+    await expect(source.locator(".pdf-mark").first()).toBeInViewport();
+    await expect(source.getByRole("button", { name: "Back to the passage" })).toBeHidden();
+    await source.getByRole("document").evaluate((pages) => pages.scrollTo(0, 0));
+    await source.getByRole("button", { name: "Back to the passage" }).tap();
+    await expect(source.locator(".pdf-mark").first()).toBeInViewport();
+  });
 });
 
 test("a dialog that a menu opened gives the focus back to the menu's button", async ({ home: page }) => {
