@@ -1,6 +1,6 @@
 // A source beside its answer, over it where there is no room, and the card of a citation.
 import { execFileSync } from "node:child_process";
-import { ask, expect, ready, test } from "./fixtures";
+import { ask, expect, question, ready, test } from "./fixtures";
 import { PYTHON } from "./server";
 
 const LOAN = "What is the maximum loan size for first-time borrowers?";
@@ -94,6 +94,15 @@ test("a dialog that a menu opened gives the focus back to the menu's button", as
   await page.keyboard.press("Escape");
   await expect(page.getByRole("dialog")).toBeHidden();
   await expect(more).toBeFocused();
+});
+
+test("who has tagged a document goes on with the question", async ({ home: page }) => {
+  await page.getByRole("button", { name: "Attach or filter" }).press("Enter");
+  await page.getByRole("menuitem", { name: "Select a document" }).press("Enter");
+  await page.getByRole("combobox", { name: "Select a document" }).fill("loan");
+  await page.keyboard.press("Enter");
+  await expect(page.getByRole("button", { name: "Remove Loan Policy.pdf: answer from all documents" })).toBeVisible();
+  await expect(question(page)).toBeFocused();
 });
 
 test("nothing of the library is cut off on a tablet", async ({ home: page, server }) => {
