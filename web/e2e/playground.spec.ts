@@ -13,6 +13,27 @@ test("a search shows each leg's scores, where the time went, and opens its sourc
   expect(await serious(page)).toEqual([]);
 });
 
+test("what was searched for is there again after a reload, and on the way back", async ({ home: page, server }) => {
+  await page.goto(`${server.address}/playground`);
+  const field = page.getByRole("searchbox", { name: "Search for words or ask a question" });
+  const first = page.getByRole("list", { name: "Results" }).locator(".hit").first();
+  await field.fill("interest per month");
+  await field.press("Enter");
+  await expect(first).toContainText("Interest is 2.5%");
+  await field.fill("mobile money");
+  await field.press("Enter");
+  await expect(first).toContainText("mobile money");
+  await page.reload();
+  await expect(field).toHaveValue("mobile money");
+  await expect(first).toContainText("mobile money");
+  await page.goBack();
+  await expect(field).toHaveValue("interest per month");
+  await expect(first).toContainText("Interest is 2.5%");
+  await page.goBack();
+  await expect(field).toHaveValue("");
+  await expect(page.getByText("Search playground")).toBeVisible();
+});
+
 test("kinds and filters narrow what is found", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
   await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("loans");

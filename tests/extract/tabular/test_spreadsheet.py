@@ -91,6 +91,9 @@ def test_formulas_that_were_never_calculated_are_noted(tmp_path: Path) -> None:
     reading = read(tmp_path / "a.xlsx")
     assert "2 formulas were never calculated" in reading.notes()
     assert texts(reading) == ["a: 1", "a: 2"]
+    sheet["B3"] = None
+    workbook.save(tmp_path / "one.xlsx")
+    assert "One formula was never calculated; its cell is empty" in read(tmp_path / "one.xlsx").notes()
 
 
 def test_hidden_and_empty_sheets_are_reported(tmp_path: Path) -> None:

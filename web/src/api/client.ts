@@ -105,7 +105,17 @@ export function errorOf(body: unknown, status: number): ApiError {
     onSignedOut();
   }
   const { message = `HTTP ${status}`, code = "http_error", details } = (body as PartialError)?.error ?? {};
-  return new ApiError(message, code, status, details);
+  return new ApiError(inWords(details) ?? message, code, status, details);
+}
+
+/** What is wrong with the fields of a request, without their paths in it; undefined where an error is about something else. */
+function inWords(details: unknown): string | undefined {
+  const fields = (details as { fields?: { field: string; problem: string }[] } | undefined)?.fields;
+  if (!Array.isArray(fields) || !fields.length) return undefined;
+  const said = fields.map(({ field, problem }) =>
+    problem.endsWith(".") ? problem : `${field.split(".").at(-1)}: ${problem}.`,
+  );
+  return said.join(" ");
 }
 
 type PartialError = { error?: Partial<Schemas["ErrorBody"]> } | null | undefined;

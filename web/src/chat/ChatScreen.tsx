@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import { ApiError } from "../api/client";
+import { ApiError, type Message } from "../api/client";
 import { threadQuery } from "../api/queries";
 import { presentWorkspace } from "../api/workspace";
 import { useTitle } from "../lib/hooks";
@@ -18,6 +18,14 @@ import { EVERYTHING, type Scope, scopeOf } from "./scope";
 import { Elsewhere, Gone, useThreadPlace } from "./ThreadWorkspace";
 import { beginThread, liveTurns, startTurn } from "./turns";
 import { Welcome } from "./Welcome";
+
+const LOOK_AGAIN_MS = 2_500;
+const LONGEST_TURN_MS = 10 * 60_000;
+
+/** Whether the newest message is a question that was asked not long ago. */
+function mayBeAnswered(newest: Message | undefined): boolean {
+  return newest?.role === "user" && Date.now() - Date.parse(newest.created_at) < LONGEST_TURN_MS;
+}
 
 export function ChatScreen({ threadId }: { threadId: string | null }): ReactNode {
   return (
@@ -59,8 +67,12 @@ function NewChat(): ReactNode {
 }
 
 function ThreadChat({ threadId }: { threadId: string }): ReactNode {
-  const thread = useQuery(threadQuery(threadId));
   const live = useStore(liveTurns, (all) => all[threadId]);
+  const thread = useQuery({
+    ...threadQuery(threadId),
+    // Another tab may be waiting for the answer.
+    refetchInterval: ({ state }) => (!live && mayBeAnswered(state.data?.messages.at(-1)) ? LOOK_AGAIN_MS : false),
+  });
   const [chosen, setChosen] = useState<Scope | null>(null);
   const lastAsked = thread.data?.messages.findLast((message) => message.role === "user");
   const place = useThreadPlace(lastAsked ? scopeOf(lastAsked.details) : EVERYTHING);

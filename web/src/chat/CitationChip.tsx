@@ -2,7 +2,7 @@
 import { PreviewCard } from "@base-ui/react/preview-card";
 import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
-import { type ReactNode, useRef, useState } from "react";
+import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
 import { api, type Citation, unwrap } from "../api/client";
 import { lookUp, type Verdict, wordFor } from "../api/codes";
 import { t } from "../strings";
@@ -14,6 +14,9 @@ const ICONS = { supported: Check, weak: TriangleAlert, unsupported: CircleAlert 
   Verdict,
   typeof Check
 >;
+
+/** Pixels: the line before the quoted words stays in sight. */
+const LINE_ABOVE = 24;
 
 export function VerdictIcon({ verdict, size }: { verdict: string; size: number }): ReactNode {
   const Icon = lookUp<typeof Check>(ICONS, verdict) ?? Check;
@@ -94,8 +97,15 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
     staleTime: Infinity,
     retry: false,
   });
+  const text = useRef<HTMLQuoteElement>(null);
+  // The quoted words may be far down in a long passage.
+  useLayoutEffect(() => {
+    const mark = chunk.data && text.current?.querySelector("mark");
+    if (mark && text.current) text.current.scrollTop = mark.offsetTop - text.current.offsetTop - LINE_ABOVE;
+  }, [chunk.data]);
   const { name, place } = splitLabel(citation);
   const headings = citation.locator.headings ?? [];
+  const isNamed = place === `"${headings.at(-1)}"`;
   const whole = chunk.data?.text ?? citation.quote;
   const at = whole.indexOf(citation.quote);
   return (
@@ -105,9 +115,9 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
           <FileIcon type={typeOf(name)} size={15} />
           <strong className="truncate">{name}</strong>
         </span>
-        <span className="muted small">{[place, ...headings].filter(Boolean).join(" › ")}</span>
+        <span className="muted small">{[isNamed ? "" : place, ...headings].filter(Boolean).join(" › ")}</span>
       </div>
-      <blockquote className="passage-text">
+      <blockquote className="passage-text" ref={text}>
         {at < 0 ? (
           whole
         ) : (

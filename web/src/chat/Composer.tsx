@@ -1,7 +1,16 @@
 // The field for questions: it grows, shows the scope as chips, and has a menu to attach or filter.
 import { useQuery } from "@tanstack/react-query";
 import { ArrowUp, AtSign, FolderOpen, ListFilterPlus, Plus, Square, Upload, X } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  type RefObject,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from "react";
+import { type Status, wordFor } from "../api/codes";
 import { projectsQuery } from "../api/queries";
 import { useResources } from "../api/resources";
 import { presentWorkspace } from "../api/workspace";
@@ -120,11 +129,13 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
         open={picker === "document"}
         onClose={() => setPicker(null)}
         onPick={(id) => onScope(withDocument(scope, id))}
+        next={field}
       />
       <ProjectPicker
         open={picker === "project"}
         onClose={() => setPicker(null)}
         onPick={(project) => onScope(withFilters({ project }, scope.filters ?? []))}
+        next={field}
       />
       <FilterDialog
         open={picker === "filter"}
@@ -196,21 +207,28 @@ interface ScopePickerProps {
   open: boolean;
   onClose: () => void;
   onPick: (id: string) => void;
+  next: RefObject<HTMLElement | null>;
 }
 
-function DocumentPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
+/** What answers cannot use, for itself at least. */
+const UNREAD: ReadonlySet<string> = new Set(["failed", "stored"] satisfies Status[]);
+
+function DocumentPicker({ open, onClose, onPick, next }: ScopePickerProps): ReactNode {
   const resources = useResources(open);
   const options = (resources.data ?? []).map((resource) => ({
     id: resource.id,
     label: resource.filename,
-    hint: resource.identifier ?? formatBytes(resource.file_size_bytes),
+    hint: UNREAD.has(resource.status)
+      ? wordFor(t.status, resource.status)
+      : (resource.identifier ?? formatBytes(resource.file_size_bytes)),
     icon: <FileIcon type={resource.type} />,
     onPick: () => onPick(resource.id),
   }));
-  return <Picker open={open} onClose={onClose} title={t.tagDocument} placeholder={t.findDocument} options={options} />;
+  const words = { title: t.tagDocument, placeholder: t.findDocument };
+  return <Picker open={open} onClose={onClose} next={next} options={options} {...words} />;
 }
 
-function ProjectPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
+function ProjectPicker({ open, onClose, onPick, next }: ScopePickerProps): ReactNode {
   const projects = useQuery({ ...projectsQuery(), enabled: open });
   const options = (projects.data ?? []).map((project) => ({
     id: project.id,
@@ -219,5 +237,6 @@ function ProjectPicker({ open, onClose, onPick }: ScopePickerProps): ReactNode {
     icon: <FolderOpen size={16} aria-hidden />,
     onPick: () => onPick(project.id),
   }));
-  return <Picker open={open} onClose={onClose} title={t.pickProject} placeholder={t.findProject} options={options} />;
+  const words = { title: t.pickProject, placeholder: t.findProject };
+  return <Picker open={open} onClose={onClose} next={next} options={options} {...words} />;
 }

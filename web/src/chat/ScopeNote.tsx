@@ -19,7 +19,8 @@ export function useScopeNames(scope: Scope, workspace: WorkspaceId): string[] {
   const projects = useQuery({ ...projectsQuery(workspace), enabled: Boolean(scope.project) });
   if (scope.project) return [projects.data?.find((project) => project.id === scope.project)?.name ?? t.project];
   if (!isFew) return [t.documents(ids.length)];
-  return ids.map((id) => resources.data?.find((resource) => resource.id === id)?.filename ?? "…");
+  const gone = resources.data ? t.deletedFile : "…";
+  return ids.map((id) => resources.data?.find((resource) => resource.id === id)?.filename ?? gone);
 }
 
 /** Said above a question that was narrowed, or was about other files than those that are shown. */

@@ -72,9 +72,15 @@ export async function startTurn(
     finish(threadId);
   } catch (error) {
     if (controller.signal.aborted) return;
-    change(threadId, { phase: "failed", problem: error instanceof ApiError ? error.message : t.noConnection });
+    change(threadId, { phase: "failed", problem: problemOf(error, scope) });
     controllers.delete(threadId);
   }
+}
+
+/** What a failed turn says. The server names a file that is gone by its id, which nobody knows it by. */
+function problemOf(error: unknown, scope: Scope): string {
+  if (!(error instanceof ApiError)) return t.noConnection;
+  return error.status === 404 && scope.resource_ids?.length ? t.scopeDeleted : error.message;
 }
 
 /** End the answer where it is; what has come so far stays, on the screen and in the thread. */

@@ -42,6 +42,9 @@ export function useMedia(query: string): boolean {
 
 export const PHONE = "(max-width: 760px)";
 
+/** Where a source covers the screen that it belongs to, as there is no room beside it. */
+export const NO_ROOM_BESIDE = "(max-width: 1020px)";
+
 /** Sets the tab's title while the screen is shown. */
 export function useTitle(title: string): void {
   useEffect(() => {

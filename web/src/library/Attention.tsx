@@ -1,11 +1,12 @@
 // A file that did not make it all the way: what happened, what is still usable, and what to do.
-import { type FormEvent, type ReactNode, useState } from "react";
+import { type ReactNode, useState } from "react";
 import type { Resource } from "../api/client";
 import { type ExtractionCode, lookUp, needsPassword, wordFor } from "../api/codes";
 import { presentWorkspace } from "../api/workspace";
 import { t } from "../strings";
 import { Button } from "../ui/Button";
 import { Notice } from "../ui/Notice";
+import { PasswordForm } from "../ui/PasswordForm";
 import { notify, notifyError } from "../ui/Toasts";
 import { useMayChange, useShared, workspaceOf } from "../workspace/workspaces";
 import { reindex, retryWithPassword } from "./actions";
@@ -41,7 +42,7 @@ export function Attention({ resource, onReplace }: { resource: Resource; onRepla
         </dl>
         {mayChange &&
           (needsPassword(code) ? (
-            <PasswordForm resource={resource} />
+            <Locked resource={resource} />
           ) : (
             <Remedies resource={resource} onReplace={onReplace} />
           ))}
@@ -66,34 +67,14 @@ function Remedies({ resource, onReplace }: { resource: Resource; onReplace: () =
   );
 }
 
-function PasswordForm({ resource }: { resource: Resource }): ReactNode {
+function Locked({ resource }: { resource: Resource }): ReactNode {
   const shared = useShared();
-  const [password, setPassword] = useState("");
   const [isBusy, setBusy] = useState(false);
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
+  const submit = (password: string): void => {
     setBusy(true);
     void retryWithPassword(resource, password, workspaceOf(resource, shared, presentWorkspace()))
       .catch(notifyError)
       .finally(() => setBusy(false));
   };
-  return (
-    <form className="row wrap" onSubmit={submit}>
-      <label>
-        <span className="visually-hidden">{t.password}</span>
-        <input
-          className="input password-input"
-          type="password"
-          autoComplete="off"
-          required
-          placeholder={t.password}
-          value={password}
-          onChange={(event) => setPassword(event.target.value)}
-        />
-      </label>
-      <Button small kind="primary" type="submit" disabled={isBusy || !password}>
-        {t.retryWithPassword}
-      </Button>
-    </form>
-  );
+  return <PasswordForm isBusy={isBusy} onSubmit={submit} />;
 }

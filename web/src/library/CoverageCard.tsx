@@ -23,6 +23,8 @@ const FRONT = "i";
 export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
   const report = reportOf(resource);
   if (!report) return null;
+  const total = totals(report);
+  if (!total.length && !report.units.length && !remarksOf(report).length) return null;
   const isWhole = report.units.length === 1 && report.units[0]?.unit === "file";
   const open = (unit: CoverageUnit): void =>
     openViewer({ resourceId: resource.id, filename: resource.filename, locator: placeOf(unit) });
@@ -30,7 +32,7 @@ export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
     <section className="card stack" aria-labelledby="coverage-title">
       <div className="spread">
         <h2 id="coverage-title">{t.coverage}</h2>
-        <span className="muted small">{totals(report)}</span>
+        <span className="muted small">{total.join(" · ")}</span>
       </div>
       {!isWhole && report.units.length > 0 && (
         <>
@@ -40,7 +42,9 @@ export function CoverageCard({ resource }: { resource: Resource }): ReactNode {
       )}
       {isWhole && report.units[0] && (
         <p className="small muted">
-          {describe(report.units[0]).join(" · ") || t.coverageKind[kindOf(report.units[0])]}
+          {describe(report.units[0])
+            .filter((line) => !total.includes(line))
+            .join(" · ") || t.coverageKind[kindOf(report.units[0])]}
         </p>
       )}
       <Remarks report={report} />
@@ -166,15 +170,13 @@ function describe(unit: CoverageUnit): string[] {
   ].filter((line): line is string => typeof line === "string");
 }
 
-function totals(report: CoverageReport): string {
+function totals(report: CoverageReport): string[] {
   return [
     report.words && t.coverageWords(report.words),
     report.tables && t.coverageTables(report.tables),
     report.images && t.coverageImages(report.images),
     report.rows && t.coverageRows(report.rows),
-  ]
-    .filter(Boolean)
-    .join(" · ");
+  ].filter((line): line is string => typeof line === "string");
 }
 
 function placeOf(unit: CoverageUnit): Locator {

@@ -1,7 +1,8 @@
 // Searching with the lid off: what each leg finds, how it is ranked, and where the time goes.
 import { useMutation } from "@tanstack/react-query";
 import { FlaskConical } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useSearchParams } from "wouter";
 import { api, unwrap } from "../api/client";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
@@ -19,9 +20,27 @@ async function search(form: SearchForm): Promise<Found> {
 }
 
 export default function PlaygroundScreen(): ReactNode {
-  const [form, setForm] = useState<SearchForm>(EMPTY_FORM);
+  const [address, setAddress] = useSearchParams();
+  const inAddress = address.get("q") ?? "";
+  const [form, setForm] = useState<SearchForm>(() => ({ ...EMPTY_FORM, query: inAddress }));
   const found = useMutation({ mutationFn: search });
+  const { mutate, reset } = found;
   useTitle(t.search);
+  // What was searched for is in the address, so that it is there again after a reload and on the way back.
+  const searched = useRef("");
+  useEffect(() => {
+    if (inAddress === searched.current) return;
+    searched.current = inAddress;
+    const asked = { ...form, query: inAddress };
+    setForm(asked);
+    if (inAddress) mutate(asked);
+    else reset();
+  }, [inAddress, form, mutate, reset]);
+  const run = (): void => {
+    searched.current = form.query;
+    if (form.query !== inAddress) setAddress({ q: form.query });
+    mutate(form);
+  };
   return (
     <div className="playground-frame">
       <main className="screen playground">
@@ -30,9 +49,9 @@ export default function PlaygroundScreen(): ReactNode {
             <h1>{t.search}</h1>
             <p className="muted">{t.playgroundText}</p>
           </header>
-          <QueryForm form={form} isBusy={found.isPending} onForm={setForm} onSearch={() => found.mutate(form)} />
+          <QueryForm form={form} isBusy={found.isPending} onForm={setForm} onSearch={run} />
           {found.isPending && !found.data && <Loading lines={8} />}
-          {found.isError && <Failure error={found.error} onRetry={() => found.mutate(form)} />}
+          {found.isError && <Failure error={found.error} onRetry={run} />}
           {found.data && <Results found={found.data} />}
           {found.isIdle && (
             <Empty icon={<FlaskConical size={40} aria-hidden />} title={t.playgroundEmptyTitle}>

@@ -16,11 +16,15 @@ interface DialogProps {
 }
 
 export function Dialog({ open, onClose, title, description, wide = false, children, actions }: DialogProps): ReactNode {
+  const opener = useOpener(open);
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
-        <Base.Popup className={wide ? "dialog dialog-wide" : "dialog"}>
+        <Base.Popup
+          className={wide ? "dialog dialog-wide" : "dialog"}
+          finalFocus={() => (opener?.isConnected && opener !== document.body ? opener : true)}
+        >
           <div className="dialog-head">
             <div className="grow">
               <Base.Title className="dialog-title">{title}</Base.Title>
@@ -36,6 +40,20 @@ export function Dialog({ open, onClose, title, description, wide = false, childr
       </Base.Portal>
     </Base.Root>
   );
+}
+
+/** What had the focus when a dialog was opened; of a menu, which is gone by the time it closes, the button. */
+function useOpener(open: boolean): HTMLElement | null {
+  const [opener, setOpener] = useState<HTMLElement | null>(null);
+  const [wasOpen, setWasOpen] = useState(false);
+  if (open !== wasOpen) {
+    setWasOpen(open);
+    const focused = document.activeElement;
+    const menu = focused?.closest("[role='menu']");
+    const button = menu && document.getElementById(menu.getAttribute("aria-labelledby") ?? "");
+    if (open) setOpener(button ?? (focused instanceof HTMLElement ? focused : null));
+  }
+  return opener;
 }
 
 interface ConfirmProps {

@@ -19,6 +19,8 @@ interface PickerProps {
   placeholder: string;
   options: PickerOption[];
   onClose: () => void;
+  /** What has the focus afterwards; else what had it before. */
+  next?: RefObject<HTMLElement | null>;
 }
 
 const MOST_SHOWN = 100;
@@ -35,13 +37,13 @@ export function matching(options: PickerOption[], typed: string): PickerOption[]
   return found.sort((a, b) => rank(a) - rank(b)).slice(0, MOST_SHOWN);
 }
 
-export function Picker({ open, onClose, ...rest }: PickerProps): ReactNode {
+export function Picker({ open, onClose, next, ...rest }: PickerProps): ReactNode {
   const field = useRef<HTMLInputElement>(null);
   return (
     <Dialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <Dialog.Portal>
         <Dialog.Backdrop className="backdrop" />
-        <Dialog.Popup className="dialog picker" initialFocus={field}>
+        <Dialog.Popup className="dialog picker" initialFocus={field} finalFocus={next}>
           <PickerBody onClose={onClose} field={field} {...rest} />
         </Dialog.Popup>
       </Dialog.Portal>
@@ -49,7 +51,7 @@ export function Picker({ open, onClose, ...rest }: PickerProps): ReactNode {
   );
 }
 
-interface PickerBodyProps extends Omit<PickerProps, "open"> {
+interface PickerBodyProps extends Omit<PickerProps, "open" | "next"> {
   field: RefObject<HTMLInputElement | null>;
 }
 

@@ -159,7 +159,9 @@ function UploadRow({ upload }: { upload: Upload }): ReactNode {
       )}
       {upload.known && !problem && <span className="muted small">{t.known[upload.known](project?.name)}</span>}
       {project && !upload.known && <span className="muted small">{t.uploadingTo(project.name)}</span>}
-      {problem && <p className="upload-problem small">{problem.message}</p>}
+      {problem && (
+        <p className="upload-problem small">{lookUp<string>(t.failedTitle, problem.code) ?? problem.message}</p>
+      )}
       {needsAttention(upload) &&
         (needsPassword(problem?.code) ? (
           <PasswordRetry id={id} />

@@ -4,7 +4,7 @@ import { memo, type ReactNode } from "react";
 import type { Schemas } from "../api/client";
 import { formatNumber, formatPrecise } from "../lib/format";
 import { t } from "../strings";
-import type { Table } from "./tables";
+import { type Column, isYears, type Table } from "./tables";
 
 export type Row = Schemas["RowOut"];
 
@@ -89,12 +89,19 @@ export const GridRow = memo(function GridRow(props: GridRowProps): ReactNode {
           isActive={active === column.index + 1}
           isCited={isCited && citedColumn === column.index}
           value={row?.cells[column.index]}
-          isNumeric={NUMERIC.has(table.columns[column.index]?.dtype ?? "")}
+          kind={kindOf(table.columns[column.index])}
         />
       ))}
     </div>
   );
 });
+
+type CellKind = "text" | "number" | "year";
+
+function kindOf(column: Column | undefined): CellKind {
+  if (!column || !NUMERIC.has(column.dtype)) return "text";
+  return isYears(column) ? "year" : "number";
+}
 
 interface CellProps {
   index: number;
@@ -104,19 +111,20 @@ interface CellProps {
   isActive: boolean;
   isCited: boolean;
   value: unknown;
-  isNumeric: boolean;
+  kind: CellKind;
 }
 
 const Cell = memo(function Cell(props: CellProps): ReactNode {
-  const { index, left, width, isThere, isActive, isCited, value, isNumeric } = props;
+  const { index, left, width, isThere, isActive, isCited, value, kind } = props;
   const isNumber = typeof value === "number";
-  const text = value === null || value === undefined ? "" : isNumber ? formatPrecise(value) : String(value);
+  const isGrouped = isNumber && kind !== "year";
+  const text = value === null || value === undefined ? "" : isGrouped ? formatPrecise(value) : String(value);
   return (
     <div
       role="gridcell"
       aria-colindex={index + 2}
       tabIndex={tabIndex(isActive)}
-      className={isNumber && isNumeric ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
+      className={isNumber && kind !== "text" ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
       data-cited={isCited || undefined}
       style={{ left, width }}
       title={text || undefined}

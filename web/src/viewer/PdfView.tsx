@@ -15,8 +15,9 @@ import { placed } from "../lib/placed";
 import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
-import { Failure, Loading } from "../ui/Notice";
+import { Loading } from "../ui/Notice";
 import { firstPage, rectangles, topOf } from "./geometry";
+import { PdfProblem } from "./PdfProblem";
 import type { Target } from "./state";
 
 GlobalWorkerOptions.workerSrc = workerAddress;
@@ -37,9 +38,10 @@ interface Opened {
   sizes: Size[];
 }
 
-async function open(address: string): Promise<{ opened: Opened; close: () => void }> {
+async function open(address: string, password?: string): Promise<{ opened: Opened; close: () => void }> {
   const task = getDocument({
     url: address,
+    ...(password !== undefined && { password }),
     cMapUrl: `${FILES}/cmaps/`,
     standardFontDataUrl: `${FILES}/standard_fonts/`,
     wasmUrl: `${FILES}/wasm/`,
@@ -62,17 +64,23 @@ function size(page: PDFPageProxy): Size {
   return { width, height };
 }
 
+/** The passwords that were given in this tab, so that each is asked for once. */
+const passwords = new Map<string, string>();
+
 export default function PdfView({ target }: { target: Target }): ReactNode {
   const [opened, setOpened] = useState<Opened | null>(null);
   const [failure, setFailure] = useState<unknown>(null);
   const address = fileAddress(target.resourceId, target.version);
+  const [password, setPassword] = useState(() => passwords.get(address));
 
   useEffect(() => {
     let isGone = false;
     let close = (): void => undefined;
-    open(address).then(
+    setFailure(null);
+    open(address, password).then(
       (result) => {
         close = result.close;
+        if (password !== undefined) passwords.set(address, password);
         if (isGone) close();
         else setOpened(result.opened);
       },
@@ -82,12 +90,12 @@ export default function PdfView({ target }: { target: Target }): ReactNode {
       isGone = true;
       close();
     };
-  }, [address]);
+  }, [address, password]);
 
   if (failure)
     return (
       <div className="viewer-loading">
-        <Failure error={failure} />
+        <PdfProblem error={failure} isSecondTry={password !== undefined} onPassword={setPassword} />
       </div>
     );
   if (!opened)
@@ -104,7 +112,9 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
   const scroller = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(0);
   const [zoom, setZoom] = useState(1);
-  const [seen, setSeen] = useState({ first: 1, last: 2, current: 1 });
+  const [seen, setSeen] = useState({ first: 1, last: 2, current: 1, hasPassage: false });
+  const passage = firstPage(target.locator);
+  const passageTop = passage === undefined ? 0 : topOf(target.locator, passage);
   const widest = Math.max(...sizes.slice(0, SIZES_AT_ONCE).map((page) => page.width));
   const scale = width ? ((width - 2 * GAP) / widest) * zoom : 0;
   const tops = useMemo(() => offsets(sizes, scale), [sizes, scale]);
@@ -124,12 +134,17 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
     const first = Math.max(1, tops.findLastIndex((offset) => offset <= top - element.clientHeight / 2) + 1);
     const last = Math.max(1, tops.findLastIndex((offset) => offset < bottom + element.clientHeight / 2) + 1);
     const current = Math.max(1, tops.findLastIndex((offset) => offset <= top + element.clientHeight / 3) + 1);
+    const place = (tops[(passage ?? 0) - 1] ?? Number.NaN) + passageTop * scale;
+    const hasPassage = top <= place && place < bottom;
     setSeen((present) =>
-      present.first === first && present.last === last && present.current === current
+      present.first === first &&
+      present.last === last &&
+      present.current === current &&
+      present.hasPassage === hasPassage
         ? present
-        : { first, last, current },
+        : { first, last, current, hasPassage },
     );
-  }, [scale, tops]);
+  }, [scale, tops, passage, passageTop]);
 
   const goTo = useCallback(
     (page: number, points: number): void => {
@@ -142,24 +157,22 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
   // Go to the passage when it is opened and when the width settles, not while one reads.
   const gone = useRef("");
   useLayoutEffect(() => {
-    const page = firstPage(target.locator);
     const aim = `${target.nonce} ${scale.toFixed(4)}`;
     if (scale && gone.current !== aim) {
       gone.current = aim;
-      if (page) {
-        goTo(page, topOf(target.locator, page));
+      if (passage) {
+        goTo(passage, passageTop);
         // Once more when it is laid out: the browser may move what it scrolls when a scrollbar or a page appears.
-        requestAnimationFrame(() => goTo(page, topOf(target.locator, page)));
+        requestAnimationFrame(() => goTo(passage, passageTop));
       }
     }
     look();
-  }, [target, scale, goTo, look]);
+  }, [target, scale, goTo, look, passage, passageTop]);
 
   const step = (by: number): void => {
     const at = ZOOMS.findIndex((value) => value >= zoom);
     setZoom(ZOOMS[Math.min(Math.max(at + by, 0), ZOOMS.length - 1)] ?? 1);
   };
-  const passage = firstPage(target.locator);
   return (
     <div className="pdf">
       <div
@@ -194,8 +207,8 @@ function Pages({ opened, target }: { opened: Opened; target: Target }): ReactNod
         </div>
       </div>
       <div className="pdf-bar">
-        {passage !== undefined && seen.current !== passage && (
-          <Button small kind="quiet" onClick={() => goTo(passage, topOf(target.locator, passage))}>
+        {passage !== undefined && !seen.hasPassage && (
+          <Button small kind="quiet" onClick={() => goTo(passage, passageTop)}>
             {t.backToPassage}
           </Button>
         )}

@@ -5,13 +5,14 @@ import {
   lazy,
   type PointerEvent,
   type ReactNode,
+  type RefObject,
   Suspense,
   useEffect,
   useRef,
   useState,
 } from "react";
 import { useLocation } from "wouter";
-import { PHONE, useMedia } from "../lib/hooks";
+import { NO_ROOM_BESIDE, useMedia } from "../lib/hooks";
 import { fileAddress } from "../lib/save";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
@@ -23,6 +24,8 @@ const SourceView = lazy(() => import("./SourceView"));
 const NARROWEST = 320;
 const STEP = 40;
 const KEY = "citewell.viewer";
+/** In the state of the history's entry that a covering source has. */
+const MARK = "citewell.source";
 
 function storedWidth(): number {
   const width = Number(window.localStorage.getItem(KEY));
@@ -31,7 +34,7 @@ function storedWidth(): number {
 
 export function ViewerPanel(): ReactNode {
   const target = useStore(viewer);
-  const isPhone = useMedia(PHONE);
+  const isCovering = useMedia(NO_ROOM_BESIDE);
   const [width, setWidth] = useState(storedWidth);
   const [, navigate] = useLocation();
   const panel = useRef<HTMLElement>(null);
@@ -44,6 +47,8 @@ export function ViewerPanel(): ReactNode {
     window.addEventListener("keydown", close);
     return () => window.removeEventListener("keydown", close);
   }, [target]);
+  useFocus(panel, target !== null, isCovering);
+  useBackToClose(target !== null && isCovering);
   if (!target) return null;
 
   const resize = (next: number): void => {
@@ -52,8 +57,14 @@ export function ViewerPanel(): ReactNode {
     window.localStorage.setItem(KEY, String(width));
   };
   return (
-    <aside className="viewer" aria-label={t.viewer} ref={panel} style={isPhone ? undefined : { width }}>
-      {!isPhone && <Resizer width={width} onResize={resize} />}
+    <aside
+      className="viewer"
+      aria-label={t.viewer}
+      ref={panel}
+      tabIndex={-1}
+      style={isCovering ? undefined : { width }}
+    >
+      {!isCovering && <Resizer width={width} onResize={resize} />}
       <header className="viewer-head">
         <h2 className="truncate grow">{target.filename}</h2>
         <IconButton
@@ -61,7 +72,8 @@ export function ViewerPanel(): ReactNode {
           label={t.openInLibrary}
           onClick={() => {
             closeViewer();
-            navigate(`/library/${target.resourceId}`);
+            // In place of the source, where that has a place of its own in the history.
+            navigate(`/library/${target.resourceId}`, { replace: isCovering });
           }}
         >
           <Library size={16} aria-hidden />
@@ -91,6 +103,33 @@ export function ViewerPanel(): ReactNode {
       </div>
     </aside>
   );
+}
+
+/** The focus goes into a source that covers the screen, and back to what opened it when it is closed with the focus inside. */
+function useFocus(panel: RefObject<HTMLElement | null>, isOpen: boolean, isCovering: boolean): void {
+  useEffect(() => {
+    if (!isOpen) return;
+    const opener = document.activeElement;
+    return () => {
+      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus();
+    };
+  }, [isOpen]);
+  useEffect(() => {
+    if (isOpen && isCovering) panel.current?.focus();
+  }, [panel, isOpen, isCovering]);
+}
+
+/** While a source covers the screen, going back closes it, as it does any other screen. */
+function useBackToClose(isCovering: boolean): void {
+  useEffect(() => {
+    if (!isCovering) return;
+    window.history.pushState({ [MARK]: true }, "");
+    window.addEventListener("popstate", closeViewer);
+    return () => {
+      window.removeEventListener("popstate", closeViewer);
+      if (window.history.state?.[MARK]) window.history.back();
+    };
+  }, [isCovering]);
 }
 
 function Resizer({ width, onResize }: { width: number; onResize: (width: number) => void }): ReactNode {

@@ -20,6 +20,14 @@ export function tableAt(tables: readonly Table[], place: Locator | undefined): T
   return around ?? onSheet[0] ?? tables[0];
 }
 
+const FIRST_YEAR = 1900;
+const LAST_YEAR = 2100;
+
+/** Whether a column's numbers are likely years, which are written without a separator. */
+export function isYears({ dtype, min, max }: Pick<Column, "dtype" | "min" | "max">): boolean {
+  return dtype === "integer" && Number(min ?? 0) >= FIRST_YEAR && Number(max ?? 0) <= LAST_YEAR;
+}
+
 /** Whether a row is one of those at a place. */
 export function isRowOf(place: Locator | undefined, row: number): boolean {
   const { row: first, row_end: last, rows } = place ?? {};

@@ -57,10 +57,18 @@ describe("a scale", () => {
       [-4, -2, 0, 2, 4, 6],
     ],
     [
+      [2, 1, 1],
+      [0, 1, 2],
+    ],
+    [
+      [12, 3],
+      [0, 5, 10, 15],
+    ],
+    [
       [0.1, 0.35],
       [0, 0.1, 0.2, 0.3, 0.4],
     ],
-    [[0], [0, 0.2]],
+    [[0], [0, 1]],
   ])("of %j ends at round numbers and holds zero", (values, ticks) => {
     const scale = scaleOf(values);
     expect(scale.ticks).toEqual(ticks);

@@ -35,6 +35,20 @@ describe("the composer", () => {
     expect(onSubmit).toHaveBeenCalledTimes(1);
   });
 
+  test("says of a document that cannot answer why, in place of its size", async () => {
+    const file = { type: "pdf", identifier: null, file_size_bytes: 2_000, created_at: "2026-01-31T00:00:00Z" };
+    const resources = [
+      { ...file, id: "r1", filename: "locked.pdf", status: "failed" },
+      { ...file, id: "r2", filename: "policy.pdf", status: "indexed" },
+    ];
+    vi.stubGlobal("fetch", () => Promise.resolve(Response.json({ projects: [], resources, next_cursor: null })));
+    const { user } = show(composer());
+    await user.click(screen.getByRole("button", { name: "Attach or filter" }));
+    await user.click(await screen.findByRole("menuitem", { name: "Select a document" }));
+    expect((await screen.findByRole("option", { name: /locked/ })).textContent).toBe("locked.pdfFailed");
+    expect(screen.getByRole("option", { name: /policy/ }).textContent).toBe("policy.pdf2 kB");
+  });
+
   test("begins a line with Shift+Enter", async () => {
     const { user } = show(composer());
     await user.type(field(), "one{Shift>}{Enter}{/Shift}two");

@@ -57,6 +57,24 @@ describe("signing in", () => {
     expect(asked).toEqual([{ path: "POST /session", body: { token: "cw_1" } }]);
   });
 
+  test("a password that is refused is refused in words, without the path of its field", async () => {
+    const problem = "The password must have at least 12 characters.";
+    const fields = [
+      { field: "body.password", problem },
+      { field: "body.name", problem: "String should have at most 200 characters" },
+    ];
+    const message = `body.password: ${problem}; body.name: String should have at most 200 characters`;
+    answers["POST /account"] = () =>
+      Response.json({ error: { code: "invalid_request", message, details: { fields } } }, { status: 422 });
+    const { user } = show(<SignIn session={{ ...NOBODY, signUp: "open" }} onSignedIn={vi.fn()} />);
+    await user.click(screen.getByRole("button", { name: "Create an account" }));
+    await user.type(screen.getByLabelText("E-mail address"), "ama@example.org");
+    await user.type(screen.getByLabelText("Password"), "short");
+    await user.click(screen.getByRole("button", { name: "Create account" }));
+    const alert = await screen.findByRole("alert");
+    expect(alert.textContent).toBe(`${problem} name: String should have at most 200 characters.`);
+  });
+
   test("with accounts is by password; a wrong one is said to be wrong", async () => {
     const onSignedIn = vi.fn();
     answers["POST /session/password"] = () => Response.json({ error: { code: "wrong_credentials" } }, { status: 401 });

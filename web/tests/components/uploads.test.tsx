@@ -141,8 +141,12 @@ describe("the upload tray", () => {
 
   test("asks for a password where one is needed, and sends the file again with it", async () => {
     const { user } = show(<UploadTray />);
-    const problem = { code: "password_required", message: "This file is password-protected." };
+    const problem = {
+      code: "password_required",
+      message: "Upload it again with its password in the `password` field.",
+    };
     put(upload({ name: "locked.pdf", status: "failed", problem }));
+    expect(within(tray()).getByText("This file is password-protected.")).toBeTruthy();
     await user.type(within(tray()).getByLabelText("Password"), "secret{Enter}");
     await waitFor(() => expect(sent()).toEqual(["locked.pdf"]));
     expect(Requests.forms[0]?.get("password")).toBe("secret");

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { columnAt, isRowOf, type Table } from "../../src/viewer/tables";
+import { columnAt, isRowOf, isYears, type Table } from "../../src/viewer/tables";
 
 const table: Table = {
   id: "t0",
@@ -25,5 +25,15 @@ describe("a place in a table", () => {
     expect(columnAt(table, { row: 2, column: "amount" })).toBeUndefined();
     expect(columnAt(table, { row: 2 })).toBeUndefined();
     expect(columnAt(table, undefined)).toBeUndefined();
+  });
+});
+
+describe("a column of whole numbers", () => {
+  it("is one of years where all of them could be, and then has no separators", () => {
+    expect(isYears({ dtype: "integer", min: 1998, max: 2026 })).toBe(true);
+    expect(isYears({ dtype: "integer", min: 1998, max: 52_300 })).toBe(false);
+    expect(isYears({ dtype: "integer", min: 12, max: 2026 })).toBe(false);
+    expect(isYears({ dtype: "number", min: 1998.5, max: 2026 })).toBe(false);
+    expect(isYears({ dtype: "integer" })).toBe(false);
   });
 });

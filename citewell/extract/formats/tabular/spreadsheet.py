@@ -63,7 +63,7 @@ def _read_sheet(
     parts = beside if isinstance(beside, WorkbookParts) else None
     hints = beside.scan(sheet.name) if isinstance(beside, WorkbookParts) else SheetScan(shown=beside)
     if hints.uncalculated:
-        data.sink.warn(f"{hints.uncalculated} formulas were never calculated; their cells are empty")
+        data.sink.warn(_never_calculated(hints.uncalculated))
     if sheet.typ != SheetTypeEnum.WorkSheet:
         data.sink.skip("a chart, dialog or macro sheet")
     elif hints.cells > _MAX_CELLS:
@@ -80,6 +80,12 @@ def _read_sheet(
             read_sheet(SheetRows(cells, hints), named, data)
     if parts:
         parts.emit_rest(sheet.name)
+
+
+def _never_calculated(formulas: int) -> str:
+    if formulas == 1:
+        return "One formula was never calculated; its cell is empty"
+    return f"{formulas} formulas were never calculated; their cells are empty"
 
 
 @contextmanager
