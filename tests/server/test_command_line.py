@@ -62,6 +62,11 @@ def test_ask_answers_with_references(folder: Path) -> None:
     assert "Harbour rules.md" in said.split("References")[1]
 
 
+def test_ask_says_what_would_help_where_there_is_no_answer(held: Path) -> None:
+    said = _citewell("ask", "What does a helicopter cost?", "--data", held)
+    assert "No passage found mentions “helicopter”.\nUpload a file that does" in said
+
+
 def test_ask_names_sheet_and_row_of_data(held: Path) -> None:
     answer = _json("ask", "Which day had the highest kilos?", "--data", held)
     assert "Tuesday" in answer["answer"]
