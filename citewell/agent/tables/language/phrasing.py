@@ -286,7 +286,19 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     apart = (
         f", a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
     )
+    if plan.percent_of:
+        based = next((end for end in ends if shown(end[1]) == plan.percent_of), ends[0])
+        apart += _percent(plan, based, next(end for end in ends if end is not based))
     return f"{what}{where} {verb} {word} {at(shown(ahead))}, {_valued(plan, x)} [{m}], than {at(shown(behind))}, {_valued(plan, y)} [{n}]{apart}."
+
+
+def _percent(plan: Plan, base: tuple[Any, Any, int], other: tuple[Any, Any, int]) -> str:
+    """`: 61.6% more than in Q1 2025`; why not, where a figure is not above zero: of that nothing is a percentage."""
+    (start, named, _), (end, _, _) = base, other
+    if start <= 0 or end < 0:
+        return f"; a change from {_valued(plan, start)} to {_valued(plan, end)} has no percentage"
+    share = round(100 * abs(_exact(end) - _exact(start)) / _exact(start), 1)
+    return f": {shown(share)}% {'more' if end > start else 'less'} than {at(shown(named))}"
 
 
 def _with_number(row: ResultRow) -> ResultRow:

@@ -324,6 +324,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
             subject=subject,
             unique=(subject.name,),
             expected=len(values),
+            percent_of=reading.percent_of,
         )
     if len(others) != 1 or not others <= set(AGGREGATES):
         raise CannotPlan("it asks for several things at once")
@@ -343,6 +344,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
         subject=subject,
         function=function,
         expected=len(values),
+        percent_of=reading.percent_of,
     )
 
 
