@@ -100,6 +100,8 @@ def _quoted(plan: Plan) -> Plan:
         subject=plan.subject and replace(plan.subject, name=_words(plan.subject.with_unit)),
         asked=plan.asked and replace(plan.asked, name=_words(plan.asked.with_unit)),
         lead=_words(plan.lead),
+        percent_of=_words(plan.percent_of),
+        part=_words(plan.part),
     )
 
 
@@ -327,6 +329,18 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
     return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
 
 
+def _share(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """`Status is overdue in 6 of 40 rows in “Loans”, which is 15% [1].`"""
+    place = next((i for i, row in enumerate(result.rows) if shown(row.values[0]) == plan.part), None)
+    if place is None or place >= len(numbers) or plan.subject is None or len(result.rows) == result.query.limit:
+        return None
+    counts = [int(row.values[-1]) for row in result.rows]
+    some, total = counts[place], sum(counts)
+    rows = f"{some:,} of {total:,} rows in {_sheet(plan)}{conditions_text(plan.query)}"
+    share = shown(round(100 * some / total, 1))
+    return f"{plan.subject.name} is {_value(plan.part)} in {rows}, which is {share}% [{numbers[place]}]."
+
+
 def _apart(plan: Plan, value: Any) -> str:
     """A difference in the unit of its column, or in the plan's."""
     value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
@@ -391,6 +405,7 @@ _SHAPES = {
     Shape.WHOLE: _whole,
     Shape.VALUES: _values,
     Shape.SPAN: _span,
+    Shape.SHARE: _share,
 }
 
 

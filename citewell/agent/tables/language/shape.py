@@ -44,6 +44,7 @@ class Shape(StrEnum):
     WHOLE = "whole"
     VALUES = "values"
     SPAN = "span"
+    SHARE = "share"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +56,7 @@ class Plan:
     asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
     unit: of a difference, where the column's name does not say it (`years`); percent_of: the value of the subject that it is given in percent of, too;
+    part: the value of the subject whose share of the rows is asked for;
     ranked: the result has rows beyond the best ones, in the order of the metric; adds_up: what its rows have of the metric is given in total, too.
     """
 
@@ -73,6 +75,7 @@ class Plan:
     beside: bool = False
     unit: str = ""
     percent_of: str = ""
+    part: str = ""
     ranked: bool = False
     adds_up: bool = False
 

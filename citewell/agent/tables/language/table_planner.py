@@ -54,12 +54,12 @@ from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
-_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
+_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
 _DATED_COLUMNS = 8
 """Columns of dates whose years are known,"""
 _NUMERIC_COLUMNS = 50
 """and of numbers whose ranges are."""
-_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
+_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.SHARE})
 
 
 @dataclass(frozen=True, slots=True)
