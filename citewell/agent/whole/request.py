@@ -59,7 +59,7 @@ _ABOUT = re.compile(
     rf"|\bwhat (?:kind|sort|type) of {_FILES} (?:is|are) (?:this|it|these|that)\W*$"
 )
 _TOLD = re.compile(
-    r"^\W*(?:(?:please|can you|could you|would you) ){0,2}(?:tell (?:me|us)(?: (?:something|more|a bit|a little|a little bit))? about|(?:walk|take|guide|talk) (?:me|us) through) "
+    r"^\W*(?:(?:please|can you|could you|would you) ){0,2}(?:tell (?:me|us)(?: (?:something|more|a bit|a little|a little bit))? about|(?:walk|take|guide|talk) (?:me|us) through|what(?:'s| is| are) (?:in|inside)|describe) "
     r"(?P<what>.+)"
 )
 _THE_FILE = re.compile(
@@ -104,7 +104,7 @@ _FRAME = frozenset(
     """compare comparison comparing difference between differ list find show give name collect extract enumerate summary summaries summarise
     summarize summarised summarized overview gist tldr tl dr recap synopsis digest key main important central point points message messages
     finding findings takeaway takeaways fact facts idea ideas topic topics content contents cover covers contain contains say says discuss deal
-    about something more bit little walk take guide talk through kind sort type describe please can could would you me us tell make write short brief quick long detailed paragraph sentence sentences
+    about something more bit little walk take guide talk through inside kind sort type describe please can could would you me us tell make write short brief quick long detailed paragraph sentence sentences
     word words bullet bullets one two three four five both all every each whole entire full uploaded upload latest last everything it this that
     these those them file files document documents doc docs report reports paper papers pdf pdfs deck decks presentation presentations slide
     slides spreadsheet spreadsheets sheet sheets workbook workbooks table tables uploads attachment attachments material materials library text
