@@ -104,8 +104,10 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """An answer, then the source of each of its claims."""
+    """An answer, then the source of each of its claims; where there is none, what would help."""
     out.print(escape(answer["answer"]))
+    if hint := (answer.get("no_answer") or {}).get("hint"):
+        out.print(f"[dim]{escape(hint)}[/]")
     references: dict[int, dict[str, Any]] = {}
     for citation in answer["citations"]:
         references.setdefault(citation["n"], citation)

@@ -20,7 +20,7 @@ from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
-from citewell.agent.understand.question import read_question, wants_pictures
+from citewell.agent.understand.question import read_question, wants_pictures, without_request
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
@@ -108,7 +108,7 @@ class RuleAssistant:
                 turn.emit(TextDelta(part))
             return Draft(extract.text, True, extract.sources, confidence=confidence)
         reason = refused.reason if refused else ""
-        why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, own, hits, reason)
+        why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, without_request(own), hits, reason)
         text = f"{extract.text} {neutralise(escape_markers(why.text))}"
         return _say(
             turn,

@@ -48,6 +48,9 @@ def add(
         Path | None, typer.Option(help="Metadata by file: CSV with a column `file`, or JSON by file name.")
     ] = None,
     identifier: Annotated[str | None, typer.Option(help="A short name of the file, unique in its project.")] = None,
+    caption: Annotated[
+        str | None, typer.Option(help="Words that belong to the file; of a picture, they are embedded with it.")
+    ] = None,
     multimodal: Multimodal = None,
     tables: Tables = None,
     images: Images = None,
@@ -59,7 +62,8 @@ def add(
     Files that are known already are read again where the options ask for something else than before.
     """
     files = _files(paths)
-    shared = {k: v for k, v in {"project": project, "password": password or None}.items() if v is not None}
+    given = {"project": project, "password": password or None, "caption": caption}
+    shared = {name: value for name, value in given.items() if value is not None}
     shared |= option_fields(multimodal, tables, images, chunking)
     said = said_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}

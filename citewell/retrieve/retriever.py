@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError
+from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError, Unavailable
 from citewell.filters import build_filter, inferred_to_json, metadata_key, to_json, validate_keys
 from citewell.points import keyword
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
@@ -177,12 +177,18 @@ class Retriever:
         limit: int,
         trace: Trace,
     ) -> tuple[ScoredId, ...]:
-        """The fused list, joined with those of the query's rephrasings (never narrowed by inferred filters)."""
+        """The fused list, joined with those of the query's rephrasings (never narrowed by inferred filters), as far as they can be searched."""
         if self._chat is None or options.variations < 1:
             return found.fused
         with timed(trace, "expand"):
             queries = await rephrase(self._chat, request.query, options.variations)
-        lists = [(await self._legs.find(query, scope, limit, trace)).fused for query in queries]
+        lists: list[tuple[ScoredId, ...]] = []
+        for query in queries:
+            try:
+                lists.append((await self._legs.find(query, scope, limit, trace)).fused)
+            except (ProviderError, Unavailable) as error:
+                log.warning("a search goes on without a rephrasing: %s", error.message)
+                trace.details["variation_error"] = f"{error.code}: {error.message}"
         if request.debug:
             trace.details["variations"] = list(queries)
         return tuple(reciprocal_rank([found.fused, *lists])) if lists else found.fused

@@ -120,6 +120,7 @@ async def test_another_subject_with_the_same_words_is_less_sure_than_what_is_sai
         ("tell me about dogs", "dogs"),
         ("Can you find anything about the pier?", "the pier?"),
         ("about dogs", "dogs"),
+        ("Could you walk me through the stages?", "the stages?"),
         ("What about dogs?", "What about dogs?"),
         ("tell me about ", "tell me about "),
         ("Is there a rule about dogs?", "Is there a rule about dogs?"),

@@ -219,3 +219,23 @@ def test_what_a_heading_names_is_its_list_where_no_item_is_a_sentence() -> None:
     assert [one.shown for one in find_named_items(question, [items])] == ["A petrol station", "A larger crane"]
     assert find_named_items(read_question("What is the deposit?"), [prose]) == []
     assert find_named_items(read_question("Who is out of scope in the quay plan?"), [items]) == []
+
+
+@pytest.mark.parametrize(
+    "request_", ["List the steps", "Walk me through the steps", "Can you take us through the steps"]
+)
+async def test_to_be_led_through_steps_is_to_get_all_of_them(request_: str) -> None:
+    found = [
+        hit(
+            f"Of the steps of joining this is one: {text}",
+            headings=("Joining", f"Step {number}: {text[:-1]}"),
+            ordinal=number,
+        )
+        for number, text in enumerate(("Fill in the form.", "Bring a card.", "Sign the agreement."), start=1)
+    ]
+    extract = await ExtractiveAnswerer(WordEmbedder()).answer(f"{request_} of joining", found)
+    assert [part.split(" [")[0].strip() for part in extract.parts] == [
+        "1. Fill in the form",
+        "2. Bring a card",
+        "3. Sign the agreement",
+    ]

@@ -18,6 +18,8 @@ from citewell.points import index_point
 from citewell.ports import Capability, FloatMatrix, Reranked
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
+from citewell.text.language import detect_language
+from citewell.text.sparse import sparse_query
 from citewell.types import (
     ChunkType,
     Condition,
@@ -479,6 +481,23 @@ async def test_rephrasings_add_what_the_query_missed(library: Library) -> None:
 async def test_a_chat_model_that_fails_changes_nothing(library: Library, answer: str | None) -> None:
     retriever = library.retriever(chat=ScriptedChat(answer), options=RetrievalOptions(variations=3))
     assert await _texts(retriever, "loan") == await _texts(library.retriever(), "loan")
+
+
+async def test_a_rephrasing_that_cannot_be_searched_fails_no_other(library: Library) -> None:
+    class Fitful(MemoryIndex):
+        async def search(self, query: VectorQuery) -> list[ScoredId]:
+            if query.sparse == sparse_query("turnover", detect_language("turnover")):
+                raise Unavailable("The store did not answer.")
+            return await super().search(query)
+
+    index = Fitful()
+    await index.upsert(list(library.index._points.values()))
+    library.index = index
+    chat = ScriptedChat(json.dumps({"queries": ["turnover", "trees planted in spring"]}))
+    words = RetrievalOptions(dense_weight=0.0, variations=2)
+    found = await library.retriever(options=words, chat=chat).search(SearchRequest(owner_id="ann", query="greenery"))
+    assert [hit.chunk.text for hit in found.hits] == [_TEXTS[4]]
+    assert found.trace.details["variation_error"] == "unavailable: The store did not answer."
 
 
 async def test_rephrasings_are_not_narrowed_by_filters_of_the_query(library: Library) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from tests.server.running import RunningServer
 
@@ -60,6 +61,11 @@ def test_ask_answers_with_references(folder: Path) -> None:
     assert "14 crowns" in said
     assert "[1]" in said
     assert "Harbour rules.md" in said.split("References")[1]
+
+
+def test_ask_says_what_would_help_where_there_is_no_answer(held: Path) -> None:
+    said = _citewell("ask", "What does a helicopter cost?", "--data", held)
+    assert "No passage found mentions “helicopter”.\nUpload a file that does" in said
 
 
 def test_ask_names_sheet_and_row_of_data(held: Path) -> None:
@@ -189,6 +195,14 @@ def test_a_known_file_is_read_again_with_the_options_of_now(held: Path, tmp_path
     assert (read["outcome"], read["coverage"]["tables"]) == ("reread", 0)
     assert "cut again" in _citewell("add", page, "--data", held, "--chunking", "tokens:50:5")
     assert "tokens:1000:100" in _citewell("add", page, "--data", held, "--chunking", "tokens:many", code=2)
+
+
+def test_a_file_is_found_by_its_caption(held: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "IMG_0042.png"
+    Image.effect_noise((64, 64), 20).save(picture)
+    _citewell("add", picture, "--caption", "The lighthouse at dusk, seen from the pier.", "--data", held)
+    best = _json("search", "lighthouse", "--data", held)["hits"][0]
+    assert (best["filename"], best["type"]) == ("IMG_0042.png", "image")
 
 
 def test_reindex_says_how_many_files_it_did(folder: Path, held: Path) -> None:

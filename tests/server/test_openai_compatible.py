@@ -68,6 +68,17 @@ def test_a_stream_adds_up_and_ends_with_annotations_and_usage(client: openai.Ope
     assert usage.total_tokens == 0
 
 
+def test_where_there_is_no_answer_the_text_says_what_would_help(client: openai.OpenAI) -> None:
+    question = "How heavy is the largest walrus?"
+    said = text_of(ask(client, ("user", question)))
+    assert "walrus" in said
+    assert said.endswith("Upload a file that does, or use the words of your files.")
+    stream = client.chat.completions.create(
+        model="citewell", messages=[{"role": "user", "content": question}], stream=True
+    )
+    assert "".join(c.choices[0].delta.content or "" for c in stream if c.choices) == said
+
+
 def test_the_conversation_is_in_the_request(client: openai.OpenAI) -> None:
     answer = ask(
         client,

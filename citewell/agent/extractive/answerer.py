@@ -36,6 +36,7 @@ from citewell.agent.understand.question import (
     Question,
     asks_whether,
     read_question,
+    wants_list,
     without_request,
 )
 from citewell.agent.understand.titles import as_written
@@ -104,6 +105,8 @@ class ExtractiveAnswerer:
         asked = without_request(question_text)
         own = own[len(question_text) - len(asked) :] or asked
         question = await offload(len(asked), read_question, asked)
+        if wants_list(question_text):  # which the request may say that is cut off
+            question = replace(question, wants_list=True)
         scored = await self._scorer.score(question, hits, len(own), read=not pictures)
         scored = self._scorer.keep_counts(question, scored)
         scored = holding_the_office(question, agreeing(question, about_the_number(question, scored)), hits)

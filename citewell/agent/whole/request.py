@@ -58,6 +58,14 @@ _ABOUT = re.compile(
     rf"|\bwhat(?:'s| is| are) in (?:the|this|these|my|that) (?:\w+ )?{_FILES}\W*$|\bdescribe (?:the|this|these|my|that) (?:\w+ )?{_FILES}\W*$"
     rf"|\bwhat (?:kind|sort|type) of {_FILES} (?:is|are) (?:this|it|these|that)\W*$"
 )
+_TOLD = re.compile(
+    r"^\W*(?:(?:please|can you|could you|would you) ){0,2}(?:tell (?:me|us)(?: (?:something|more|a bit|a little|a little bit))? about|(?:walk|take|guide|talk) (?:me|us) through|what(?:'s| is| are) (?:in|inside)|describe) "
+    r"(?P<what>.+)"
+)
+_THE_FILE = re.compile(
+    r"^(?:the|this|that|these|my|our|your) (?:\w+ )?(?:files?|documents?|docs?|reports?|papers?|pdfs?|decks?|presentations?|slides?|spreadsheets?|sheets?"
+    r"|workbooks?|uploads?|attachments?)\W*$"
+)
 _FIND = (
     re.compile(
         r"\bwhat (?:do|have) (?:i|we|you) (?:have|got|know)? ?(?:got )?(?:on|about|regarding|concerning) (?P<topic>.+)"
@@ -96,7 +104,7 @@ _FRAME = frozenset(
     """compare comparison comparing difference between differ list find show give name collect extract enumerate summary summaries summarise
     summarize summarised summarized overview gist tldr tl dr recap synopsis digest key main important central point points message messages
     finding findings takeaway takeaways fact facts idea ideas topic topics content contents cover covers contain contains say says discuss deal
-    about kind sort type describe please can could would you me us tell make write short brief quick long detailed paragraph sentence sentences
+    about something more bit little walk take guide talk through inside kind sort type describe please can could would you me us tell make write short brief quick long detailed paragraph sentence sentences
     word words bullet bullets one two three four five both all every each whole entire full uploaded upload latest last everything it this that
     these those them file files document documents doc docs report reports paper papers pdf pdfs deck decks presentation presentations slide
     slides spreadsheet spreadsheets sheet sheets workbook workbooks table tables uploads attachment attachments material materials library text
@@ -123,9 +131,24 @@ def read_request(message: str, resources: Sequence[ResourceInfo]) -> WholeReques
         return found
     if (match := _LIST_PLAINLY.match(text)) and (found := _list(match["topic"], files, resources)) and _is_plain(found):
         return found
-    if (_SUMMARISE.search(text) or _ABOUT.search(text)) and not others:
+    if others:
+        return None
+    if _SUMMARISE.search(text) or _ABOUT.search(text) or _is_told_of(text, named):
         return WholeRequest(WholeKind.SUMMARISE, named or files)
     return None
+
+
+def _is_told_of(text: str, named: Sequence[ResourceInfo]) -> bool:
+    """Whether "tell me about" and the like is followed by a word for files, or by all of a name: one word of a name may be any topic."""
+    told = _TOLD.match(text)
+    if told is None:
+        return False
+    what = told["what"]
+    words = frozenset(analyze(what, "en"))
+    names = [name_terms(file.filename) for file in named]
+    whole = any(len(name) > 1 and name <= words for name in names)
+    by_filename = any(file.filename.lower() in what for file in named)
+    return whole or by_filename or _THE_FILE.match(what) is not None
 
 
 def asks_for_whole(message: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from citewell.agent.interface import Library, TextDelta, WholeFiles
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.steps import AssistantStep, Step
+from citewell.agent.whole.files import asks_for_files, files_in_words
 from citewell.agent.whole.quoted import quote
 from citewell.agent.whole.reading import WholeReader
 from citewell.agent.whole.request import asks_for_whole, read_request
@@ -45,7 +46,13 @@ class WholeDocuments:
         request = turn.request
         resources = await self._library.list_resources(request.owner_id, request.scope)
         if not resources:
-            return self._nothing(turn) if asks_for_whole(turn.question) else None
+            return (
+                self._nothing(turn) if asks_for_whole(turn.question) or asks_for_files(turn.request.message) else None
+            )
+        if self._model is None and asks_for_files(turn.request.message):  # a model lists them with a tool
+            listed = files_in_words(resources)
+            turn.emit(TextDelta(listed))
+            return Draft(listed, answered=True)
         whole = read_request(turn.question, resources)
         if whole is None or not whole.files:
             return None

@@ -25,6 +25,7 @@ from citewell.features.openai_compatible.schemas import (
     citation_annotations,
     completion,
     usage,
+    what_helps,
 )
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.waiting import CLIENT_LEFT, last_event
@@ -88,6 +89,8 @@ async def _pieces(
                 case TextDelta(text):
                     yield chunk(id, created, model, {"content": text})
                 case Done(answer=answer):
+                    if hint := what_helps(event):
+                        yield chunk(id, created, model, {"content": hint})
                     cited = citation_annotations(answer.text, answer.citations, base)
                     yield chunk(id, created, model, {"annotations": cited} if cited else {}, "stop")
                     if with_usage:

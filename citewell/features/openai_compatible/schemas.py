@@ -105,11 +105,17 @@ def citation_annotations(text: str, citations: tuple[Citation, ...], base: str) 
     ]
 
 
+def what_helps(done: Done) -> str:
+    """What would help where there is no answer, to go behind its text: these clients show nothing else."""
+    why = done.answer.no_answer
+    return f" {why.hint}" if why is not None and why.hint else ""
+
+
 def completion(id: str, created: int, model: str, done: Done, base: str) -> dict[str, Any]:
     """The answer sent whole."""
     message = {
         "role": "assistant",
-        "content": done.answer.text,
+        "content": done.answer.text + what_helps(done),
         "refusal": None,
         "annotations": citation_annotations(done.answer.text, done.answer.citations, base),
     }

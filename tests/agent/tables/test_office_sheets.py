@@ -53,6 +53,36 @@ async def test_a_change_is_the_difference_of_the_two_rows_that_are_named(
 
 
 @pytest.mark.parametrize(
+    ("question", "share"),
+    [
+        ("By what percentage did revenue grow from Q3 to Q4?", "4.9% more than in Q3 2025"),
+        ("What is the percentage change in revenue between Q3 and Q4?", "4.9% more than in Q3 2025"),
+        ("By how many percent did revenue rise from Q3 2025 to Q4 2025?", "4.9% more than in Q3 2025"),
+        ("How much higher was revenue in Q4 than in Q3 in percent?", "4.9% more than in Q3 2025"),
+        ("Revenue in Q4 compared to Q3 in percent", "4.9% more than in Q3 2025"),
+        ("What was the growth rate of revenue from Q3 to Q4?", "4.9% more than in Q3 2025"),
+        ("Compare Q4 vs Q3 revenue in percent", "4.7% less than in Q4 2025"),
+    ],
+)
+async def test_a_change_is_given_in_percent_where_that_is_asked(sheets: Sheets, question: str, share: str) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    assert await answer_of(sheets, question) == f"{ROSE.removesuffix('.')}: {share}."
+
+
+async def test_of_a_figure_below_zero_nothing_is_a_percentage(sheets: Sheets) -> None:
+    sheets.add({"Quarter": "text", "Profit": "integer"}, [("Q1 2025", -200), ("Q2 2025", 100)], sheet=None)
+    said = await answer_of(sheets, "By how many percent did profit grow from Q1 to Q2?")
+    assert said is not None
+    assert said.endswith("a difference of 300; a change from -200 to 100 has no percentage.")
+
+
+async def test_percent_of_percent_is_not_guessed(sheets: Sheets) -> None:
+    sheets.add(QUARTERS, QUARTER_ROWS, filename="quarters.csv", sheet=None)
+    said = await answer_of(sheets, "By how many percent did the margin grow from Q1 to Q3?")
+    assert said is None or said.startswith("refused")
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "total revenue from Q1 up to Q3",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.tables.language.amounts import SUMMED, adds_up, amount_column, is_price
+from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.wording import Operation, norm
 from citewell.agent.tables.query.typed import Comparator
@@ -24,6 +25,9 @@ _GOING, _WAYS = frozenset({"go", "goes", "went", "gone"}), frozenset({"up", "dow
 _BETWEEN_TWO = frozenset({"between", "than", "from", "to", "and", "or", "by", "compared"})
 
 
+_PERCENT = frozenset(map(norm, ("percent", "percentage")))
+# What the figure that a change is a percentage of is named after; `to` and `with` only behind `compared`.
+_BEFORE_THE_BASE = frozenset({"from", "than", "since", "over"})
 _COMPARED_BY_WORD = frozenset({"more", "less", "higher", "lower"})
 
 
@@ -52,17 +56,23 @@ def read_alternatives(reading: Reading) -> None:
 def read_changes(reading: Reading) -> None:
     """`By how much did revenue grow from Q3 to Q4`, `is rent higher in A1 than in B2`: compare the two rows that are named.
 
-    Only where one column of numbers is named, and two values of one other column.
+    Only where one column of numbers is named, and two values of one other column. How many percent it is, too, where that is asked.
     """
     paired = [c for c in reading.conditions if c.comparison is Comparator.IN]
     measures = {m.column.name for m in reading.columns if m.column.kind in _NUMERIC}
-    operations = {o.operation for o in reading.operations}
+    percents = _percents(reading)
+    asked = [o for o in reading.operations if o.operation is not Operation.COUNT or o.last not in percents]
+    operations = {o.operation for o in asked}
     if len(paired) != 1 or len(reading.values) != 2 or len(measures) != 1 or not operations <= _COMPARED:
         return
     texts = [word.text.casefold() for word in reading.question]
     free = [i for i in range(len(texts)) if reading.is_free(i, i + 1)]
     goes = [i for i in free if texts[i] in _GOING and not _WAYS.isdisjoint(texts[i + 1 : i + 2])]
     said = goes + [i for i in free if reading.question[i].norm in _CHANGING]
+    if percents and (said or Operation.COMPARE in operations):
+        reading.operations = asked
+        reading.used.update(percents)
+        reading.percent_of = _base(reading, texts)
     if not said:
         return
     besides = _BETWEEN_TWO | _WAYS if goes else _BETWEEN_TWO
@@ -70,3 +80,22 @@ def read_changes(reading: Reading) -> None:
     if Operation.COMPARE not in operations:
         word = reading.question[said[0]].text
         reading.operations.append(OperationMention(Operation.COMPARE, said[0], said[0] + 1, None, word))
+
+
+def _percents(reading: Reading) -> set[int]:
+    """Where it is asked for percent: `by how many percent`, `percentage change`, `growth rate`; not of figures that are in percent themselves."""
+    if any(unit_of(m.column.name) == "%" for m in reading.columns):
+        return set()
+    norms = [word.norm for word in reading.question]
+    rates = (i for i in range(1, len(norms)) if norms[i - 1 : i + 1] == [norm("growth"), norm("rate")])
+    return {i for i in (*(i for i, one in enumerate(norms) if one in _PERCENT), *rates) if reading.is_free(i, i + 1)}
+
+
+def _base(reading: Reading, texts: list[str]) -> str:
+    """The value whose figure a change is a percentage of: what it is `from`, higher `than` or `compared to`, else the first that is named."""
+    first, second = sorted(reading.values, key=lambda value: value.first)
+    for value, start in ((first, 0), (second, first.last)):
+        before = texts[start : value.first]
+        if "compared" in before or not _BEFORE_THE_BASE.isdisjoint(before[-3:]):
+            return value.value
+    return first.value

@@ -100,6 +100,8 @@ def _quoted(plan: Plan) -> Plan:
         subject=plan.subject and replace(plan.subject, name=_words(plan.subject.with_unit)),
         asked=plan.asked and replace(plan.asked, name=_words(plan.asked.with_unit)),
         lead=_words(plan.lead),
+        percent_of=_words(plan.percent_of),
+        part=_words(plan.part),
     )
 
 
@@ -286,7 +288,19 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     apart = (
         f", a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
     )
+    if plan.percent_of:
+        based = next((end for end in ends if shown(end[1]) == plan.percent_of), ends[0])
+        apart += _percent(plan, based, next(end for end in ends if end is not based))
     return f"{what}{where} {verb} {word} {at(shown(ahead))}, {_valued(plan, x)} [{m}], than {at(shown(behind))}, {_valued(plan, y)} [{n}]{apart}."
+
+
+def _percent(plan: Plan, base: tuple[Any, Any, int], other: tuple[Any, Any, int]) -> str:
+    """`: 61.6% more than in Q1 2025`; why not, where a figure is not above zero: of that nothing is a percentage."""
+    (start, named, _), (end, _, _) = base, other
+    if start <= 0 or end < 0:
+        return f"; a change from {_valued(plan, start)} to {_valued(plan, end)} has no percentage"
+    share = round(100 * abs(_exact(end) - _exact(start)) / _exact(start), 1)
+    return f": {shown(share)}% {'more' if end > start else 'less'} than {at(shown(named))}"
 
 
 def _with_number(row: ResultRow) -> ResultRow:
@@ -313,6 +327,18 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
     name = plan.metric.name
     apart = _apart(plan, abs(_exact(high) - _exact(low)))
     return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
+
+
+def _share(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """`Status is overdue in 6 of 40 rows in “Loans”, which is 15% [1].`"""
+    place = next((i for i, row in enumerate(result.rows) if shown(row.values[0]) == plan.part), None)
+    if place is None or place >= len(numbers) or plan.subject is None or len(result.rows) == result.query.limit:
+        return None
+    counts = [int(row.values[-1]) for row in result.rows]
+    some, total = counts[place], sum(counts)
+    rows = f"{some:,} of {total:,} rows in {_sheet(plan)}{conditions_text(plan.query)}"
+    share = shown(round(100 * some / total, 1))
+    return f"{plan.subject.name} is {_value(plan.part)} in {rows}, which is {share}% [{numbers[place]}]."
 
 
 def _apart(plan: Plan, value: Any) -> str:
@@ -379,6 +405,7 @@ _SHAPES = {
     Shape.WHOLE: _whole,
     Shape.VALUES: _values,
     Shape.SPAN: _span,
+    Shape.SHARE: _share,
 }
 
 

@@ -11,6 +11,7 @@ from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.metrics import CannotPlan, metrics, one_metric, require_one_currency
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.shape import AGGREGATES, Plan, Shape, grouped
+from citewell.agent.tables.language.shares import share_of_rows
 from citewell.agent.tables.language.wording import DATE_EXTREMES, LISTING, Operation
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
@@ -56,6 +57,8 @@ def _computes(reading: Reading) -> bool:
 
 
 def _plan(reading: Reading, label: TableColumn | None) -> Plan:
+    if reading.share is not None:
+        return share_of_rows(reading, reading.share, label)
     operations = {o.operation for o in reading.operations}
     match operations:
         case _ if not operations and reading.groups:
@@ -324,6 +327,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
             subject=subject,
             unique=(subject.name,),
             expected=len(values),
+            percent_of=reading.percent_of,
         )
     if len(others) != 1 or not others <= set(AGGREGATES):
         raise CannotPlan("it asks for several things at once")
@@ -343,6 +347,7 @@ def _compare(reading: Reading, others: set[Operation]) -> Plan:
         subject=subject,
         function=function,
         expected=len(values),
+        percent_of=reading.percent_of,
     )
 
 

@@ -26,7 +26,8 @@ class OperationMention:
 class Reading:
     """A question read against a table. `left_over` are the words that nothing explains: with any, there is no plan.
 
-    how_much: it asks for an amount in these words; dealings: the stems of its verbs whose object is money (`spent`, `cost`); group_part: dates are grouped by this part of them (`per month`).
+    how_much: it asks for an amount in these words; dealings: the stems of its verbs whose object is money (`spent`, `cost`); group_part: dates are grouped by this part of them (`per month`);
+    percent_of: the value whose figure a change is asked for in percent of; share: the value whose share of the rows is asked for.
     """
 
     words: TableWords
@@ -43,6 +44,8 @@ class Reading:
     how_much: bool = False
     dealings: set[str] = field(default_factory=set[str])
     group_part: DatePart | None = None
+    percent_of: str = ""
+    share: ValueMention | None = None
     used: set[int] = field(default_factory=set[int])
 
     @property

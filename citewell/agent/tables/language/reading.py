@@ -25,6 +25,7 @@ from citewell.agent.tables.language.links import (
 )
 from citewell.agent.tables.language.missing import NEGATIONS, check_negations, read_missing, read_payments
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
+from citewell.agent.tables.language.shares import read_share
 from citewell.agent.tables.language.wording import (
     FILLERS,
     SOFT_FILLERS,
@@ -79,6 +80,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_rows_and_names(reading)
     _read_verb(reading)
     _read_flags(reading)
+    read_share(reading)
     _check_alternatives(reading)
     check_negations(reading)
     return reading

@@ -44,6 +44,7 @@ class Shape(StrEnum):
     WHOLE = "whole"
     VALUES = "values"
     SPAN = "span"
+    SHARE = "share"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +55,8 @@ class Plan:
     unique: columns that must not repeat among the rows for the answer to be unambiguous; expected: how many rows it must give;
     asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
-    unit: of a difference, where the column's name does not say it (`years`);
+    unit: of a difference, where the column's name does not say it (`years`); percent_of: the value of the subject that it is given in percent of, too;
+    part: the value of the subject whose share of the rows is asked for;
     ranked: the result has rows beyond the best ones, in the order of the metric; adds_up: what its rows have of the metric is given in total, too.
     """
 
@@ -72,6 +74,8 @@ class Plan:
     lead: str = ""
     beside: bool = False
     unit: str = ""
+    percent_of: str = ""
+    part: str = ""
     ranked: bool = False
     adds_up: bool = False
 

@@ -30,6 +30,7 @@ from citewell.agent.tables.language.links import (
     table_words,
 )
 from citewell.agent.tables.language.metrics import CannotPlan
+from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
@@ -53,12 +54,12 @@ from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
-_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
+_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
 _DATED_COLUMNS = 8
 """Columns of dates whose years are known,"""
 _NUMERIC_COLUMNS = 50
 """and of numbers whose ranges are."""
-_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS})
+_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.SHARE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,10 +134,13 @@ class TablePlanner:
     ) -> Planned | Refused | None:
         """A plan; a refusal with its reason; or None when the question is not one for the tables.
 
-        only: the question is asked of these tables and of no other file, so some words of it may mean nothing in them.
+        only: the question is asked of these tables and of no other file, so some words of it may mean nothing in them; so it is
+        where it names a file itself.
         """
         if len(question) > self._thresholds.question_characters:
             return None
+        if named := of_named_file(question, tables):
+            question, tables, only = named.question, named.tables, True
         found = await self._read_or_weigh(owner_id, question, tables, only=only)
         if isinstance(found, Planned) and found.plan.shape in LISTING and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)

@@ -9,6 +9,7 @@ from datetime import date, datetime
 
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.links import column_mentions, core_name, names_of_table, unit_words
+from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.picture.choose import Wish
 from citewell.agent.tables.picture.dimension import Dimension, date_columns, find_dimensions
@@ -63,6 +64,8 @@ class PicturePlanner:
         self, owner_id: str, message: str, tables: Sequence[TableInfo]
     ) -> PlannedPicture | Refused | None:
         """A plan; a refusal with its reason; None when the message asks for no picture of these tables."""
+        if named := of_named_file(message, tables):
+            message, tables = named.question, named.tables
         request = read_request(message)
         if request is None:
             return None

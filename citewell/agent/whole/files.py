@@ -1,0 +1,50 @@
+"""Questions about the files themselves: which there are, and how many."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from citewell.agent.citations.bracketed import escape_markers
+from citewell.agent.citations.markdown import neutralise
+from citewell.types import ResourceInfo
+
+MAX_LISTED = 50
+"""Files that an answer names; it says how many there are."""
+MAX_KNOWN = 500
+"""Files that are looked at: where so many are in scope, there may be more."""
+_FILES = r"(?:files?|documents?|docs?|uploads?)"
+_PLACE = r"(?:in (?:here|(?:the|this|my|our) (?:library|project)))"
+_HAVE = r"(?:have|(?:have )?(?:uploaded|added|got))"
+# `How many documents are there?` may be about the rows of a table.
+_ASKED = re.compile(
+    r"^\W*(?:(?:please|can you|could you|would you) )*"
+    rf"(?:(?:what|which|how many) {_FILES} (?:(?:do|did|have) (?:i|we|you) {_HAVE}|are (?:here|uploaded|{_PLACE}))"
+    r"|(?:what|which) (?:files|uploads) are there|what (?:have|did) (?:i|we) upload(?:ed)?"
+    rf"|(?:list|show|name)(?: me| us)? (?:all )?(?:of )?(?:(?:my|our) {_FILES}|(?:the )?{_FILES} (?:that )?(?:i|we) (?:have )?uploaded))"
+    rf"(?: (?:here|so far|until now|up to now|already|to you|{_PLACE}))*\W*$"
+)
+
+
+def asks_for_files(message: str) -> bool:
+    """Whether a message asks which files there are, or how many, and nothing about what is in them."""
+    return _ASKED.match(" ".join(message.lower().replace("’", "'").split())) is not None
+
+
+def files_in_words(resources: Sequence[ResourceInfo]) -> str:
+    """`There are 2 files here:` and a line for each, newest first; of a file that was not read, why."""
+    count = len(resources)
+    lead = "There is 1 file here:" if count == 1 else f"There are {count:,} files here:"
+    if count >= MAX_KNOWN:
+        lead = f"There are {MAX_KNOWN:,} files here, or more:"
+    lines = [_line(resource) for resource in resources[:MAX_LISTED]]
+    if count > MAX_LISTED:
+        lines.append(f"\nThese are the newest {MAX_LISTED}. The library lists all of them.")
+    return "\n".join([lead, *lines])
+
+
+def _line(resource: ResourceInfo) -> str:
+    said = ""
+    if resource.status in ("failed", "stored"):
+        said = f" (not read: {resource.note})" if resource.note else " (not read)"
+    return f"- {neutralise(escape_markers(' '.join(f'{resource.filename}{said}'.split())))}"
