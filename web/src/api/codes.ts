@@ -140,6 +140,7 @@ export const HEALTH_PARTS = [
   "local model",
   "vision",
   "blobs",
+  "mail",
   "parsers",
   "rapidocr",
   "database",
