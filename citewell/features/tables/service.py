@@ -18,7 +18,6 @@ ROW = "_row"
 _BINS = 16
 _MAX_VALUES = 10
 _DAMAGED_COPY = "The exact copy of this table is damaged. Upload the file again as a new version."
-_NUMERIC = frozenset({"integer", "number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ class TableService:
         found = next((c for c in table.columns if c.name == column), None)
         if found is None:
             raise NotFound("The table has no such column.")
-        numeric = found.kind in _NUMERIC
+        numeric = found.is_numeric
         bars = await (self._histogram(path, column) if numeric else self._frequent(path, column))
         filled = await self._run(path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))

@@ -131,17 +131,17 @@ class GridColumn:
     @cached_property
     def is_numeric(self) -> bool:
         """Numbers, or texts that hold one each."""
-        return self.info.kind in ("integer", "number") or self.part is TextValue.NUMBER
+        return self.info.is_numeric or self.part is TextValue.NUMBER
 
     @cached_property
     def is_dated(self) -> bool:
         """Dates, or whole numbers that are years."""
-        return self.info.kind in ("date", "datetime") or self.part is TextValue.DATE or self.is_year
+        return self.info.is_dated or self.part is TextValue.DATE or self.is_year
 
     @cached_property
     def is_year(self) -> bool:
         """Whole numbers, or texts that begin with them, nearly all of which are years."""
-        if self.info.kind in ("date", "datetime"):
+        if self.info.is_dated:
             return False
         first, last = THRESHOLDS.first_year - 400, THRESHOLDS.last_year
         found = [text for text in self.texts if text]

@@ -7,7 +7,6 @@ from citewell.agent.tables.language.question_reading import OperationMention, Re
 from citewell.agent.tables.language.wording import Operation, norm
 from citewell.agent.tables.query.typed import Comparator
 
-_NUMERIC = frozenset({"integer", "number"})
 _COMPARED = frozenset({Operation.COMPARE, Operation.SUM, Operation.AVG, Operation.MEDIAN})
 _CHANGING = frozenset(
     map(
@@ -55,7 +54,7 @@ def read_changes(reading: Reading) -> None:
     Only where one column of numbers is named, and two values of one other column.
     """
     paired = [c for c in reading.conditions if c.comparison is Comparator.IN]
-    measures = {m.column.name for m in reading.columns if m.column.kind in _NUMERIC}
+    measures = {m.column.name for m in reading.columns if m.column.is_numeric}
     operations = {o.operation for o in reading.operations}
     if len(paired) != 1 or len(reading.values) != 2 or len(measures) != 1 or not operations <= _COMPARED:
         return

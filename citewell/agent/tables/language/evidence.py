@@ -216,7 +216,7 @@ def _link(
     evidence: QuestionEvidence, column: GridColumn, first: int, last: int, rows: dict[int, bool]
 ) -> Iterator[ValueLink]:
     """Cells that are these words whole, else those that have them in part."""
-    numeric = column.info.kind in ("integer", "number")
+    numeric = column.info.is_numeric
     whole = frozenset(row for row, is_whole in rows.items() if is_whole)
     for chosen, is_whole in ((whole, True), (frozenset(rows), False)):
         if not chosen or (numeric and not is_whole) or (not is_whole and chosen == whole):
@@ -242,7 +242,7 @@ def _scalar(cell: object) -> Scalar:
 
 def _date_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[ValueLink]:
     """Days named in another form than the cells have, and years, months and decades of dates."""
-    if not (column.info.kind in ("date", "datetime") or column.part is TextValue.DATE):
+    if not (column.info.is_dated or column.part is TextValue.DATE):
         return
     days = [None if value is None else date.fromordinal(int(value)) for value in column.measures]
     for first, last, (year, month, day) in _days(evidence):

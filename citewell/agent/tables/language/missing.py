@@ -9,7 +9,6 @@ from citewell.agent.tables.language.wording import Operation, find_phrase
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.types import TableColumn
 
-_DATED = frozenset({"date", "datetime"})
 _YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _OWING, _PAYING = (
     frozenset(map(wording.norm, ("owe", "owes", "owed"))),
@@ -43,14 +42,14 @@ def read_missing(reading: Reading) -> None:
             reading.used.update(lacks)
             continue
         negations = [i for i in before if texts[i] in NEGATIONS]
-        if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
+        if mention.column.is_dated and negations and _is_without(reading, mention.column):
             reading.columns.remove(mention)
             reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
 
 
 def read_payments(reading: Reading) -> None:
     """`What does Schmidt owe`, `how much did Schmidt pay`: of rows with a date of payment, those without one, or with one."""
-    paid = [c for c in reading.words.table.columns if c.kind in _DATED and wording.norm("paid") in name_norms(c)]
+    paid = [c for c in reading.words.table.columns if c.is_dated and wording.norm("paid") in name_norms(c)]
     if len(paid) != 1 or paid[0].name in {c.ref.column for c in reading.conditions}:
         return
     amounts = any(o.operation in _OF_AMOUNTS for o in reading.operations)

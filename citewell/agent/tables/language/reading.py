@@ -36,8 +36,6 @@ from citewell.agent.tables.language.wording import (
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
 
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 _BOUNDS = frozenset({"before", "after", "since", "until"})
 _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
@@ -119,9 +117,9 @@ def _read_events(reading: Reading) -> None:
     if not {o.operation for o in reading.operations} & _OVER_ROWS:
         return
     limited = {condition.ref.column for condition in reading.conditions}
-    numeric_ends = {m.last for m in reading.columns if m.column.kind in _NUMERIC}
+    numeric_ends = {m.last for m in reading.columns if m.column.is_numeric}
     for mention in list(reading.columns):
-        if mention.column.kind not in _DATED or mention.column.name in limited or mention.first == 0:
+        if not mention.column.is_dated or mention.column.name in limited or mention.first == 0:
             continue
         text = reading.question[mention.first].text.casefold()
         is_participle = text.endswith("ed") and mention.first in numeric_ends
@@ -252,7 +250,7 @@ def _read_operations(reading: Reading) -> None:
                     count, first, last = _with_count(reading, first, last)
                 reading.operations.append(OperationMention(operation, first, last, count, phrase))
                 reading.use(first, last)
-    dated = reading.opening == "when" or any(m.column.kind in _DATED for m in reading.columns)
+    dated = reading.opening == "when" or any(m.column.is_dated for m in reading.columns)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
         for first in find_phrase(question, word):
             if reading.is_free(first, first + 1) and (dated or _is_of_rows(reading, first + 1)):
@@ -325,10 +323,10 @@ def _read_units(reading: Reading) -> None:
             reading.use(mention.last, mention.last + 1)
     for column in reading.columns:
         after = column.last
-        follows = column.column.kind in _NUMERIC and after < len(reading.question) and reading.is_free(after, after + 1)
+        follows = column.column.is_numeric and after < len(reading.question) and reading.is_free(after, after + 1)
         if follows and reading.question[after].text.casefold().endswith("ed"):
             reading.use(after, after + 1)
-    timed = any(m.column.kind in _NUMERIC and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
+    timed = any(m.column.is_numeric and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
     for index, word in enumerate(reading.question) if timed else ():
         if word.norm == "work" and reading.is_free(index, index + 1):
             reading.use(index, index + 1)  # `who works less than 40 hours`
@@ -428,7 +426,7 @@ def _read_verb(reading: Reading) -> None:
     left = [i for i in range(len(texts)) if i not in reading.used and reading.question[i].norm not in FILLERS]
     column = reading.entity is not None and not reading.operations and bool(reading.values)
     counts = {o.operation for o in reading.operations} == {Operation.COUNT} and bool(reading.values)
-    rows = counts and (reading.names_table or any(m.column.kind in _NUMERIC for m in reading.columns))
+    rows = counts and (reading.names_table or any(m.column.is_numeric for m in reading.columns))
     when = reading.opening == "when" and bool(reading.operations) and reading.names_table
     if left and left[0] > 0 and texts[left[0] - 1] in _BEFORE_OBJECTS:
         return  # `in French` is no verb

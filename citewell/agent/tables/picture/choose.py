@@ -26,7 +26,6 @@ from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import asked_column, shown
 from citewell.types import TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
 _WORDS = {
     Function.SUM: "Total of",
     Function.AVG: "Average of",
@@ -97,7 +96,7 @@ def _of_rows(result: TableResult, numbers: Mapping[int, int]) -> Picture | None:
     measured = asked_column(result.query)
     column = _column(result, measured) if measured is not None else None
     label = next((name for name in result.columns if name != measured), None)
-    if column is None or column.kind not in _NUMERIC or label is None or column.name not in result.columns:
+    if column is None or not column.is_numeric or label is None or column.name not in result.columns:
         return None
     at, named_by = result.columns.index(column.name), result.columns.index(label)
     is_cut = len(result.rows) >= result.query.limit
@@ -126,7 +125,7 @@ def _in_order(found: Picture) -> Picture:
         points = [replace(point, moment=moment) for point, moment in zip(points, at, strict=True)]
         return replace(found, points=tuple(sorted(points, key=lambda point: point.moment)), temporal=True)
     column = next((c for c in found.table.columns if c.name == found.x), None)
-    if column is not None and column.kind in _NUMERIC:
+    if column is not None and column.is_numeric:
         points.sort(key=lambda point: float(str(point.x).replace(",", "")))
     return replace(found, points=tuple(points))
 

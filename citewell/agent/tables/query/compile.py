@@ -25,8 +25,6 @@ from citewell.types import TableColumn, TableInfo
 
 ROW = "_row"
 _MAX_INTEGER = 2**127 - 1
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 _SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
 _PARTS = {
     DatePart.YEAR: "year({0})",
@@ -172,7 +170,7 @@ class _Writer:
         if aggregate.column is None:
             return "count(*)"
         column, name = self._known(aggregate.column), self._ref(ColumnRef(aggregate.column, aggregate.part))
-        numeric = column.kind in _NUMERIC or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
+        numeric = column.is_numeric or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
         if aggregate.function in (Function.SUM, Function.AVG, Function.MEDIAN) and not numeric:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, which has no {aggregate.function.value}.")
         if aggregate.function is Function.SUM:
@@ -184,7 +182,7 @@ class _Writer:
     def _ref(self, ref: ColumnRef) -> str:
         column, name = self._known(ref.column), self._column(ref.column)
         if ref.bin is not None:
-            if column.kind not in _NUMERIC:
+            if not column.is_numeric:
                 raise InvalidInput(f"`{column.name}` holds {column.kind}, not numbers; it has no `bin`.")
             return f"floor({name}::DOUBLE / {ref.bin!r}) * {ref.bin!r}"
         if ref.part is None:
@@ -193,7 +191,7 @@ class _Writer:
             if column.kind != "text":
                 raise InvalidInput(f"`{column.name}` holds {column.kind}; `{ref.part.value}` is a part of texts.")
             return _HELD[ref.part].replace("{0}", name)
-        if column.kind not in _DATED:
+        if not column.is_dated:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, not dates; it has no {ref.part.value}.")
         return _PARTS[ref.part].format(name)
 

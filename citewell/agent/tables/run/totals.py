@@ -27,7 +27,6 @@ _LABEL = re.compile(
     re.I,
 )
 _NAME = 40  # characters
-_NUMERIC = frozenset({"integer", "number"})
 _SUBTOTAL = re.compile(
     r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|(?:zwischen)?summe|insgesamt"
     r"|gross (?:profit|margin)|operating (?:profit|income|result|loss)|ebitd?a?|net (?:profit|income|loss|earnings)|rohertrag|betriebsergebnis)\b",
@@ -38,8 +37,8 @@ _SUBTOTAL = re.compile(
 async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
     """The row number of the last row if it is a total of all the others: called so and equal in one numeric column at least,
     or equal in two and more without the name; else nothing."""
-    numeric = [column.name for column in table.columns if column.kind in _NUMERIC]
-    texts = [column.name for column in table.columns if column.kind not in _NUMERIC]
+    numeric = [column.name for column in table.columns if column.is_numeric]
+    texts = [column.name for column in table.columns if not column.is_numeric]
     if table.rows < THRESHOLDS.least_rows or not numeric:
         return ()
     last = await engine.run(
