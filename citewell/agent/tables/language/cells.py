@@ -17,14 +17,14 @@ from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.text.quantities import SCALES
 from citewell.types import TableColumn, TableInfo
 
 Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
-_SCALES = {"tsd": "k", "thousand": "k", "mn": "m", "mio": "m", "million": "m", "mrd": "bn", "billion": "bn"}
-_SCALE = re.compile(rf"\d(?:(k|m|bn)|\s?({'|'.join(_SCALES)}))\b")
+_SCALE = re.compile(r"\d(?:(?P<letter>k|m|bn)|\s?(?P<word>tsd|thousand|mn|mio|million|mrd|billion))\b")
 _SUM = re.compile(
     r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
     re.I,
@@ -291,10 +291,10 @@ def known(text: str) -> str:
     return plain if value is None else repr(float(value))
 
 
-def _scale(text: str) -> str:
-    """The `k` of `$12k`, the `million` of `3 million`: figures of different scales are not compared."""
+def _scale(text: str) -> int:
+    """The exponent of `$12k` or `3 million`, 0 without one: figures of different scales are not compared."""
     found = _SCALE.search(text[:MAX_MEASURE].casefold())
-    return "" if found is None else found[1] or _SCALES[found[2]]
+    return 0 if found is None else SCALES[found["letter"] or found["word"]]
 
 
 def number_in(text: str) -> float | None:
