@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.types import ColumnKind
@@ -24,11 +22,6 @@ INVOICE_ROWS = (
 )
 LAST = "Invoice No: 1002; Customer: Bauer GmbH; Issued: 2025-05-20; Amount: 1250; Status: paid"
 OPEN = "Invoice No: 1004; Customer: Haller AG; Issued: 2025-03-14; Amount: 420; Status: open"
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -18,11 +17,6 @@ from citewell.types import ColumnKind
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 COLUMNS: dict[str, ColumnKind] = {"Branch": "text", "Loans": "integer", "Amount (GHS)": "number"}
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,6 @@ import json
 import math
 from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -36,11 +35,6 @@ from citewell.agent.tables.run.results import (
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.mark.parametrize(
