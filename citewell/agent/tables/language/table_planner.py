@@ -17,7 +17,7 @@ from citewell.agent.tables.language.cells import known as known_value
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import QuestionEvidence, evidence_of
 from citewell.agent.tables.language.exchange import exchanged
-from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
+from citewell.agent.tables.language.generic import LISTING_SHAPES, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.links import (
@@ -138,7 +138,7 @@ class TablePlanner:
         if len(question) > self._thresholds.question_characters:
             return None
         found = await self._read_or_weigh(owner_id, question, tables, only=only)
-        if isinstance(found, Planned) and found.plan.shape in LISTING and asks_of_a_kind(question):
+        if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
 
@@ -184,7 +184,7 @@ class TablePlanner:
             names = ", ".join(table_name(p.table) for p, _ in plans)
             return Refused(f"several tables could be meant: {names}", computes=True)
         weighs = (
-            only and bool(plans) and plans[0][0].shape in LISTING
+            only and bool(plans) and plans[0][0].shape in LISTING_SHAPES
         )  # one cell answers better than the rows that hold it
         if plans and not weighs:
             return await self._settle(owner_id, *plans[0])
