@@ -47,7 +47,6 @@ from citewell.types import Hit
 _MORE_PICTURES = (
     "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
 )
-_ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _MORE_ITEMS = "\n\nThese are the first {} of {}."
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
@@ -221,8 +220,7 @@ class ExtractiveAnswerer:
 
 def _between(before: Statement, statement: Statement) -> str:
     """A new line after what is no sentence, or before a row; else a space."""
-    ended = _ENDS.search(before.shown) is not None
-    return " " if ended and not (before.row or before.item or statement.row) else "\n"
+    return " " if before.is_ended and not (before.row or before.item or statement.row) else "\n"
 
 
 def number_hits(hits: Sequence[Hit]) -> tuple[Source, ...]:
