@@ -36,10 +36,6 @@ class Figure(NamedTuple):
     end: int
     spelled: bool
 
-    def agrees(self, other: Figure) -> bool:
-        """Whether the two can be the same number, sign aside (a loss of 5 is written `-5` and `5`)."""
-        return not self.values.isdisjoint(other.values)
-
 
 def find_figures(text: str) -> list[Figure]:
     """All numbers of `text`, in order; codes such as `AC-2501` count by their digits, ordinals by their value."""

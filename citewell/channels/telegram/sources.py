@@ -21,7 +21,6 @@ _MAX_QUOTE = 600
 _MAX_PASSAGE = 3_000
 _MAX_PICTURE_BYTES = 10_000_000
 """Telegram's limit of a photo."""
-_DRAWN = frozenset({"pdf", "image"})
 
 
 async def show_source(task: Task, owner_id: str, data: str) -> None:

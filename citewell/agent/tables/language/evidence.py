@@ -196,7 +196,7 @@ def _cell_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[Valu
     for (first, last), rows in runs.items():
         inside = any((a <= first and last <= b) and (a, b) != (first, last) for a, b in runs)
         if not inside:
-            yield from _link(evidence, column, first, last, rows)
+            yield from _link(column, first, last, rows)
 
 
 def _trimmed(evidence: QuestionEvidence, first: int, last: int, *, whole: bool) -> tuple[int, int] | None:
@@ -212,9 +212,7 @@ def _trimmed(evidence: QuestionEvidence, first: int, last: int, *, whole: bool) 
     return (first, last) if useful else None
 
 
-def _link(
-    evidence: QuestionEvidence, column: GridColumn, first: int, last: int, rows: dict[int, bool]
-) -> Iterator[ValueLink]:
+def _link(column: GridColumn, first: int, last: int, rows: dict[int, bool]) -> Iterator[ValueLink]:
     """Cells that are these words whole, else those that have them in part."""
     numeric = column.info.is_numeric
     whole = frozenset(row for row, is_whole in rows.items() if is_whole)
