@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -34,6 +33,7 @@ from citewell.agent.tables.run.results import (
     statement,
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 
@@ -127,7 +127,7 @@ async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) ->
         RowCondition(ColumnRef("Disbursed", DatePart.YEAR), Comparator.IN, (2024, 2025)),
         RowCondition(ColumnRef("Amount (GHS)"), Comparator.GT, 10_000),
         RowCondition(ColumnRef("Borrower"), Comparator.NOT_EMPTY),
-        RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (8,)),
+        RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, (8,)),
     )
     query = TableQuery(source="t", conditions=conditions, aggregates=(Aggregate(Function.SUM, "Amount (GHS)"),))
     result = await TableEngine(sheets).run(OWNER, table, query)

@@ -19,9 +19,9 @@ from citewell.agent.tables.language.interpretation import (
     named_by,
 )
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, Order, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 _COUNTED = (
     "total",
@@ -219,7 +219,7 @@ class FigureForm(ReadingForm):
 
     def _run_plan(self, rows: tuple[int, ...]) -> Plan:
         query = self.query(Aggregate(Function.COUNT))
-        query = replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.IN, rows)))
+        query = replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW_COLUMN), Comparator.IN, rows)))
         return Plan(
             shape=Shape.COUNT, table=self.grid.table, query=query, function=Function.COUNT, lead="one after another"
         )

@@ -12,7 +12,6 @@ from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence
 from citewell.agent.tables.language.selection import Selection
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.wording import FILLERS, norm
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -25,6 +24,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.run.results import format_number
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 MAX_UNNAMED = 6
 RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back", "streak")
@@ -178,7 +178,7 @@ class ReadingForm:
         if not self.grid.totals or not all(link.compares for link in self.selection.links):
             return ()
         numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
-        return (RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers),)
+        return (RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, numbers),)
 
     def meaning(
         self,

@@ -16,11 +16,11 @@ from citewell.agent.tables.language.found_rows import found_rows, whole_rows
 from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.sentences import as_cell, at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 _FUNCTIONS = {
     Function.SUM: "total",
@@ -131,7 +131,7 @@ def conditions_text(query: TableQuery) -> str:
     parts = [
         f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
         for c in query.conditions
-        if c.ref.column != ROW and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
+        if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
     return f" where {' and '.join(parts)}" if parts else ""
 

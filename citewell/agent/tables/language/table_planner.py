@@ -33,7 +33,6 @@ from citewell.agent.tables.language.metrics import CannotPlan
 from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -50,7 +49,7 @@ from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.text.language import detect_language
-from citewell.types import TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
@@ -308,7 +307,7 @@ class TablePlanner:
 
     async def _hold(self, owner_id: str, table: TableInfo, totals: Sequence[int]) -> Grid:
         """All cells of a small table."""
-        query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
+        query = TableQuery(source=table_key(table), order=(Order(ROW_COLUMN),), limit=self._thresholds.held_rows)
         found = await self._engine.run(owner_id, table, query)
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
 
@@ -317,7 +316,7 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     """The row that may be a total of the others, where it would be added to them or be the highest of all rows."""
     highest = (plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending) or plan.lead == "highest"
     adds = plan.shape is Shape.FIGURE and plan.function in (Function.SUM, Function.AVG)
-    whole = all(c.ref.column == ROW or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
+    whole = all(c.ref.column == ROW_COLUMN or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
@@ -325,7 +324,7 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
 
 def _left_out(plan: Plan) -> tuple[int, ...]:
     """Total rows that the query excludes."""
-    conditions = [c for c in plan.query.conditions if c.ref.column == ROW and c.comparison is Comparator.NOT_IN]
+    conditions = [c for c in plan.query.conditions if c.ref.column == ROW_COLUMN and c.comparison is Comparator.NOT_IN]
     return tuple(int(row) for c in conditions if isinstance(c.value, tuple) for row in c.value)
 
 
@@ -362,4 +361,4 @@ def _of_most_columns(question: str, plans: Sequence[tuple[Plan, _Known]]) -> lis
 
 
 def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:
-    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.NOT_IN, rows)))
+    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, rows)))

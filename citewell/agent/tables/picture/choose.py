@@ -20,11 +20,10 @@ from citewell.agent.tables.picture.picture import (
     Form,
     Picture,
 )
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Function
 from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import asked_column, shown
-from citewell.types import TableColumn
+from citewell.types import ROW_COLUMN, TableColumn
 
 _WORDS = {
     Function.SUM: "Total of",
@@ -178,7 +177,7 @@ def _axis(group: ColumnRef) -> str:
 
 
 def _column(result: TableResult, name: str) -> TableColumn | None:
-    if name == ROW:
+    if name == ROW_COLUMN:
         return None
     return next((column for column in result.table.columns if column.name == name), None)
 

@@ -21,9 +21,8 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput, named
-from citewell.types import TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
-ROW = "_row"
 _MAX_INTEGER = 2**127 - 1
 _SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
 _PARTS = {
@@ -100,12 +99,12 @@ class _Writer:
 
     def __init__(self, columns: dict[str, TableColumn]) -> None:
         self._columns = columns
-        self._row = TableColumn(ROW, "integer")
+        self._row = TableColumn(ROW_COLUMN, "integer")
         self.parameters: list[Parameter] = []
 
     def plain(self, query: TableQuery, table: TableInfo) -> str:
         wanted = query.columns or tuple(column.name for column in table.columns)
-        return ", ".join([*(self._column(name) for name in wanted), quoted(ROW)])
+        return ", ".join([*(self._column(name) for name in wanted), quoted(ROW_COLUMN)])
 
     def grouped(self, query: TableQuery) -> tuple[str, tuple[str, ...], str]:
         if query.columns and set(query.columns) - {g.column for g in query.groups}:
@@ -116,7 +115,7 @@ class _Writer:
             *(ref.name for ref in query.groups),
             *(a.name for a in (query.aggregates or (Aggregate(Function.COUNT),))),
         )
-        row = quoted(ROW)
+        row = quoted(ROW_COLUMN)
         facts = [
             "count(*)", f"min({row})", f"max({row})", f"list({row} ORDER BY {row})[1:{THRESHOLDS.listed_rows}]",
         ]  # fmt: skip
@@ -134,7 +133,7 @@ class _Writer:
             else:
                 raise InvalidInput(f"`order` names {named(order.by)}; it may name {', '.join(names)}.")
         if not query.aggregates and not query.groups:
-            terms.append(quoted(ROW))
+            terms.append(quoted(ROW_COLUMN))
         elif query.groups:
             terms += [str(n) for n in range(1, len(query.groups) + 1)]
         return f" ORDER BY {', '.join(terms)}" if terms else ""
@@ -199,7 +198,7 @@ class _Writer:
         return quoted(self._known(name).name)
 
     def _known(self, name: str) -> TableColumn:
-        if name == ROW:
+        if name == ROW_COLUMN:
             return self._row
         if name not in self._columns:
             raise InvalidInput(f"There is no column {named(name)}. The columns are: {', '.join(self._columns)}.")

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -19,7 +18,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import TableEngine, table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
-from citewell.types import TableInfo
+from citewell.types import ROW_COLUMN, TableInfo
 
 _LABEL = re.compile(
     r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"
@@ -44,12 +43,12 @@ async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) 
     last = await engine.run(
         owner_id,
         table,
-        TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
+        TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW_COLUMN, True),), limit=1),
     )
     number = last.rows[0].rows.first
     others = TableQuery(
         source=table_key(table),
-        conditions=(RowCondition(ColumnRef(ROW), Comparator.LT, number or 0),),
+        conditions=(RowCondition(ColumnRef(ROW_COLUMN), Comparator.LT, number or 0),),
         aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
     )
     try:
