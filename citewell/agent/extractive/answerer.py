@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.headings import after_its_lead, under_its_heading
@@ -206,7 +205,7 @@ class ExtractiveAnswerer:
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
                 sources.append(Source(numbers[chunk_id], statement.hit))
-            text = neutralise(escape_markers(_BULLET.sub("", statement.shown)))
+            text = safe_text(_BULLET.sub("", statement.shown))
             if as_list:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
