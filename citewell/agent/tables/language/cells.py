@@ -96,9 +96,9 @@ class GridColumn:
         return ColumnRef(self.name, self.part or (TextValue.NUMBER if numbered else None))
 
     @cached_property
-    def known(self) -> tuple[str, ...]:
+    def comparable(self) -> tuple[str, ...]:
         """What each cell is compared by as an answer: a number by its value, a text in lower case."""
-        return tuple(known(text) for text in self.texts)
+        return tuple(comparable(text) for text in self.texts)
 
     @cached_property
     def coded(self) -> dict[str, frozenset[int]]:
@@ -284,7 +284,7 @@ def form(word: str) -> str:
     return FORMS.get(stem) or DIGITS.get(stem, stem)
 
 
-def known(text: str) -> str:
+def comparable(text: str) -> str:
     """What answers are compared by: a number's value, else the text in lower case."""
     plain = " ".join(text.casefold().split())
     value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None

@@ -189,7 +189,7 @@ class FigureForm(ReadingForm):
             told = f"most rows, {link.column.sort if link is not None else 'a noun' if noun else 'nothing'}"
             steps = [f"most rows: {said}", told, "tie" if len(names) > 1 else ""]
             used = asked.words | noun | frozenset(range(*place)) | (link.words if link else frozenset[int]())
-            answer = {column.known[i] for i in self.selection.rows if column.texts[i] in names}
+            answer = {column.comparable[i] for i in self.selection.rows if column.texts[i] in names}
             make = partial(self._most_plan, column, descending=descending)
             yield self.meaning("most rows", make, answer, used, steps, asked, column=column, least=not descending)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from citewell.agent.tables.language.asked import AskedColumn
-from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, known
+from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, comparable
 from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence, alike
 from citewell.agent.tables.language.selection import Selection
 from citewell.agent.tables.language.shape import Plan, Shape
@@ -208,7 +208,7 @@ class ReadingForm:
         column: GridColumn | None = None,
     ) -> Interpretation:
         """A reading whose answer is one number."""
-        return self.meaning(form, make, (known(format_number(value)),), used, steps, column=column)
+        return self.meaning(form, make, (comparable(format_number(value)),), used, steps, column=column)
 
     def found(
         self, form: str, found: FoundRows, used: frozenset[int], steps: Sequence[str]
@@ -220,7 +220,7 @@ class ReadingForm:
             texts = [column.texts[i] for i in rows]
             if not all(map(WORDS.search, texts)) or (not found.beside and self._repeats(column, form)):
                 continue
-            answer = {column.known[i] for i in rows}
+            answer = {column.comparable[i] for i in rows}
             more = [*steps]
             if column is found.metric:
                 more.append("asks for the measure")

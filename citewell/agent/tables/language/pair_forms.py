@@ -109,7 +109,7 @@ class PairForm(ReadingForm):
         ]
         make = partial(self._plan, column, *links, descending=not least)
         used = measure.words | {index} | self.spare("or", "than", "had", "either")
-        answer = (links[0].column.known[row],)
+        answer = (links[0].column.comparable[row],)
         return self.meaning("ahead", make, answer, used, steps, column=column, least=least)
 
     def _plan(self, column: GridColumn, first: ValueLink, second: ValueLink, *, descending: bool) -> Plan:
@@ -137,7 +137,7 @@ class PairForm(ReadingForm):
         a, b = len(first.rows), len(second.rows)
         more = first if (a > b) == (said in MORE) else second
         used = frozenset(comparing) | self.spare("than", "or", "times", "number")
-        name = column.known[min(more.rows)]
+        name = column.comparable[min(more.rows)]
         make = partial(self._sizes_plan, column, (first, second))
         steps = [f"more rows: {said}", "tie" if a == b else ""]
         yield self.meaning("more rows", make, (name,), used, steps, column=column)

@@ -12,8 +12,7 @@ from typing import Any
 from citewell.agent.interface import ReadingScorer
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
-from citewell.agent.tables.language.cells import Grid, grid_of
-from citewell.agent.tables.language.cells import known as known_value
+from citewell.agent.tables.language.cells import Grid, comparable, grid_of
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import QuestionEvidence, evidence_of
 from citewell.agent.tables.language.exchange import exchanged
@@ -79,10 +78,10 @@ def gives_what_was_weighed(planned: Planned, result: TableResult) -> bool:
     if planned.weighed is None or not result.rows:
         return True
     if plan.shape is Shape.COUNT:
-        return planned.weighed == frozenset((known_value(shown(result.rows[0].values[0])),))
+        return planned.weighed == frozenset((comparable(shown(result.rows[0].values[0])),))
     if plan.shape is Shape.FOUND and plan.asked is not None:
         place = result.columns.index(plan.asked.name)
-        return planned.weighed == frozenset(known_value(shown(row.values[place])) for row in result.rows)
+        return planned.weighed == frozenset(comparable(shown(row.values[place])) for row in result.rows)
     return True
 
 
