@@ -224,7 +224,7 @@ async def fill(services: Services, count: int, records: int) -> tuple[list[Owner
             owner.projects[project.id] = added.resource_ids
         for resource_id in owner.resources:
             whose[resource_id] = number
-            chunks = await services.resources.chunks(owner.id, resource_id, 100, None)
+            chunks = await services.contents.chunks(owner.id, resource_id, 100, None)
             whose |= {chunk.id: number for chunk in chunks[0]}
         owners.append(owner)
     return owners, whose

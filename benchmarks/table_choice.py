@@ -40,11 +40,11 @@ from citewell.agent.tables.language.cells import Grid, date_in, grid_of, seconds
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.traits import Group, QuestionTraits
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Order, TableQuery
 from citewell.agent.tables.run.engine import TableEngine, table_key
 from citewell.agent.tables.run.totals import find_total_rows
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 LEAST_QUESTIONS = 30
 """Questions that a name must occur in to be given a weight."""
@@ -107,7 +107,7 @@ async def read_grids(folder: Path) -> dict[str, Grid]:
             files = FileTables(Path(scratch))
             files.read(copy)
             table, engine = files.tables[0], TableEngine(files)
-            query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=THRESHOLDS.held_rows)
+            query = TableQuery(source=table_key(table), order=(Order(ROW_COLUMN),), limit=THRESHOLDS.held_rows)
             found = await engine.run("owner", table, query)
             totals = await find_total_rows(engine, "owner", table)
             rows = [(row.values, row.rows.first or 0) for row in found.rows]

@@ -237,7 +237,7 @@ class AsyncCitewell:
         resource_id = await files.resolve(owner, resource, project)
         projects = projects_named(project, within.get("projects"))
         await files.require_within(owner, resource_id, projects, within.get("resource_ids"), conditions)
-        return await files.picture(owner, resource_id, chunk_id)
+        return await self._services.contents.picture(owner, resource_id, chunk_id)
 
     async def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
         """An answer that somebody else wrote from passages of `search`, with its citations checked.

@@ -20,10 +20,11 @@ from citewell.ports import (
     Pictured,
     Reranked,
     Reranker,
+    RerankerWrapper,
     TextKind,
     TokenUsage,
     VisionModel,
-    close_connections,
+    VisionModelWrapper,
 )
 from citewell.types import Usage, UsageKind
 
@@ -152,28 +153,19 @@ def rerank_tokens(query: str, documents: Sequence[str]) -> int:
     return (sum(map(len, documents)) + len(query) * len(documents)) // CHARACTERS_PER_TOKEN
 
 
-class MeteredReranker:
+class MeteredReranker(RerankerWrapper):
     """Counts the queries that the reranker within is given, and the tokens that the provider reports, else four characters as one, the query once per text."""
 
     def __init__(self, inner: Reranker, provider: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._provider = provider
-
-    @property
-    def model(self) -> str:
-        """The wrapped reranker's."""
-        return self._inner.model
-
-    async def close(self) -> None:
-        """Close the connections of the wrapped reranker, if it has any."""
-        await close_connections(self._inner)
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
         charged: list[int] = []
         token = _charged.set(charged)
         try:
-            ranked = await self._inner.rerank(query, documents, top_k)
+            ranked = await self.inner.rerank(query, documents, top_k)
         finally:
             _charged.reset(token)
         spend(
@@ -188,25 +180,16 @@ class MeteredReranker:
         return ranked
 
 
-class MeteredVision:
+class MeteredVision(VisionModelWrapper):
     """Counts the pictures that the vision model within describes; tokens at four characters each, a picture as 1,500."""
 
     def __init__(self, inner: VisionModel, provider: str) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._provider = provider
-
-    @property
-    def model(self) -> str:
-        """The wrapped model's."""
-        return self._inner.model
-
-    async def close(self) -> None:
-        """Close the connections of the wrapped model, if it has any."""
-        await close_connections(self._inner)
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""
-        said = await self._inner.describe(image, prompt)
+        said = await self.inner.describe(image, prompt)
         spend(
             Usage(
                 kind="vision",

@@ -24,10 +24,11 @@ from citewell.ports import (
     Pictured,
     Reranked,
     Reranker,
+    RerankerWrapper,
     TextKind,
     TokenUsage,
     VisionModel,
-    close_connections,
+    VisionModelWrapper,
 )
 
 Sleep = Callable[[float], Awaitable[None]]
@@ -166,49 +167,31 @@ class GatedEmbedder(EmbedderWrapper):
             return await super().embed_pictures(pictures)
 
 
-class GatedReranker:
+class GatedReranker(RerankerWrapper):
     """Asks the gate before each call; tokens at four characters each, the query once per text."""
 
     def __init__(self, inner: Reranker, gate: Gate) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._gate = gate
-
-    @property
-    def model(self) -> str:
-        """The wrapped reranker's."""
-        return self._inner.model
-
-    async def close(self) -> None:
-        """Close the connections of the wrapped reranker, if it has any."""
-        await close_connections(self._inner)
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
         async with self._gate.admitted(rerank_tokens(query, documents)):
-            return await self._inner.rerank(query, documents, top_k)
+            return await self.inner.rerank(query, documents, top_k)
 
 
-class GatedVision:
+class GatedVision(VisionModelWrapper):
     """Asks the gate before each picture."""
 
     def __init__(self, inner: VisionModel, gate: Gate, picture_tokens: int) -> None:
-        self._inner = inner
+        super().__init__(inner)
         self._gate = gate
         self._tokens = picture_tokens
-
-    @property
-    def model(self) -> str:
-        """The wrapped model's."""
-        return self._inner.model
-
-    async def close(self) -> None:
-        """Close the connections of the wrapped model, if it has any."""
-        await close_connections(self._inner)
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""
         async with self._gate.admitted(self._tokens + len(prompt) // CHARACTERS_PER_TOKEN):
-            return await self._inner.describe(image, prompt)
+            return await self.inner.describe(image, prompt)
 
 
 class GatedChat(ChatModelWrapper):

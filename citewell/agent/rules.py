@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
 from citewell.agent.extractive.refusal import explain
 from citewell.agent.interface import Source, TextDelta
@@ -109,7 +108,7 @@ class RuleAssistant:
             return Draft(extract.text, True, extract.sources, confidence=confidence)
         reason = refused.reason if refused else ""
         why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, without_request(own), hits, reason)
-        text = f"{extract.text} {neutralise(escape_markers(why.text))}"
+        text = f"{extract.text} {safe_text(why.text)}"
         return _say(
             turn,
             Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST]), confidence=confidence, no_answer=why),

@@ -19,6 +19,7 @@ _LETTER_OR_DIGIT = re.compile(r"\w")
 _ITEM_CHARACTERS = 50  # of a line; one of prose that was broken to fit a page is longer
 _BEGINS_ITEM = re.compile(r"[A-ZÀ-ÖØ-Þ0-9\"“„«(]|[^\W\d_a-zß-öø-ÿ]")
 _LABEL = re.compile(r"\w: |[.!?,:]\s*$")
+_ENDED = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _PAGE = re.compile(r"(?<=[\s.…])(?:\d{1,4}|[ivxlc]{1,6})$", re.I)
 
 
@@ -47,14 +48,29 @@ class Statement:
         """What the embedder compares with the question: the statement under its heading."""
         return f"{self.heading}: {self.shown}" if self.heading and self.heading not in self.shown else self.shown
 
+    @property
+    def is_ended(self) -> bool:
+        """Whether it ends as a sentence does, or a part of one; what does not is a title, an item or another bare phrase."""
+        return _ENDED.search(self.shown) is not None
+
 
 def cut_statements(hits: Sequence[Hit]) -> list[Statement]:
     """All statements of `hits`, best hit first, in reading order within a hit."""
     return [statement for rank, hit in enumerate(hits) for statement in _statements(hit, rank)]
 
 
+def heading_over(hit: Hit) -> str:
+    """The innermost heading over a passage; empty without any."""
+    return hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
+
+
+def under_headings(hit: Hit) -> str:
+    """A passage with its headings and its context line, which tell what it is about."""
+    return " ".join((*hit.chunk.locator.headings, hit.chunk.context, hit.chunk.text))
+
+
 def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
-    heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
+    heading = heading_over(hit)
     text = hit.chunk.text
     if hit.chunk.type is ChunkType.ROW:
         row = tuple(part.partition(": ")[2] or part for part in text.split(" | "))

@@ -78,7 +78,7 @@ class AsyncClaudeUploads:
             known = await services.claude_files.find(owner, resource_id, found.version)
             file_id = known if known is not None and await self._is_there(known) else None
             if file_id is None:
-                file_id = await self._upload(await services.resources.original(owner, resource_id, found.version))
+                file_id = await self._upload(await services.contents.original(owner, resource_id, found.version))
                 try:
                     await services.claude_files.keep(owner, resource_id, found.version, file_id)
                 except NotFound:  # deleted meanwhile

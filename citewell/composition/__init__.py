@@ -33,7 +33,6 @@ from citewell.composition.configured import (
     capture,
     citation_service,
     comparison_embedder,
-    metadata_limits,
     parser_limits,
     reading_scorer,
     retrieval_options,
@@ -46,6 +45,7 @@ from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
 from citewell.composition.quotas import quota_service
+from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
@@ -71,6 +71,7 @@ from citewell.features.owner_data.service import OwnerDataService
 from citewell.features.projects.service import ProjectService
 from citewell.features.quotas.service import QuotaService
 from citewell.features.reindexing.service import ReindexService
+from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
@@ -95,17 +96,13 @@ from citewell.ingest.capture import Capture
 from citewell.ingest.chunking import server_chunking
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
-from citewell.ingest.records import RecordIngest
 from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.audit import AuditRepository
 from citewell.storage.claude_files import ClaudeFileRepository
-from citewell.storage.events import EventRepository
-from citewell.storage.facets import FacetRepository
 from citewell.storage.indexes import IndexState
 from citewell.storage.passages import SqlChunks
-from citewell.storage.records import RecordRepository
 from citewell.storage.table_copies import SqlTables
 from citewell.storage.threads import ThreadRepository
 from citewell.storage.usage import UsageRepository
@@ -129,6 +126,7 @@ class Services:
     identities: IdentityService
     service_accounts: ServiceAccountService
     resources: ResourceService
+    contents: ResourceContents
     estimates: EstimateService
     search: SearchService
     chat: ChatService
@@ -299,7 +297,7 @@ async def _assemble(parts: _Parts) -> Services:
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
     tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
-    assistant_with = _assistants(parts, search, tables, resources)
+    assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
     answer_with = _exchange(answering, search, assistant_with)
@@ -322,6 +320,7 @@ async def _assemble(parts: _Parts) -> Services:
         identities=identity_service(settings, parts.folder, accounts),
         service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,
+        contents=resource_contents(stores, parts.blobs),
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
         chat=chat,
@@ -364,32 +363,16 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
 
 
 def _resource_service(parts: _Parts, workers: Workers) -> ResourceService:
-    stores = parts.stores
-    return ResourceService(
-        resources=stores.resources,
-        content=stores.content,
-        events=EventRepository(stores.database),
-        projects=stores.projects,
-        jobs=stores.jobs,
-        reprocessing=stores.reprocessing,
+    return resource_service(
+        parts.settings,
+        parts.stores,
         blobs=parts.blobs,
-        capture=parts.capture,
-        records=RecordIngest(
-            records=RecordRepository(stores.database, stores.quotas),
-            payloads=stores.payloads,
-            indexes=parts.indexes,
-            chunking=parts.chunking,
-            limits=metadata_limits(parts.settings),
-            on_spent=parts.ledger.record_paid,
-        ),
         indexes=parts.indexes,
-        metadata=stores.metadata,
-        facets_of=FacetRepository(stores.database),
+        capture=parts.capture,
         payloads=parts.payloads,
-        limits=metadata_limits(parts.settings),
         chunking=parts.chunking,
         wake=workers.wake,
-        space=DiskReserve(parts.settings.data, MIN_FREE_BYTES),
+        on_spent=parts.ledger.record_paid,
     )
 
 
@@ -449,9 +432,7 @@ def _workers(parts: _Parts) -> Workers:
     )
 
 
-def _assistants(
-    parts: _Parts, search: SearchService, tables: SqlTables, resources: ResourceService
-) -> Callable[[ChatModel | None], LateAssistant]:
+def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     reader, scorer = answer_reader(), reading_scorer()
@@ -467,7 +448,7 @@ def _assistants(
             scorer=scorer,
             search=search,
             tables=tables,
-            pictures=resources,
+            pictures=resource_contents(parts.stores, parts.blobs),
             model=model,
         )
 

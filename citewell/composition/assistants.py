@@ -7,7 +7,7 @@ from citewell.agent.interface import AnswerReader, ReadingScorer
 from citewell.agent.model.assistant import Budget
 from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
-from citewell.features.resources.service import ResourceService
+from citewell.features.resources.contents import ResourceContents
 from citewell.features.search.service import SearchService
 from citewell.ports import ChatModel, Embedder
 from citewell.settings import NoChat, Settings
@@ -26,7 +26,7 @@ def build_assistant(
     scorer: ReadingScorer,
     search: SearchService,
     tables: SqlTables,
-    pictures: ResourceService,
+    pictures: ResourceContents,
     model: ChatModel | None,
 ) -> Assistant:
     """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; scorer: for questions about tables."""

@@ -35,11 +35,3 @@ def host_name(header: str) -> str:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:
         return ""
-
-
-def is_this_machine(host: str) -> bool:
-    """Whether a name or address, without a port, always leads to the machine that it is used on. Any other name may be rebound to it (DNS rebinding)."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

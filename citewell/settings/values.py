@@ -30,7 +30,7 @@ _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address to listen on can be reached from this machine only."""
+    """Whether a name or address, without a port, always leads to the machine that it is used on. Any other name may be rebound to it (DNS rebinding)."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

@@ -278,14 +278,6 @@ class MetadataRepository:
         )
         return await file_facts(self._database, [row["id"] for row in await self._database.rows(mine)])
 
-    async def all_ids(self, owner_id: str, project_ids: Sequence[str] | None = None) -> list[str]:
-        """The ids of the owner's files (in these projects)."""
-        query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id)
-        if project_ids is not None:
-            inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
-            query = query.where(resources.c.id.in_(inside))
-        return [row["id"] for row in await self._database.rows(query)]
-
     async def filtered_ids(self, owner_id: str, filter: ResourceFilter) -> tuple[str, ...]:
         """The ids of the owner's files that a filter lets through, newest first."""
         conditions = resource_conditions(filter, self._database.is_sqlite)

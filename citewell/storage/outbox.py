@@ -13,14 +13,23 @@ import sqlalchemy as sa
 from citewell.storage.database import insert_new
 from citewell.storage.tables import resources
 from citewell.storage.webhook_tables import webhook_deliveries, webhooks
-from citewell.types import Chunk, DeliveryState, ErrorStage, EventType, JsonObject, JsonValue, OutgoingEvent, Status
+from citewell.types import (
+    FULLY_PROCESSED,
+    Chunk,
+    DeliveryState,
+    ErrorStage,
+    EventType,
+    JsonObject,
+    JsonValue,
+    OutgoingEvent,
+    Status,
+)
 
 MAX_BODY_BYTES = 256 * 1024
 """Of one event. A larger one is sent with its ids only."""
 _NAMESPACE = uuid.UUID("3a0c8b86-6b0e-5b8e-9d3f-0f7a4d9c2e51")
 _BATCH = 250
-_READ = frozenset({Status.INDEXED, Status.ANALYZED, Status.DESCRIBED})
-_ENDED = _READ | {Status.PARTIAL, Status.STORED, Status.FAILED}
+_ENDED = FULLY_PROCESSED | {Status.PARTIAL, Status.STORED, Status.FAILED}
 _COLUMNS = (
     resources.c.id,
     resources.c.owner_id,
@@ -145,7 +154,7 @@ def _wanted(
 
 
 def _ending(row: sa.RowMapping) -> OutgoingEvent:
-    is_indexed = row["status"] in _READ or (
+    is_indexed = row["status"] in FULLY_PROCESSED or (
         row["status"] == Status.PARTIAL and row["error_stage"] == ErrorStage.DESCRIPTION
     )
     shown = _present({name: value for name, value in row.items() if name not in _JOB_COLUMNS})

@@ -37,7 +37,7 @@ from citewell.types.extraction import (
     UnitCoverage,
 )
 from citewell.types.json import JsonObject, JsonValue
-from citewell.types.library import ColumnKind, ResourceInfo, TableColumn, TableInfo
+from citewell.types.library import ROW_COLUMN, ColumnKind, ResourceInfo, TableColumn, TableInfo
 from citewell.types.locators import Box, Locator
 from citewell.types.metadata import (
     Facet,
@@ -118,6 +118,7 @@ __all__ = [
     "PAGE_PICTURE",
     "PREVIEW",
     "QUOTES",
+    "ROW_COLUMN",
     "SUBSCRIBED",
     "SUMMARY_OF",
     "TERMINAL",

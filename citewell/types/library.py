@@ -25,6 +25,10 @@ class ResourceInfo:
     provenance: Provenance = Provenance()
 
 
+ROW_COLUMN = "_row"
+"""The column of a table's exact copy that says which row of the file it is; no other column is called so."""
+
+
 @dataclass(frozen=True, slots=True)
 class TableColumn:
     """A column of a table: its name as the file has it, and the kind of its values.

@@ -52,11 +52,11 @@ def test_figures_have_their_places_and_say_whether_they_are_words() -> None:
     assert found == [("2024", False), ("3", False), ("seven", True), ("2501", False), ("1,200 k", False)]
 
 
-def test_figures_agree_where_they_may_be_the_same_number() -> None:
-    (small,), (large,), (grouped,) = find_figures("1.5"), find_figures("1500"), find_figures("1.500")
-    assert grouped.agrees(small)
-    assert grouped.agrees(large)
-    assert not small.agrees(large)
+@pytest.mark.parametrize(
+    ("claim", "source", "missing"), [("1.500", "1.5", []), ("1.500", "1500", []), ("1.5", "1500", ["1.5"])]
+)
+def test_a_figure_that_may_be_read_in_two_ways_agrees_with_both(claim: str, source: str, missing: list[str]) -> None:
+    assert find_missing_figures(claim, source) == missing
 
 
 def test_what_is_missing_is_named_as_it_is_written() -> None:

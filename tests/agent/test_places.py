@@ -8,26 +8,25 @@ import pytest
 
 from citewell.agent.citations.places import locate_pieces, narrow_locator, with_rows_of
 from citewell.types import Box, CellPlace, Chunk, ChunkType, Element, ElementType, JsonObject, Locator, Piece
+from tests.agent.fakes import hit
 
 _TEXT = "| Quarter | Profit |\n| --- | --- |\n| Q1 | -18100 |\n| Q2 | 40 |\n| Q3 | 1700 |"
 _PLACE = Locator(sheet="Sales", row=4, row_end=7)
 
 
+def _chunk(*pieces: Piece, text: str, place: Locator, type: ChunkType = ChunkType.TEXT) -> Chunk:
+    return hit(text, locator=place, type=type, pieces=pieces).chunk
+
+
+def _quoted(quote: str, chunk: Chunk, elements: dict[str, Element], claim: str = "") -> Locator:
+    start = chunk.text.index(quote)
+    return narrow_locator(chunk, start, start + len(quote), elements, claim)
+
+
 def _narrowed(quote: str, metadata: JsonObject, place: Locator = _PLACE) -> Locator:
     element = Element(id="e1", type=ElementType.TABLE, text=_TEXT, locator=place, metadata=metadata)
-    chunk = Chunk(
-        id="c",
-        owner_id="ada",
-        resource_id="r",
-        version=1,
-        ordinal=0,
-        type=ChunkType.TABLE,
-        text=_TEXT,
-        locator=place,
-        pieces=(Piece("e1", 0, len(_TEXT)),),
-    )
-    start = _TEXT.index(quote)
-    return narrow_locator(chunk, start, start + len(quote), {"e1": element})
+    chunk = _chunk(Piece("e1", 0, len(_TEXT)), text=_TEXT, place=place, type=ChunkType.TABLE)
+    return _quoted(quote, chunk, {"e1": element})
 
 
 @pytest.mark.parametrize(
@@ -79,20 +78,6 @@ _ONE, _TWO = "First line.\nSecond line.", "  Third line."
 _BOXES = (Box(3, 1.0, 1.0, 9.0, 2.0), Box(3, 1.0, 3.0, 9.0, 4.0), Box(4, 1.0, 1.0, 9.0, 2.0))
 
 
-def _chunk(*pieces: Piece, text: str, place: Locator) -> Chunk:
-    return Chunk(
-        id="c",
-        owner_id="ada",
-        resource_id="r",
-        version=1,
-        ordinal=0,
-        type=ChunkType.TEXT,
-        text=text,
-        locator=place,
-        pieces=pieces,
-    )
-
-
 def _paragraphs(first: Locator, second: Locator) -> tuple[Chunk, dict[str, Element]]:
     """Two elements in one chunk; the first begins at its seventh character, the second is indented."""
     one = Element(id="e1", type=ElementType.PARAGRAPH, text=f"Lead. {_ONE}", locator=first, span_starts=(0, 18))
@@ -100,11 +85,6 @@ def _paragraphs(first: Locator, second: Locator) -> tuple[Chunk, dict[str, Eleme
     pieces = Piece("e1", 6, len(one.text)), Piece("e2", 0, len(_TWO))
     whole = Locator(page=3, pages=(3, 4), boxes=_BOXES, char_start=0, char_end=99)
     return _chunk(*pieces, text=f"{_ONE}\n\nThird line.", place=whole), {"e1": one, "e2": two}
-
-
-def _of(quote: str, chunk: Chunk, elements: dict[str, Element]) -> Locator:
-    start = chunk.text.index(quote)
-    return narrow_locator(chunk, start, start + len(quote), elements)
 
 
 @pytest.mark.parametrize(
@@ -121,21 +101,21 @@ def test_rectangles_and_pages_are_those_of_the_lines_that_are_quoted(
     quote: str, boxes: tuple[Box, ...], pages: tuple[int, ...]
 ) -> None:
     places = Locator(page=3, pages=(3,), boxes=_BOXES[:2]), Locator(page=4, pages=(4,), boxes=_BOXES[2:])
-    found = _of(quote, *_paragraphs(*places))
+    found = _quoted(quote, *_paragraphs(*places))
     assert (found.boxes, found.page, found.pages) == (boxes, pages[0], pages)
 
 
 def test_without_rectangles_the_pages_are_those_of_the_elements() -> None:
     chunk, elements = _paragraphs(Locator(page=3), Locator(page=5, pages=(4, 5)))
-    assert _of("First", chunk, elements).pages == (3,)
-    assert _of("Third", chunk, elements).pages == (4, 5)
-    both = _of("Second line.\n\nThird", chunk, elements)
+    assert _quoted("First", chunk, elements).pages == (3,)
+    assert _quoted("Third", chunk, elements).pages == (4, 5)
+    both = _quoted("Second line.\n\nThird", chunk, elements)
     assert (both.page, both.pages, both.boxes) == (3, (3, 4, 5), _BOXES)
 
 
 def test_rectangles_that_do_not_belong_to_spans_are_all_kept() -> None:
     chunk, elements = _paragraphs(Locator(boxes=_BOXES), Locator())
-    assert _of("First", chunk, elements).boxes == _BOXES
+    assert _quoted("First", chunk, elements).boxes == _BOXES
 
 
 def test_characters_are_counted_from_the_beginning_of_the_file() -> None:
@@ -147,17 +127,17 @@ def test_characters_are_counted_from_the_beginning_of_the_file() -> None:
         ("Third", 202, 207),
         ("line.\n\nThird", 125, 207),
     ):
-        found = _of(quote, chunk, elements)
+        found = _quoted(quote, chunk, elements)
         assert (found.char_start, found.char_end) == (start, end), quote
 
 
 def test_a_place_whose_elements_are_gone_stays_as_it_was() -> None:
     chunk, elements = _paragraphs(Locator(page=3, char_start=5), Locator(page=4))
-    assert _of("First", chunk, {}) == chunk.locator
-    assert _of("First", chunk, {"e2": elements["e2"]}) == chunk.locator
+    assert _quoted("First", chunk, {}) == chunk.locator
+    assert _quoted("First", chunk, {"e2": elements["e2"]}) == chunk.locator
     changed = {"e1": replace(elements["e1"], text="Something else altogether."), "e2": elements["e2"]}
-    assert _of("First", chunk, changed) == chunk.locator
-    assert _of("Third", chunk, changed).pages == (4,)
+    assert _quoted("First", chunk, changed) == chunk.locator
+    assert _quoted("Third", chunk, changed).pages == (4,)
 
 
 def test_words_that_come_twice_are_those_of_their_own_piece() -> None:
@@ -186,7 +166,7 @@ def test_rows_of_records_are_those_of_the_elements_that_are_quoted() -> None:
         place=Locator(sheet="S", row=4, row_end=9),
     )
     for quote, first, last in (("Value: 5", 5, 5), ("Value: 4\nValue: 5", 4, 5), ("5\nValue: 9", 5, 9)):
-        found = _of(quote, chunk, elements)
+        found = _quoted(quote, chunk, elements)
         assert (found.row, found.row_end) == (first, last)
 
 
@@ -204,19 +184,8 @@ def _cells_of(claim: str, quote: str = "| Sales | 1,200 | 1,100 |") -> tuple[Box
     element = Element(
         id="e1", type=ElementType.TABLE, text=_STATEMENT, locator=place, grid=_GRID, header_rows=1, cells=places
     )
-    chunk = Chunk(
-        id="c",
-        owner_id="ada",
-        resource_id="r",
-        version=1,
-        ordinal=0,
-        type=ChunkType.TABLE,
-        text=_STATEMENT,
-        locator=place,
-        pieces=(Piece("e1", 0, len(_STATEMENT)),),
-    )
-    start = _STATEMENT.index(quote)
-    return narrow_locator(chunk, start, start + len(quote), {"e1": element}, claim).cell_boxes
+    chunk = _chunk(Piece("e1", 0, len(_STATEMENT)), text=_STATEMENT, place=place, type=ChunkType.TABLE)
+    return _quoted(quote, chunk, {"e1": element}, claim).cell_boxes
 
 
 @pytest.mark.parametrize(
@@ -249,17 +218,7 @@ def test_what_is_said_in_a_transcript_is_cited_at_its_own_moment() -> None:
         for name, text, second, start in (("a", "Ada: Good morning.", 3.0, 30), ("b", "Ben: I test it.", 68.0, 90))
     ]
     text = "\n\n".join(element.text for element in said)
-    chunk = Chunk(
-        id="c",
-        owner_id="ada",
-        resource_id="r",
-        version=1,
-        ordinal=0,
-        type=ChunkType.TEXT,
-        text=text,
-        locator=Locator(second=3.0, char_start=30, char_end=130),
-        pieces=tuple(Piece(element.id, 0, len(element.text)) for element in said),
-    )
-    start = text.index("I test it")
-    place = narrow_locator(chunk, start, start + 9, {element.id: element for element in said})
+    pieces = [Piece(element.id, 0, len(element.text)) for element in said]
+    chunk = _chunk(*pieces, text=text, place=Locator(second=3.0, char_start=30, char_end=130))
+    place = _quoted("I test it", chunk, {element.id: element for element in said})
     assert (place.label("standup.vtt"), place.char_start, place.char_end) == ("standup.vtt (1:08)", 90, 130)

@@ -234,7 +234,7 @@ def test_another_owners_files_are_neither_found_nor_cited_nor_shown(files: Files
         added = [await services.resources.add_file(ben, path) for path in (secret, tmp_path / "Plan.png")]
         for one in added:
             await services.resources.wait(ben, one.id)
-        (chunk, *_), _ = await services.resources.chunks(ben, added[0].id, 10, None)
+        (chunk, *_), _ = await services.contents.chunks(ben, added[0].id, 10, None)
         return added[0].id, chunk.id, added[1].id
 
     resource_id, chunk_id, picture_id = files.citewell.run(of_ben)

@@ -17,7 +17,6 @@ from citewell.predicates import admits
 from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery, conditions_in
 
 _KEYWORDS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.KEYWORD)
-_DATES = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.DATE)
 _INTEGERS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.INTEGER)
 _words = st.sampled_from(["a.pdf", "B.PDF", "sheet 1", "ü", '"]}', "' OR 1=1"])
 _numbers = st.integers(-2, 6)

@@ -1564,13 +1564,6 @@ async def _(world: World) -> None:
     assert set(found) == {world.ben.resource}
 
 
-@isolates(MetadataRepository.all_ids)
-async def _(world: World) -> None:
-    metadata = MetadataRepository(world.database)
-    assert await metadata.all_ids(world.ben.owner) == [world.ben.resource]
-    assert await metadata.all_ids(world.ben.owner, [world.ada.project]) == []
-
-
 @isolates(MetadataRepository.filtered_ids)
 async def _(world: World) -> None:
     metadata = MetadataRepository(world.database)

@@ -12,8 +12,9 @@ import openai
 
 from citewell.adapters.chat import errors
 from citewell.adapters.embedder.counting import ApproximateTokenizer
-from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
+from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, sendable, unit_rows
 from citewell.adapters.http import SECONDS, malformed
+from citewell.adapters.keys import require_key
 from citewell.errors import CitewellError
 from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind

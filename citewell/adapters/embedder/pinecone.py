@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.adapters.embedder.counting import ApproximateTokenizer
-from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, require_key, sendable, unit_rows
+from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, sendable, unit_rows
 from citewell.adapters.http import ProviderHttp, malformed
+from citewell.adapters.keys import require_key
 from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind
 from citewell.settings import PineconeEmbedding, StoreEmbedding

@@ -83,15 +83,6 @@ def choose(
     )
 
 
-def require_key(settings: RemoteEmbedding, variable: str) -> str:
-    """The key, or `ConfigurationError` that names the variable to set."""
-    if settings.api_key is None:
-        raise ConfigurationError(
-            f"{settings.name_of('provider')} is {settings.provider!r}, but there is no key. Set {variable}."
-        )
-    return settings.api_key.get_secret_value()
-
-
 def sendable(text: str) -> str:
     """A text as providers take it: halves of surrogate pairs, which have no UTF-8, are question marks, and nothing is a full stop."""
     sound = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")

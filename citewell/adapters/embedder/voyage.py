@@ -9,8 +9,9 @@ import base64
 from collections.abc import Sequence
 
 from citewell.adapters.embedder.counting import ApproximateTokenizer
-from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
+from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, sendable, unit_rows
 from citewell.adapters.http import ProviderHttp, malformed
+from citewell.adapters.keys import require_key
 from citewell.metering import tokens_used
 from citewell.ports import CallLimits, Capability, FloatMatrix, ImageInput, Pictured, TextKind
 from citewell.settings import VoyageEmbedding

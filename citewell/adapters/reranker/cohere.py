@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from citewell.adapters.http import ProviderHttp
-from citewell.adapters.reranker.remote import HttpReranker, require_key
+from citewell.adapters.keys import require_key
+from citewell.adapters.reranker.remote import HttpReranker
 from citewell.errors import ConfigurationError
 from citewell.settings import CohereRerank
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from citewell.adapters.embedder.pinecone import ADDRESS, VERSION
 from citewell.adapters.http import ProviderHttp
-from citewell.adapters.reranker.remote import HttpReranker, require_key
+from citewell.adapters.keys import require_key
+from citewell.adapters.reranker.remote import HttpReranker
 from citewell.settings import PineconeRerank
 
 USUAL_MODEL = "bge-reranker-v2-m3"

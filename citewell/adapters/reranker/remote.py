@@ -1,4 +1,4 @@
-"""What the rerankers of all vendors share: the order and scores made of an answer, and the key."""
+"""What the rerankers of all vendors share: the order and scores made of an answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 from citewell.adapters.embedder.remote import sendable
 from citewell.adapters.http import ProviderHttp, malformed
-from citewell.errors import ConfigurationError
 from citewell.ports import Reranked
-from citewell.settings import RemoteRerank
 
 
 class HttpReranker(ABC):
@@ -52,12 +50,3 @@ class HttpReranker(ABC):
     async def close(self) -> None:
         """Close the connections of this event loop."""
         await self._http.close()
-
-
-def require_key(settings: RemoteRerank, variable: str) -> str:
-    """The key, or `ConfigurationError` that names the variable to set."""
-    if settings.api_key is None:
-        raise ConfigurationError(
-            f"{settings.name_of('provider')} is {settings.provider!r}, but there is no key. Set {variable}."
-        )
-    return settings.api_key.get_secret_value()

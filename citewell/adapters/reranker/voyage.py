@@ -7,7 +7,8 @@ from typing import Any
 
 from citewell.adapters.embedder.voyage import address_of
 from citewell.adapters.http import ProviderHttp
-from citewell.adapters.reranker.remote import HttpReranker, require_key
+from citewell.adapters.keys import require_key
+from citewell.adapters.reranker.remote import HttpReranker
 from citewell.metering import tokens_used
 from citewell.settings import VoyageRerank
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from citewell.agent.citations.bracketed import escape_markers
 from citewell.agent.citations.claims import Claim, claims, count_sentences, keep_known
 from citewell.agent.citations.markdown import neutralise
 from citewell.agent.citations.matching import Match
 from citewell.agent.citations.places import narrow_locator, with_rows_of
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.citations.support import (
     THRESHOLDS,
     CitedText,
@@ -176,10 +176,7 @@ def _text_hit(n: int, text: str) -> Hit:
 
 def with_references(text: str, citations: Sequence[Citation]) -> str:
     """The answer followed by `References` with a line per citation: `[1] Loan Policy.pdf (p. 3)`."""
-    lines = [
-        f"[{citation.n}] {neutralise(escape_markers(citation.label))}"
-        for citation in sorted(citations, key=lambda c: c.n)
-    ]
+    lines = [f"[{citation.n}] {safe_text(citation.label)}" for citation in sorted(citations, key=lambda c: c.n)]
     return "\n".join([text, "", "References", *lines])
 
 

@@ -7,10 +7,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import NamedTuple
 
-_SCALES = {
-    "k": 3, "thousand": 3, "tsd": 3, "m": 6, "mn": 6, "mio": 6, "million": 6, "millions": 6, "millionen": 6, "bn": 9,
-    "billion": 9, "billions": 9, "mrd": 9, "milliarden": 9, "trillion": 12, "hundred": 2,
-}  # fmt: skip
+from citewell.text.quantities import SCALES
+
 _UNITS = {
     "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10,
     "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16, "seventeen": 17, "eighteen": 18,
@@ -37,10 +35,6 @@ class Figure(NamedTuple):
     start: int
     end: int
     spelled: bool
-
-    def agrees(self, other: Figure) -> bool:
-        """Whether the two can be the same number, sign aside (a loss of 5 is written `-5` and `5`)."""
-        return not self.values.isdisjoint(other.values)
 
 
 def find_figures(text: str) -> list[Figure]:
@@ -74,7 +68,7 @@ def _values_in(source: str) -> frozenset[Decimal]:
 
 @lru_cache(maxsize=20_000)
 def _values(digits: str, scale: str) -> frozenset[Decimal]:
-    factor = 10 ** _SCALES.get(scale, 0)
+    factor = 10 ** SCALES.get(scale, 0)
     return frozenset(value * factor for value in _unscaled(digits[:_MAX_DIGITS]))
 
 
@@ -99,7 +93,7 @@ def _spelled(words: str) -> Decimal:
             current += _UNITS[word]
         elif word == "hundred":
             current = max(current, 1) * 100
-        elif word in _SCALES:
-            total += max(current, 1) * 10 ** _SCALES[word]
+        elif word in SCALES:
+            total += max(current, 1) * 10 ** SCALES[word]
             current = 0
     return Decimal(total + current).normalize()

@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.asked_above import find_section
 from citewell.agent.extractive.confidence import gather, weigh
 from citewell.agent.extractive.headings import after_its_lead, under_its_heading
@@ -48,7 +47,6 @@ from citewell.types import Hit
 _MORE_PICTURES = (
     "\n\nThese are the first {}; there may be more. Name a file, a project or a date to see those that are left out."
 )
-_ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _MORE_ITEMS = "\n\nThese are the first {} of {}."
 _BULLET = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+)")
 
@@ -210,7 +208,7 @@ class ExtractiveAnswerer:
             if chunk_id not in numbers:
                 numbers[chunk_id] = len(numbers) + 1
                 sources.append(Source(numbers[chunk_id], statement.hit))
-            text = neutralise(escape_markers(_BULLET.sub("", statement.shown)))
+            text = safe_text(_BULLET.sub("", statement.shown))
             if as_list:
                 space = "\n" if position else ""
                 parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
@@ -224,8 +222,7 @@ class ExtractiveAnswerer:
 
 def _between(before: Statement, statement: Statement) -> str:
     """A new line after what is no sentence, or before a row; else a space."""
-    ended = _ENDS.search(before.shown) is not None
-    return " " if ended and not (before.row or before.item or statement.row) else "\n"
+    return " " if before.is_ended and not (before.row or before.item or statement.row) else "\n"
 
 
 def number_hits(hits: Sequence[Hit]) -> tuple[Source, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from citewell.agent.extractive.scoring import ScoredStatement
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
+from citewell.agent.statements import under_headings
 from citewell.agent.understand.question import Question, asks_whether
 from citewell.text.analysis import analyze
 from citewell.types import Hit
@@ -69,15 +70,11 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
 
 def _held(question: Question, message: str, best: Hit, hits: Sequence[Hit]) -> float:
     terms = set(analyze(message, question.language, query=True)) - TELLING
-    found = [set(analyze(_read(hit), question.language)) for hit in hits]
+    found = [set(analyze(under_headings(hit), question.language)) for hit in hits]
     rarity = {term: math.log(1 + (len(hits) + 1) / (sum(term in one for one in found) + 0.5)) for term in terms}
     total = sum(rarity.values())
-    own = set(analyze(_read(best), question.language))
+    own = set(analyze(under_headings(best), question.language))
     return sum(weight for term, weight in rarity.items() if term in own) / total if total else 1.0
-
-
-def _read(hit: Hit) -> str:
-    return " ".join((*hit.chunk.locator.headings, hit.chunk.context, hit.chunk.text))
 
 
 def _agreed(hits: Sequence[Hit]) -> bool:

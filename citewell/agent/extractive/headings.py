@@ -11,7 +11,6 @@ from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 
 _ITEM_WORDS = 8  # of a statement without an end; a longer one is a sentence
-_ENDS = re.compile(r"[.!?…:;。！？][\"'”’»)\]*_]*\s*$")
 _LABEL = re.compile(r"\w: ")
 _NUMBER = re.compile(r"^\W*(?:§\s*)?\d+(?:\.\d+)*[.)]?\s+")
 _MARKER = re.compile(r"^\s*(?:[-*•]|\(?\d{1,2}[.)])\s+")
@@ -28,7 +27,7 @@ def under_its_heading(question: Question, statement: Statement, *, first: bool) 
     heading = _NUMBER.sub("", statement.heading).strip(" :")
     if not heading or statement.row or len(heading) > _HEADING_CHARACTERS or heading.lower() in statement.shown.lower():
         return statement
-    if _is_phrase(statement.shown) or (first and _leads_to_it(question, heading, statement)):
+    if _is_phrase(statement) or (first and _leads_to_it(question, heading, statement)):
         return replace(statement, shown=f"{heading}: {_MARKER.sub('', statement.shown)}")
     return statement
 
@@ -53,8 +52,9 @@ def after_its_lead(statement: Statement) -> Statement:
     return replace(statement, shown=f"{lead} {_GOES_ON.sub('', item)}")
 
 
-def _is_phrase(text: str) -> bool:
-    return not _ENDS.search(text) and _LABEL.search(text) is None and len(text.split()) <= _ITEM_WORDS
+def _is_phrase(statement: Statement) -> bool:
+    text = statement.shown
+    return not statement.is_ended and _LABEL.search(text) is None and len(text.split()) <= _ITEM_WORDS
 
 
 def _leads_to_it(question: Question, heading: str, statement: Statement) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache, partial
 
 from citewell.agent.extractive.frame import is_frame
-from citewell.agent.statements import Statement, cut_statements
+from citewell.agent.statements import Statement, cut_statements, heading_over
 from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
@@ -41,7 +41,7 @@ def find_item_groups(hits: Sequence[Hit]) -> list[list[Statement]]:
     groups: dict[tuple[str, tuple[str, ...]], list[Statement]] = {}
     for hit in sorted(hits, key=lambda h: h.chunk.ordinal):
         key = (hit.chunk.resource_id, tuple(hit.chunk.locator.headings))
-        groups.setdefault(key, []).extend(_lines(hit))
+        groups.setdefault(key, []).extend(_marked_lines(hit))
     return [items for items in groups.values() if len(items) >= 2]
 
 
@@ -146,7 +146,7 @@ def _items_of(hit: Hit) -> list[Statement]:
     """The rows of a table; of a text its items with bullets, or its lines where all of them are items."""
     if hit.chunk.type is ChunkType.TABLE:
         return [one for one in cut_statements([hit]) if one.row]
-    return _lines(hit) or _closed_lines(hit)
+    return _marked_lines(hit) or _closed_lines(hit)
 
 
 def _closed_lines(hit: Hit) -> list[Statement]:
@@ -157,12 +157,7 @@ def _closed_lines(hit: Hit) -> list[Statement]:
     ends = {bool(_ENDS.search(line)) for _, line in lines}
     if ends == {False} and len(cut_statements([hit])) < len(lines):
         return []
-    heading = hit.chunk.locator.headings[-1]
-    return (
-        [Statement(hit, 0, start, start + len(line), " ".join(line.split()), heading) for start, line in lines]
-        if len(ends) == 1
-        else []
-    )
+    return [_line_statement(hit, start, line) for start, line in lines] if len(ends) == 1 else []
 
 
 def _steps(question: Question, hits: Sequence[Hit]) -> list[Statement]:
@@ -186,13 +181,13 @@ def _heading_statement(hit: Hit, heading: str, start: int) -> Statement:
     return Statement(hit, 0, 0, len(hit.chunk.text), heading[start:].strip(), heading)
 
 
-def _lines(hit: Hit) -> list[Statement]:
-    heading = hit.chunk.locator.headings[-1] if hit.chunk.locator.headings else ""
-    return [
-        Statement(hit, 0, start, start + len(line), " ".join(line.split()), heading)
-        for start, line in _each_line(hit)
-        if _ITEM.match(line)
-    ]
+def _marked_lines(hit: Hit) -> list[Statement]:
+    """Its items with bullets or numbers."""
+    return [_line_statement(hit, start, line) for start, line in _each_line(hit) if _ITEM.match(line)]
+
+
+def _line_statement(hit: Hit, start: int, line: str) -> Statement:
+    return Statement(hit, 0, start, start + len(line), " ".join(line.split()), heading_over(hit))
 
 
 def _each_line(hit: Hit) -> list[tuple[int, str]]:

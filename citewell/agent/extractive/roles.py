@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.agent.extractive.scoring import ScoredStatement
-from citewell.agent.statements import Statement
+from citewell.agent.statements import Statement, under_headings
 from citewell.agent.understand.question import Question
 from citewell.agent.understand.titles import titles_in
 from citewell.text.analysis import analyze
@@ -65,12 +65,13 @@ def holding_the_office(
         holding = [one for one in scored if office.is_named_in(read(one.statement), question.language)]
         if holding:
             return holding
-    if office.titles or not any(office.is_named_in(_read(hit), question.language) for hit in hits):
+    if office.titles or not any(office.is_named_in(under_headings(hit), question.language) for hit in hits):
         return []
     return list(scored)
 
 
 def _shown(statement: Statement) -> str:
+    """A statement with its headings."""
     return " ".join((*statement.hit.chunk.locator.headings, statement.shown))
 
 
@@ -79,7 +80,3 @@ def _around(statement: Statement) -> str:
     chunk = statement.hit.chunk
     before = chunk.text[max(0, statement.start - _BEFORE) : statement.start]
     return " ".join((*chunk.locator.headings, before, statement.shown))
-
-
-def _read(hit: Hit) -> str:
-    return " ".join((*hit.chunk.locator.headings, hit.chunk.context, hit.chunk.text))

@@ -13,6 +13,7 @@ from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThreshold
 from citewell.agent.statements import MAX_CHARACTERS
 from citewell.agent.understand.question import FACTS, Question
 from citewell.text.analysis import analyze
+from citewell.text.quantities import CURRENCY_SIGNS
 
 _BREAK = re.compile(r"(?<![\s,;–—-])(?:[,;]\s+|\s+[–—-]\s+)")
 # A clause that begins thus adds to the sentence before it; a further item of a list does not.
@@ -38,7 +39,7 @@ _CAUSE = re.compile(
 _ASKS_FOR_CAUSE = re.compile(r"\b(?:why|because|cause[ds]?|reasons?|drove|driv\w+|led|explain\w*|due)\b", re.I)
 _CLAUSE = re.compile(r"(?<![\s,;:–—-])(?:[,;:]\s+|\s+[–—-]\s+|\s+(?=\())")
 _UNIT = re.compile(
-    r"[$€£¥₵₦₹%]|\b(?-i:[A-Z]{3})(?=\s?\d)|(?<=\d)\s?(?:per ?cent|percent|euros?|dollars?|pounds?)\b", re.I
+    rf"[{CURRENCY_SIGNS}%]|\b(?-i:[A-Z]{{3}})(?=\s?\d)|(?<=\d)\s?(?:per ?cent|percent|euros?|dollars?|pounds?)\b", re.I
 )
 _JOINS = re.compile(r"(?:and|or)\b", re.I)
 _OPENED = re.compile(r"[(\[“«„]")

@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
+from citewell.text.quantities import CURRENCY_CODES, CURRENCY_SIGNS
 
 
 class Expectation(StrEnum):
@@ -82,7 +83,7 @@ _NUMBER = re.compile(
     re.I,
 )
 _MONEY = re.compile(
-    r"[$€£¥₵₦₹]\s?\d|\b(?:USD|EUR|GBP|GHS|NGN|KES|ZAR|CHF|INR|JPY|CNY|CAD|AUD)\b|\d\s?(?:%|per ?cent|dollars?|euros?|pounds?|cedis?|francs?|yen|yuan)"
+    rf"[{CURRENCY_SIGNS}]\s?\d|\b(?:{CURRENCY_CODES})\b|\d\s?(?:%|per ?cent|dollars?|euros?|pounds?|cedis?|francs?|yen|yuan)"
     r"|\bfree\b|\bno (?:charge|fee|cost)\b",
     re.I,
 )

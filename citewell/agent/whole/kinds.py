@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.text.analysis import analyze
+from citewell.text.quantities import CURRENCY_CODES, CURRENCY_SIGNS
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, StoredChunk
 
@@ -48,7 +49,7 @@ _SPAN_OF_DUTY = re.compile(
 _DUTY = re.compile(rf"\b{_MUST}\b", re.I)
 _DATED = re.compile(rf"(?<![\w./-]){_DATE}", re.I)
 _MONEY = re.compile(
-    r"(?:(?:US|CA|AU|NZ|HK|GH)?[$€£¥₹₵₦]|\b(?:USD|EUR|GBP|GHS|CHF|JPY|CNY|INR|NGN|KES|ZAR|CAD|AUD|SEK|NOK|DKK|PLN|BRL|MXN)\b)\s?\(?\d[\d.,]{0,14}"
+    rf"(?:(?:US|CA|AU|NZ|HK|GH)?[{CURRENCY_SIGNS}]|\b(?:{CURRENCY_CODES}|SEK|NOK|DKK|PLN|BRL|MXN)\b)\s?\(?\d[\d.,]{{0,14}}"
     r"|(?<![\d.,])\d[\d.,]{0,14}\s?(?:(?:thousand|million|billion|trillion|mn|bn|m|k)\s{1,2})?(?:[€£]|(?:dollars?|euros?|pounds?|cents|francs|cedis|rupees|yen|USD|EUR|GBP|GHS|CHF)\b)",
     re.I,
 )

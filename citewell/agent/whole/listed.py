@@ -6,8 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.whole.kinds import SENTENCES, ListedItem, items_of
 from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader
 from citewell.agent.whole.request import WholeRequest
@@ -45,14 +44,14 @@ class PassagesRead:
             count = sum(self.passages[file] for file in whole)
             said.append(f"Read whole: {_files(whole)}, {_counted(count, 'passage', 'passages')}.")
         said += [
-            f"Read in part: {_name(file)}, {self.passages[file]:,} passages spread evenly over it."
+            f"Read in part: {safe_text(file.filename)}, {self.passages[file]:,} passages spread evenly over it."
             for file in self.parts
         ]
         if self.unread:
             said.append(
                 f"Not read, since one answer reads so much at most: {_files(self.unread)}. Ask about them by name."
             )
-        said += [f"Of {_name(file)}: {neutralise(escape_markers(file.note))}" for file in self.passages if file.note][
+        said += [f"Of {safe_text(file.filename)}: {safe_text(file.note)}" for file in self.passages if file.note][
             :MAX_NAMED
         ]
         if others:
@@ -98,7 +97,7 @@ def _written(
     for number, item in enumerate(shown, start=1):
         if several and item.stored.chunk.resource_id != previous:
             previous = item.stored.chunk.resource_id
-            lines += [*[""] * bool(lines), f"**{neutralise(escape_markers(item.stored.filename))}**", ""]
+            lines += [*[""] * bool(lines), f"**{safe_text(item.stored.filename)}**", ""]
         lines.append(f"{number}. {_cited(item, quoter)}")
     parts = [_headline(request, len(items), counts, several)]
     if lines:
@@ -113,7 +112,7 @@ def _written(
 
 def _headline(request: WholeRequest, count: int, counts: dict[ResourceInfo, int], several: bool) -> str:
     """How many items there are, of what, and in how many files."""
-    topic = f" on “{neutralise(escape_markers(request.topic))}”" if request.topic and request.terms else ""
+    topic = f" on “{safe_text(request.topic)}”" if request.topic and request.terms else ""
     kinds = request.kinds or (SENTENCES,)
     one, many = " or ".join(kind.one for kind in kinds), " and ".join(kind.many for kind in kinds)
     if not count:
@@ -130,7 +129,7 @@ def _headline(request: WholeRequest, count: int, counts: dict[ResourceInfo, int]
 def _cited(item: ListedItem, quoter: Quoter) -> str:
     """The item with its citation; a value inside its sentence is bold."""
     cited = quoter.cite(_shortened(item))
-    value = neutralise(escape_markers(" ".join(item.value.split())))
+    value = safe_text(" ".join(item.value.split()))
     return cited.replace(value, f"**{value}**", 1) if item.value and item.value != item.text else cited
 
 
@@ -149,13 +148,9 @@ def _shortened(item: ListedItem) -> Quotable:
 
 
 def _files(files: Sequence[ResourceInfo]) -> str:
-    named = ", ".join(_name(file) for file in files[:MAX_NAMED])
+    named = ", ".join(safe_text(file.filename) for file in files[:MAX_NAMED])
     more = len(files) - MAX_NAMED
     return f"{named} and {_counted(more, 'other file', 'other files')}" if more > 0 else named
-
-
-def _name(file: ResourceInfo) -> str:
-    return neutralise(escape_markers(file.filename))
 
 
 def _counted(count: int, one: str, many: str) -> str:

@@ -6,8 +6,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.whole.listed import list_items
 from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader, matching
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
@@ -45,7 +44,7 @@ async def _summaries(request: WholeRequest, owner_id: str, reader: WholeReader) 
         said = await reader.summary(owner_id, file)
         text = " ".join(quoter.cite(one) for one in said)
         if text:
-            parts.append(text if alone else f"**{_name(file)}**: {text}")
+            parts.append(text if alone else f"**{safe_text(file.filename)}**: {text}")
     parts += _rest(request.files)
     return Quoted("\n\n".join(parts), quoter.sources) if quoter.sources else None
 
@@ -60,7 +59,7 @@ async def _by_file(request: WholeRequest, owner_id: str, reader: WholeReader) ->
     found.sort(key=lambda item: -item[0])
     quoter = Quoter()
     parts = [
-        f"**{_name(file)}** ({count} {'passage' if count == 1 else 'passages'}): "
+        f"**{safe_text(file.filename)}** ({count} {'passage' if count == 1 else 'passages'}): "
         + " ".join(quoter.cite(one) for one in said[:_SENTENCES_PER_FILE])
         for count, file, said in found[:MAX_FILES]
     ]
@@ -76,12 +75,17 @@ async def _side_by_side(request: WholeRequest, owner_id: str, reader: WholeReade
     read: list[tuple[ResourceInfo, Sequence[StoredChunk]]] = []
     async for file, passages in reader.passages(owner_id, files):
         said = await reader.summary(owner_id, file)
-        parts.append(f"**{_name(file)}**: " + " ".join(quoter.cite(one) for one in said[:_SENTENCES_PER_FILE]))
+        parts.append(
+            f"**{safe_text(file.filename)}**: " + " ".join(quoter.cite(one) for one in said[:_SENTENCES_PER_FILE])
+        )
         read.append((file, passages))
     shared = await asyncio.to_thread(_shared, read)
     for term, said in shared:
         parts.append(f"On **{term}**:")
-        parts += [f"- {_name(file)}: {quoter.cite(_shortened(one))}" for (file, _), one in zip(read, said, strict=True)]
+        parts += [
+            f"- {safe_text(file.filename)}: {quoter.cite(_shortened(one))}"
+            for (file, _), one in zip(read, said, strict=True)
+        ]
     parts += _rest(request.files)
     return Quoted("\n\n".join(parts), quoter.sources) if quoter.sources else None
 
@@ -156,11 +160,7 @@ def _shortened(said: Quotable) -> Quotable:
     )
 
 
-def _name(file: ResourceInfo) -> str:
-    return neutralise(escape_markers(file.filename))
-
-
 def _rest(files: Sequence[ResourceInfo]) -> list[str]:
     """A line that names what the limit left out."""
     left = files[MAX_FILES:]
-    return [f"Not told here: {', '.join(_name(file) for file in left)}."] if left else []
+    return [f"Not told here: {', '.join(safe_text(file.filename) for file in left)}."] if left else []

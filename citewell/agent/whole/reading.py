@@ -6,8 +6,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.interface import Source, WholeFiles
 from citewell.text.analysis import analyze
 from citewell.text.central import central_sentences
@@ -63,7 +62,7 @@ class Quoter:
             hit = hit_of(said.stored)
             self._sources.append(Source(self._numbers[chunk.id], hit))
         text = " ".join(_BULLET.sub("", said.text).split())
-        return f"{neutralise(escape_markers(text))} [{self._numbers[chunk.id]}]"
+        return f"{safe_text(text)} [{self._numbers[chunk.id]}]"
 
 
 def hit_of(stored: StoredChunk) -> Hit:

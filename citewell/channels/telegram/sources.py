@@ -21,7 +21,6 @@ _MAX_QUOTE = 600
 _MAX_PASSAGE = 3_000
 _MAX_PICTURE_BYTES = 10_000_000
 """Telegram's limit of a photo."""
-_DRAWN = frozenset({"pdf", "image"})
 
 
 async def show_source(task: Task, owner_id: str, data: str) -> None:
@@ -86,7 +85,7 @@ async def _page(task: Task, owner_id: str, citation: Citation, page: int) -> byt
 
 async def _picture(task: Task, owner_id: str, citation: Citation) -> bytes | None:
     try:
-        stored = await task.desk.services.resources.picture(owner_id, citation.resource_id, citation.chunk_id)
+        stored = await task.desk.services.contents.picture(owner_id, citation.resource_id, citation.chunk_id)
     except CitewellError:
         return None
     if stored.size > _MAX_PICTURE_BYTES or stored.mime_type not in ("image/jpeg", "image/png"):
@@ -98,7 +97,7 @@ async def _passage(task: Task, owner_id: str, citation: Citation) -> Rich:
     """The passage as text, with the quoted words in bold."""
     text = citation.quote
     with suppress(NotFound):  # indexed again since: the quotation is kept with the answer
-        text = (await task.desk.services.resources.chunk(owner_id, citation.resource_id, citation.chunk_id)).text
+        text = (await task.desk.services.contents.chunk(owner_id, citation.resource_id, citation.chunk_id)).text
     rich, place = _headed(citation).add("\n\n"), text.find(citation.quote) if citation.quote else -1
     if place < 0:
         return rich.add(text[:_MAX_PASSAGE])

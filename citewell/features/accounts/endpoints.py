@@ -29,12 +29,13 @@ from citewell.features.accounts.schemas import (
     SignUpIn,
 )
 from citewell.features.accounts.service import AccountService, Entry, From
-from citewell.features.addresses import host_name, is_this_machine
+from citewell.features.addresses import host_name
 from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of
 from citewell.features.json_bodies import SoundRoute
+from citewell.settings.values import is_loopback
 
 router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -50,7 +51,7 @@ def _resets(request: Request) -> PasswordResetService:
 def sender_of(request: Request) -> From:
     """Where a request comes from."""
     address = address_of(request)
-    is_here = is_this_machine(address) and is_this_machine(host_name(request.headers.get("host", "")))
+    is_here = is_loopback(address) and is_loopback(host_name(request.headers.get("host", "")))
     return From(agent=request.headers.get("user-agent", ""), address=address, is_here=is_here)
 
 

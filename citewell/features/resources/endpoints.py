@@ -14,6 +14,7 @@ from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidM
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
+from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
     MAX_CAPTION,
@@ -107,6 +108,10 @@ def _form(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _service(request: Request) -> ResourceService:
     return request.app.state.services.resources
+
+
+def _contents(request: Request) -> ResourceContents:
+    return request.app.state.services.contents
 
 
 @router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": IngestedOut}})
@@ -266,7 +271,7 @@ async def list_elements(
     type: ElementType | None = None,
 ) -> ElementList:
     """What was extracted, in reading order, each with its locator."""
-    found, next_cursor = await _service(request).elements(owner, resource_id, limit, cursor, page, type)
+    found, next_cursor = await _contents(request).elements(owner, resource_id, limit, cursor, page, type)
     return ElementList(elements=found, next_cursor=next_cursor)
 
 
@@ -275,14 +280,14 @@ async def list_chunks(
     request: Request, resource_id: ResourceId, owner: Owner, limit: Limit = 200, cursor: Cursor = None
 ) -> ChunkList:
     """What is indexed, in order."""
-    found, next_cursor = await _service(request).chunks(owner, resource_id, limit, cursor)
+    found, next_cursor = await _contents(request).chunks(owner, resource_id, limit, cursor)
     return ChunkList(chunks=[ChunkOut.of(chunk) for chunk in found], next_cursor=next_cursor)
 
 
 @router.get("/resources/{resource_id}/chunks/{chunk_id}")
 async def get_chunk(request: Request, resource_id: ResourceId, chunk_id: str, owner: Owner) -> ChunkOut:
     """One chunk: the passage behind a citation."""
-    return ChunkOut.of(await _service(request).chunk(owner, resource_id, chunk_id))
+    return ChunkOut.of(await _contents(request).chunk(owner, resource_id, chunk_id))
 
 
 @router.get("/resources/{resource_id}/events")
@@ -309,7 +314,7 @@ async def get_file(
 
     A byte range is served. The ETag is the SHA-256 of the bytes; `If-None-Match` and `If-Range` are heeded.
     """
-    stored = await _service(request).original(owner, resource_id, version)
+    stored = await _contents(request).original(owner, resource_id, version)
     return await stored_bytes(stored, request.headers)
 
 
@@ -326,20 +331,20 @@ async def make_link(
     409 where this server gives out none: without an object store, unless `CITEWELL_BLOB_LINK_SECONDS` is set, and for files that were stored before links were known.
     """
     response.headers["Cache-Control"] = "no-store"
-    return LinkOut.of(*await _service(request).link(owner, resource_id, version))
+    return LinkOut.of(*await _contents(request).link(owner, resource_id, version))
 
 
 @router.get("/resources/{resource_id}/blobs")
 async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
     """The files that extraction made: images, and exact copies of tables."""
-    found = await _service(request).extracted(owner, resource_id)
+    found = await _contents(request).extracted(owner, resource_id)
     return BlobList(blobs=[BlobOut.of(blob) for blob in found])
 
 
 @router.get("/resources/{resource_id}/blobs/{name:path}", response_class=Response)
 async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
-    stored = await _service(request).extracted_bytes(owner, resource_id, name)
+    stored = await _contents(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers)
 
 
@@ -349,7 +354,7 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     service, owner = _service(request), grant.owner_id
     projects, filters = grant.narrowed(body.projects), seen_by(grant, parse_filters(body.filters))
     await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
-    stored = await service.picture(owner, resource_id, body.chunk_id)
+    stored = await _contents(request).picture(owner, resource_id, body.chunk_id)
     require_showable(stored)
     return await stored_bytes(stored, {})
 

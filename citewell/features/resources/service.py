@@ -1,4 +1,4 @@
-"""What one can do with resources, for every caller: the web, the command line, or a channel."""
+"""What one can do with resources, for every caller: the web, the command line, or a channel. What they hold is read by `contents`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ import os
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 from citewell.chunk.config import ChunkConfig
 from citewell.disk import DiskReserve
-from citewell.errors import Conflict, DamagedFile, InvalidInput, NotFound
-from citewell.features.resources.handed_out import Deleted, StoredBytes
+from citewell.errors import Conflict, InvalidInput, NotFound
+from citewell.features.resources.handed_out import Deleted
 from citewell.features.resources.joining import may_change, require_as_it_is, told_within
 from citewell.features.resources.said import Said, checked_thread
 from citewell.indexes.index_set import IndexSet
@@ -25,7 +24,6 @@ from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
-from citewell.storage.content import ContentRepository
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
@@ -33,14 +31,10 @@ from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.projects import ProjectRepository
 from citewell.storage.records import Placing
 from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import Original, Receipt, ResourceRepository
+from citewell.storage.resources import Receipt, ResourceRepository
 from citewell.types import (
-    PREVIEW,
     TERMINAL,
     AskedOptions,
-    BlobLink,
-    Category,
-    Chunk,
     Expression,
     Facets,
     Filter,
@@ -51,7 +45,6 @@ from citewell.types import (
     Scope,
     Stage,
     Status,
-    StoredBlob,
     UploadOptions,
     UploadOutcome,
 )
@@ -65,10 +58,9 @@ _APPLIED_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceService:
-    """Uploads, lists, reads and deletes. Every method takes the owner first and sees only what is theirs."""
+    """Uploads, lists, describes and deletes. Every method takes the owner first and sees only what is theirs."""
 
     resources: ResourceRepository
-    content: ContentRepository
     events: EventRepository
     projects: ProjectRepository
     jobs: JobRepository
@@ -344,83 +336,6 @@ class ResourceService:
         async for _ in self.follow(owner_id, resource_id):
             pass
         return await self.resources.get(owner_id, resource_id)
-
-    async def elements(
-        self, owner_id: str, resource_id: str, limit: int, cursor: str | None, page: int | None, type: str | None
-    ) -> tuple[list[dict[str, Any]], str | None]:
-        """A page of elements of the current version."""
-        resource = await self.resources.get(owner_id, resource_id)
-        return await self.content.elements_page(resource_id, resource.version, limit, cursor, page, type)
-
-    async def chunks(
-        self, owner_id: str, resource_id: str, limit: int, cursor: str | None
-    ) -> tuple[list[Chunk], str | None]:
-        """A page of chunks."""
-        await self.resources.get(owner_id, resource_id)
-        return await self.content.chunks_page(resource_id, limit, cursor)
-
-    async def chunk(self, owner_id: str, resource_id: str, chunk_id: str) -> Chunk:
-        """One chunk of a resource; `NotFound` for one of another resource."""
-        found = await self.content.load_chunks(owner_id, [chunk_id])
-        chunk = found[chunk_id].chunk if chunk_id in found else None
-        if chunk is None or chunk.resource_id != resource_id:
-            raise NotFound
-        return chunk
-
-    async def original(self, owner_id: str, resource_id: str, version: int | None) -> StoredBytes:
-        """The bytes of a version (the current one for None) as they were uploaded."""
-        found = await self.resources.original(owner_id, resource_id, version)
-        return StoredBytes(
-            found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
-        )
-
-    async def link(self, owner_id: str, resource_id: str, version: int | None) -> tuple[BlobLink, Original]:
-        """Where a version (the current one for None) can be fetched from the store that keeps it; `Conflict` where links are not given out.
-
-        The store does not compare the bytes with their hash: who follows the link can.
-        """
-        found = await self.resources.original(owner_id, resource_id, version)
-        try:
-            link = await self.blobs.link(found.key, found.size)
-        except NotFound as error:
-            raise DamagedFile from error
-        if link is None:
-            raise Conflict("There are no links to this file here. Get it from /resources/{id}/file.")
-        return link, found
-
-    async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
-        """The files that extraction made."""
-        resource = await self.resources.get(owner_id, resource_id)
-        return await self.content.blobs(resource_id, resource.version)
-
-    async def extracted_bytes(self, owner_id: str, resource_id: str, name: str) -> StoredBytes:
-        """The bytes of one file that extraction made."""
-        resource = await self.resources.get(owner_id, resource_id)
-        found = await self.content.blob(resource_id, resource.version, name)
-        return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
-
-    async def picture(self, owner_id: str, resource_id: str, chunk_id: str | None = None) -> StoredBytes:
-        """A file that is a picture, or the picture that one of its chunks describes: the small copy, where one was kept.
-
-        `InvalidInput` where there is no picture, `NotFound` for a file or chunk that the owner does not have.
-        """
-        resource = await self.resources.get(owner_id, resource_id)
-        blob = None
-        if chunk_id is not None:
-            found = (await self.content.load_chunks(owner_id, [chunk_id])).get(chunk_id)
-            if found is None or found.chunk.resource_id != resource_id:
-                raise NotFound
-            if found.picture is None:
-                raise InvalidInput(f"This passage of {resource.filename} describes no picture.")
-            blob = found.picture.blob
-        elif resource.detected_category != Category.IMAGE.value:
-            raise InvalidInput(f"{resource.filename} is not a picture. Search for what it says instead.")
-        previews = await self.content.blobs(resource_id, resource.version, PREVIEW)
-        small = next((one.name for one in previews if blob is None or one.metadata.get("of") == blob), None)
-        if small or blob:
-            kept = await self.extracted_bytes(owner_id, resource_id, small or blob or "")
-            return replace(kept, filename=resource.filename)
-        return await self.original(owner_id, resource_id, None)
 
     async def require_within(
         self,

@@ -12,13 +12,11 @@ from typing import Any
 from citewell.agent.tables.query.quoting import quoted
 from citewell.errors import DamagedFile, NotFound
 from citewell.storage.table_copies import SqlTables
-from citewell.types import Scope, TableInfo
+from citewell.types import ROW_COLUMN, Scope, TableInfo
 
-ROW = "_row"
 _BINS = 16
 _MAX_VALUES = 10
 _DAMAGED_COPY = "The exact copy of this table is damaged. Upload the file again as a new version."
-_NUMERIC = frozenset({"integer", "number"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +59,11 @@ class TableService:
         """Rows in the file's order. With `row` the page begins with that row (or the next one there is)."""
         table, path = await self._open(owner_id, resource_id, table_id)
         columns = tuple(column.name for column in table.columns)
-        shown = ", ".join([ROW, *(quoted(name) for name in columns)])
+        shown = ", ".join([ROW_COLUMN, *(quoted(name) for name in columns)])
         if row is not None:
-            before = await self._run(path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW} < ?", [str(path), row])
+            before = await self._run(
+                path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW_COLUMN} < ?", [str(path), row]
+            )
             offset = before[0][0]
         sql = f"SELECT {shown} FROM read_parquet(?) LIMIT {int(limit)} OFFSET {int(offset)}"
         found = await self._run(path, sql, [str(path)])
@@ -76,7 +76,7 @@ class TableService:
         found = next((c for c in table.columns if c.name == column), None)
         if found is None:
             raise NotFound("The table has no such column.")
-        numeric = found.kind in _NUMERIC
+        numeric = found.is_numeric
         bars = await (self._histogram(path, column) if numeric else self._frequent(path, column))
         filled = await self._run(path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 import uuid
 from collections.abc import Awaitable, Callable, Generator
 from dataclasses import replace
@@ -14,7 +13,6 @@ import pytest
 from pydantic import SecretStr
 from qdrant_client import AsyncQdrantClient, models
 
-from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.qdrant import QdrantIndex, connect
 from citewell.adapters.index.qdrant_schema import CollectionLayout
 from citewell.errors import ConfigurationError, Unavailable
@@ -27,17 +25,14 @@ from citewell.testing.vector_index import (
     RemovalConformance,
     SparseConformance,
     VectorIndexConformance,
-    about,
     make_point,
     near,
     point_id,
 )
 from citewell.types import (
-    AnyOf,
     Chunk,
     ChunkType,
     Condition,
-    Expression,
     FileFacts,
     Filter,
     Locator,
@@ -46,6 +41,7 @@ from citewell.types import (
     Operator,
     Point,
 )
+from tests.adapters.index.agreement import check_filters
 from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.qdrant import QdrantServer
 from tests.contract_servers.serving import serving
@@ -78,39 +74,9 @@ class TestQdrantOverRest(
     """With the fixture above."""
 
 
-def _expressions(chance: random.Random, depth: int = 2) -> Expression:
-    if depth and chance.random() < 0.5:
-        parts = tuple(_expressions(chance, depth - 1) for _ in range(chance.randrange(1, 4)))
-        return chance.choice([AnyOf(parts), Negation(parts[0])])
-    return chance.choice(
-        [
-            Condition("page", chance.choice([Operator.GT, Operator.LTE, Operator.EQ]), chance.randrange(6)),
-            Condition("tag", Operator.IN, (f"t{chance.randrange(4)}", "none")),
-            Condition("tag", Operator.PREFIX, chance.choice(["t", "t1", "x"])),
-            Condition("filename", Operator.CONTAINS, chance.choice(["1", "file", "%", "_"])),
-            Condition("sheet", Operator.EXISTS, chance.random() < 0.5),
-        ]
-    )
-
-
 async def test_random_filters_and_words_agree_with_the_reference(open_index: OpenIndex) -> None:
-    chance, index, reference = random.Random(1), await open_index(), MemoryIndex()
-    points = [
-        make_point(
-            n, owner="bob" if n % 5 == 4 else "ann", page=list(range(n % 7)) or None, filename=f"file {n}.pdf",
-            tag=[f"t{n % 4}", f"t{n % 3}"], sheet="s" if n % 6 == 0 else None, terms=sorted(chance.sample(range(9), 3)),
-        )
-        for n in range(80)
-    ]  # fmt: skip
-    await index.upsert(points)
-    await reference.upsert(points)
-    for _ in range(50):
-        scope = Filter(owner_id="ann", conditions=(_expressions(chance),))
-        for query in (near(1, filter=scope, limit=80), about(1, 4, 7, filter=scope, limit=80)):
-            ours, theirs = [await one.search(query) for one in (index, reference)]
-            expected = {one.id: pytest.approx(one.score, rel=1e-4, abs=1e-5) for one in theirs}
-            assert {one.id: one.score for one in ours} == expected, scope
-        assert await index.count(scope) == await reference.count(scope)
+    index = await open_index()
+    await check_filters(index, 50)
     await index.close()
 
 

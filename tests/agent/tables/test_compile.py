@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from citewell.agent.tables.query.compile import ROW, Compiled, compile_query, quoted
+from citewell.agent.tables.query.compile import Compiled, compile_query, quoted
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -29,7 +29,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import TableEngine, TableResult
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
-from citewell.types import ColumnKind, TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, ColumnKind, TableColumn, TableInfo
 from tests.agent.tables.sheets import OWNER, Sheets
 
 KINDS: dict[str, ColumnKind] = {
@@ -123,7 +123,7 @@ def _foreign_text(sql: str, names: set[str]) -> set[str]:
 _text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
 _names = st.lists(
     st.one_of(st.sampled_from(NASTY_NAMES), _text.filter(bool)), min_size=1, max_size=4, unique_by=str.casefold
-).filter(lambda names: ROW not in [name.casefold() for name in names])
+).filter(lambda names: ROW_COLUMN not in [name.casefold() for name in names])
 _scalars: st.SearchStrategy[Scalar] = st.one_of(
     st.sampled_from(
         ["2024-01-31", "2024-05-01T10:00:00", "2024-05-01T10:00:00+02:00", "0001-01-01T00:00:00+02:00", "08:30", "08:30+01:00",
@@ -169,12 +169,12 @@ def test_a_users_text_is_a_bound_parameter_or_the_quoted_name_of_a_known_column(
     names: list[str], data: st.DataObject
 ) -> None:
     kinds = list(KINDS.values())[len(names[0]) % 5 :] * 2
-    query = data.draw(_queries(st.one_of(st.sampled_from([*names, ROW]), _text)))
+    query = data.draw(_queries(st.one_of(st.sampled_from([*names, ROW_COLUMN]), _text)))
     try:
         compiled = compile_query(query, _info(names, kinds))
     except InvalidInput:
         return
-    assert _foreign_text(compiled.sql, {quoted(name) for name in [*names, ROW]}) == set()
+    assert _foreign_text(compiled.sql, {quoted(name) for name in [*names, ROW_COLUMN]}) == set()
     assert _IDENTIFIER.sub("", compiled.sql).count("?") == 1 + len(compiled.parameters)
 
 
@@ -204,7 +204,7 @@ def test_every_condition_is_answered_or_refused_in_our_own_words(
     _answered_or_refused(sheets, table, TableQuery(source="t", conditions=(condition,)))
 
 
-@given(_queries(st.sampled_from([*NASTY_NAMES, ROW])))
+@given(_queries(st.sampled_from([*NASTY_NAMES, ROW_COLUMN])))
 def test_every_query_on_names_that_look_like_sql_is_answered_or_refused(
     sheets: Sheets, nasty: TableInfo, query: TableQuery
 ) -> None:
@@ -378,7 +378,7 @@ def test_rows_come_in_the_files_order_unless_told_otherwise_and_empty_cells_last
     assert _numbers(ask(columns=("text",))) == [2, 3, 4, 5, 6, 7]
     assert _numbers(ask(order=(Order("number", descending=True),))) == [5, 7, 2, 6, 3, 4]
     assert _numbers(ask(order=(Order("number"),), columns=("text",))) == [3, 6, 2, 7, 5, 4]
-    assert _numbers(ask(order=(Order(ROW, descending=True),), limit=2)) == [7, 6]
+    assert _numbers(ask(order=(Order(ROW_COLUMN, descending=True),), limit=2)) == [7, 6]
 
 
 def test_a_long_group_lists_its_first_rows_and_counts_all(sheets: Sheets) -> None:

@@ -11,11 +11,6 @@ from citewell.agent.tables.run.engine import connect
 from tests.agent.tables.sheets import Sheets
 
 
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
-
-
 def test_the_one_file_is_read(sheets: Sheets) -> None:
     path = sheets.path(sheets.add({"n": "integer"}, [(7,)]))
     with connect(path) as connection:

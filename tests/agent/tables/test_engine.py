@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 import pytest
 
@@ -15,11 +14,6 @@ from citewell.agent.tables.run.engine import RowFacts, TableEngine, find_table, 
 from citewell.errors import InvalidInput, NotFound, Unavailable
 from citewell.types import TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 def _sum(column: str) -> TableQuery:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner, gives_what_was_weighed
@@ -69,11 +67,6 @@ REPAYMENT_ROWS = (
     ("2024-03-01", "B002", 887, "Bank"),
     ("2024-03-15", "B001", 465, "Bank"),
 )
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.mark.parametrize(

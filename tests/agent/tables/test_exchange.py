@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.agent.tables.language.exchange import exchanged
@@ -34,8 +32,7 @@ def test_what_takes_whose_place(base: str, own: str, question: str | None) -> No
     assert exchanged(base, own, WORDS) == question
 
 
-async def test_tables_that_exchange_differently_exchange_nothing(tmp_path: Path) -> None:
-    sheets = Sheets(tmp_path)
+async def test_tables_that_exchange_differently_exchange_nothing(sheets: Sheets) -> None:
     sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     planner = TablePlanner(TableEngine(sheets))
     tables = list(sheets.tables.values())

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.agent.tables.language.german import as_english
@@ -42,8 +40,7 @@ FLAT_ROWS = (("A1", "Köln", 2, 950, 55), ("B2", "Köln", 3, 1250, 80), ("C3", "
 
 
 @pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    sheets = Sheets(tmp_path)
+def sheets(sheets: Sheets) -> Sheets:
     sheets.add(INVOICES, INVOICE_ROWS, filename="rechnungen.csv", sheet=None)
     sheets.add(MONTHS, MONTH_ROWS, filename="monate.csv", sheet=None)
     sheets.add(STAFF, STAFF_ROWS, filename="personal.csv", sheet=None)

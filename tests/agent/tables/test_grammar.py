@@ -40,8 +40,7 @@ ROWS = (
 
 
 @pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    sheets = Sheets(tmp_path)
+def sheets(sheets: Sheets) -> Sheets:
     sheets.add(COLUMNS, ROWS, filename="Ships.csv", sheet=None)
     return sheets
 

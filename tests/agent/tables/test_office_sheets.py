@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import Sheets, answer_of
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
-
 
 QUARTERS: dict[str, ColumnKind] = {
     "Quarter": "text",

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from citewell.agent.tables.language.phrasing import conditions_text, phrase
 from citewell.agent.tables.language.table_planner import Planned, TablePlanner
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import ColumnKind
+from citewell.types import ROW_COLUMN, ColumnKind
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 COLUMNS: dict[str, ColumnKind] = {"Branch": "text", "Loans": "integer", "Amount (GHS)": "number"}
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +128,7 @@ def test_conditions_are_worded_and_those_of_the_machine_are_not() -> None:
         RowCondition(ColumnRef("Amount"), Comparator.LT, 12_000),
         RowCondition(ColumnRef("Note"), Comparator.EMPTY),
         RowCondition(ColumnRef("Amount"), Comparator.NOT_EMPTY),
-        RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (9,)),
+        RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, (9,)),
     )
     summed = TableQuery(source="t", conditions=conditions, aggregates=(Aggregate(Function.SUM, "Amount"),))
     assert conditions_text(summed) == (

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
@@ -52,8 +51,7 @@ class Scripted:
 
 
 @pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    sheets = Sheets(tmp_path)
+def sheets(sheets: Sheets) -> Sheets:
     sheets.add(COLUMNS, ROWS, filename="Ships.csv", sheet=None)
     return sheets
 

@@ -6,14 +6,12 @@ import json
 import math
 from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -35,12 +33,8 @@ from citewell.agent.tables.run.results import (
     statement,
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +127,7 @@ async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) ->
         RowCondition(ColumnRef("Disbursed", DatePart.YEAR), Comparator.IN, (2024, 2025)),
         RowCondition(ColumnRef("Amount (GHS)"), Comparator.GT, 10_000),
         RowCondition(ColumnRef("Borrower"), Comparator.NOT_EMPTY),
-        RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (8,)),
+        RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, (8,)),
     )
     query = TableQuery(source="t", conditions=conditions, aggregates=(Aggregate(Function.SUM, "Amount (GHS)"),))
     result = await TableEngine(sheets).run(OWNER, table, query)

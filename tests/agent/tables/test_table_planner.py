@@ -10,12 +10,11 @@ import pytest
 
 from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.run.engine import TableEngine, TableResult
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.errors import NotFound
-from citewell.types import TableInfo
+from citewell.types import ROW_COLUMN, TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 
@@ -135,7 +134,7 @@ async def test_a_total_row_is_not_counted_twice(desk: Desk) -> None:
     desk.sheets.add({"Branch": "text", "Loans": "integer"}, TOTALLED, sheet="Summary")
     planned = await desk.planned("What is the sum of loans?")
     assert planned.left_out == (5,)
-    assert planned.plan.query.conditions[-1] == RowCondition(ColumnRef(ROW), Comparator.NOT_IN, (5,))
+    assert planned.plan.query.conditions[-1] == RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, (5,))
     assert (await desk.result("What is the sum of loans?")).rows[0].values == (400,)
     best = await desk.result("Which branch has the highest loans?")
     assert best.rows[0].values == ("Kumasi", 250)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.agent.tables.run.engine import TableEngine
@@ -11,11 +9,6 @@ from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from tests.agent.tables.sheets import OWNER, Sheets
 
 BODY = [("Accra", 100, 1.5), ("Kumasi", 250, 2.25), ("Tamale", None, 4.0)]
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 async def _totals(sheets: Sheets, *last: tuple[object, ...]) -> tuple[int, ...]:

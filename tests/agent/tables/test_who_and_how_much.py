@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from citewell.types import ColumnKind
@@ -46,11 +44,6 @@ SPENDING_ROWS = (
     ("2025-03-10", "Software", 504.0),
 )
 RENT = "Total Amount was higher for Rent, 3700 [1], than for Travel, 600.6 [2], a difference of 3099.4."
-
-
-@pytest.fixture
-def sheets(tmp_path: Path) -> Sheets:
-    return Sheets(tmp_path)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,10 @@ from collections.abc import Mapping, Sequence
 
 from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm
+from citewell.text.quantities import CURRENCY_SIGNS
 from citewell.types import TableColumn, TableInfo
 
-CURRENCY = re.compile(r"[A-Z]{3}|[$€£¥₵₦₹₩₽]|[A-Z]{2}\$")
+CURRENCY = re.compile(rf"[A-Z]{{3}}|[{CURRENCY_SIGNS}₩₽]|[A-Z]{{2}}\$")
 """What a column's unit is where its numbers are amounts of money."""
 
 

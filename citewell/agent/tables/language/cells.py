@@ -17,14 +17,14 @@ from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.text.quantities import SCALES
 from citewell.types import TableColumn, TableInfo
 
 Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
-_SCALES = {"tsd": "k", "thousand": "k", "mn": "m", "mio": "m", "million": "m", "mrd": "bn", "billion": "bn"}
-_SCALE = re.compile(rf"\d(?:(k|m|bn)|\s?({'|'.join(_SCALES)}))\b")
+_SCALE = re.compile(r"\d(?:(?P<letter>k|m|bn)|\s?(?P<word>tsd|thousand|mn|mio|million|mrd|billion))\b")
 _SUM = re.compile(
     r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
     re.I,
@@ -96,9 +96,9 @@ class GridColumn:
         return ColumnRef(self.name, self.part or (TextValue.NUMBER if numbered else None))
 
     @cached_property
-    def known(self) -> tuple[str, ...]:
+    def comparable(self) -> tuple[str, ...]:
         """What each cell is compared by as an answer: a number by its value, a text in lower case."""
-        return tuple(known(text) for text in self.texts)
+        return tuple(comparable(text) for text in self.texts)
 
     @cached_property
     def coded(self) -> dict[str, frozenset[int]]:
@@ -131,17 +131,17 @@ class GridColumn:
     @cached_property
     def is_numeric(self) -> bool:
         """Numbers, or texts that hold one each."""
-        return self.info.kind in ("integer", "number") or self.part is TextValue.NUMBER
+        return self.info.is_numeric or self.part is TextValue.NUMBER
 
     @cached_property
     def is_dated(self) -> bool:
         """Dates, or whole numbers that are years."""
-        return self.info.kind in ("date", "datetime") or self.part is TextValue.DATE or self.is_year
+        return self.info.is_dated or self.part is TextValue.DATE or self.is_year
 
     @cached_property
     def is_year(self) -> bool:
         """Whole numbers, or texts that begin with them, nearly all of which are years."""
-        if self.info.kind in ("date", "datetime"):
+        if self.info.is_dated:
             return False
         first, last = THRESHOLDS.first_year - 400, THRESHOLDS.last_year
         found = [text for text in self.texts if text]
@@ -284,17 +284,17 @@ def form(word: str) -> str:
     return FORMS.get(stem) or DIGITS.get(stem, stem)
 
 
-def known(text: str) -> str:
+def comparable(text: str) -> str:
     """What answers are compared by: a number's value, else the text in lower case."""
     plain = " ".join(text.casefold().split())
     value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None
     return plain if value is None else repr(float(value))
 
 
-def _scale(text: str) -> str:
-    """The `k` of `$12k`, the `million` of `3 million`: figures of different scales are not compared."""
+def _scale(text: str) -> int:
+    """The exponent of `$12k` or `3 million`, 0 without one: figures of different scales are not compared."""
     found = _SCALE.search(text[:MAX_MEASURE].casefold())
-    return "" if found is None else found[1] or _SCALES[found[2]]
+    return 0 if found is None else SCALES[found["letter"] or found["word"]]
 
 
 def number_in(text: str) -> float | None:

@@ -8,7 +8,6 @@ from citewell.agent.tables.language.question_reading import OperationMention, Re
 from citewell.agent.tables.language.wording import Operation, norm
 from citewell.agent.tables.query.typed import Comparator
 
-_NUMERIC = frozenset({"integer", "number"})
 _COMPARED = frozenset({Operation.COMPARE, Operation.SUM, Operation.AVG, Operation.MEDIAN})
 _CHANGING = frozenset(
     map(
@@ -59,7 +58,7 @@ def read_changes(reading: Reading) -> None:
     Only where one column of numbers is named, and two values of one other column. How many percent it is, too, where that is asked.
     """
     paired = [c for c in reading.conditions if c.comparison is Comparator.IN]
-    measures = {m.column.name for m in reading.columns if m.column.kind in _NUMERIC}
+    measures = {m.column.name for m in reading.columns if m.column.is_numeric}
     percents = _percents(reading)
     asked = [o for o in reading.operations if o.operation is not Operation.COUNT or o.last not in percents]
     operations = {o.operation for o in asked}

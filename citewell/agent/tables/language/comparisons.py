@@ -11,7 +11,6 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowConditio
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
 _HAVING = frozenset({"with", "has", "have", "having"})
 
 
@@ -38,7 +37,7 @@ def read_comparisons(reading: Reading) -> None:
 def _read_none_left(reading: Reading) -> None:
     """`out of stock`: the rows where a column of numbers is 0."""
     for first in find_phrase(list(reading.question), "out of"):
-        mention = next((m for m in reading.columns if m.first == first + 2 and m.column.kind in _NUMERIC), None)
+        mention = next((m for m in reading.columns if m.first == first + 2 and m.column.is_numeric), None)
         if mention is not None and reading.is_free(first, first + 2):
             reading.columns.remove(mention)
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, 0))
@@ -62,7 +61,7 @@ def _read_between(reading: Reading) -> None:
 def _read_equalities(reading: Reading) -> None:
     """`loan number 2`, `term of 16`, `age is 30`: a number right after a numeric column's name; `with 2 rooms`: one right before it."""
     for mention in reading.columns:
-        if mention.column.kind not in _NUMERIC:
+        if not mention.column.is_numeric:
             continue
         index = mention.last
         while index < len(reading.question) and reading.question[index].norm in (
@@ -97,7 +96,7 @@ def _number_at(reading: Reading, index: int) -> int | float | None:
 
 def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn | None:
     """The numeric column named right before the comparison or right after the number; a unit may name it too."""
-    numeric = [m for m in reading.columns if m.column.kind in _NUMERIC]
+    numeric = [m for m in reading.columns if m.column.is_numeric]
     before = [
         m
         for m in numeric
@@ -113,9 +112,7 @@ def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn |
     following = reading.question[last].norm if last < len(reading.question) else ""
     preceding = reading.question[last - 2].norm if last >= 2 else ""
     by_unit = [
-        c
-        for c in reading.words.table.columns
-        if c.kind in _NUMERIC and unit_words(c.name) & {following, preceding} - {""}
+        c for c in reading.words.table.columns if c.is_numeric and unit_words(c.name) & {following, preceding} - {""}
     ]
     if len(by_unit) == 1:
         if following in unit_words(by_unit[0].name):
@@ -127,7 +124,7 @@ def _column_for_number(reading: Reading, first: int, last: int) -> TableColumn |
         return amount
     if any(word.norm in DEALINGS for word in reading.question):
         return amount
-    every = [c for c in reading.words.table.columns if c.kind in _NUMERIC]
+    every = [c for c in reading.words.table.columns if c.is_numeric]
     return every[0] if len(every) == 1 else _within_range(reading, amount, reading.question[last - 1].number)
 
 

@@ -196,7 +196,7 @@ def _cell_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[Valu
     for (first, last), rows in runs.items():
         inside = any((a <= first and last <= b) and (a, b) != (first, last) for a, b in runs)
         if not inside:
-            yield from _link(evidence, column, first, last, rows)
+            yield from _link(column, first, last, rows)
 
 
 def _trimmed(evidence: QuestionEvidence, first: int, last: int, *, whole: bool) -> tuple[int, int] | None:
@@ -212,11 +212,9 @@ def _trimmed(evidence: QuestionEvidence, first: int, last: int, *, whole: bool) 
     return (first, last) if useful else None
 
 
-def _link(
-    evidence: QuestionEvidence, column: GridColumn, first: int, last: int, rows: dict[int, bool]
-) -> Iterator[ValueLink]:
+def _link(column: GridColumn, first: int, last: int, rows: dict[int, bool]) -> Iterator[ValueLink]:
     """Cells that are these words whole, else those that have them in part."""
-    numeric = column.info.kind in ("integer", "number")
+    numeric = column.info.is_numeric
     whole = frozenset(row for row, is_whole in rows.items() if is_whole)
     for chosen, is_whole in ((whole, True), (frozenset(rows), False)):
         if not chosen or (numeric and not is_whole) or (not is_whole and chosen == whole):
@@ -242,7 +240,7 @@ def _scalar(cell: object) -> Scalar:
 
 def _date_links(evidence: QuestionEvidence, column: GridColumn) -> Iterator[ValueLink]:
     """Days named in another form than the cells have, and years, months and decades of dates."""
-    if not (column.info.kind in ("date", "datetime") or column.part is TextValue.DATE):
+    if not (column.info.is_dated or column.part is TextValue.DATE):
         return
     days = [None if value is None else date.fromordinal(int(value)) for value in column.measures]
     for first, last, (year, month, day) in _days(evidence):

@@ -19,9 +19,9 @@ from citewell.agent.tables.language.interpretation import (
     named_by,
 )
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, Order, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 _COUNTED = (
     "total",
@@ -189,7 +189,7 @@ class FigureForm(ReadingForm):
             told = f"most rows, {link.column.sort if link is not None else 'a noun' if noun else 'nothing'}"
             steps = [f"most rows: {said}", told, "tie" if len(names) > 1 else ""]
             used = asked.words | noun | frozenset(range(*place)) | (link.words if link else frozenset[int]())
-            answer = {column.known[i] for i in self.selection.rows if column.texts[i] in names}
+            answer = {column.comparable[i] for i in self.selection.rows if column.texts[i] in names}
             make = partial(self._most_plan, column, descending=descending)
             yield self.meaning("most rows", make, answer, used, steps, asked, column=column, least=not descending)
 
@@ -219,7 +219,7 @@ class FigureForm(ReadingForm):
 
     def _run_plan(self, rows: tuple[int, ...]) -> Plan:
         query = self.query(Aggregate(Function.COUNT))
-        query = replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.IN, rows)))
+        query = replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW_COLUMN), Comparator.IN, rows)))
         return Plan(
             shape=Shape.COUNT, table=self.grid.table, query=query, function=Function.COUNT, lead="one after another"
         )

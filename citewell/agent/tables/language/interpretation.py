@@ -7,12 +7,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from citewell.agent.tables.language.asked import AskedColumn
-from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, known
+from citewell.agent.tables.language.cells import WORDS, Grid, GridColumn, comparable
 from citewell.agent.tables.language.evidence import ColumnLink, QuestionEvidence, alike
 from citewell.agent.tables.language.selection import Selection
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.wording import FILLERS, norm
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -25,6 +24,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.run.results import format_number
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 MAX_UNNAMED = 6
 RUNS = ("consecutive", "consecutively", "in a row", "straight", "successive", "successively", "back to back", "streak")
@@ -178,7 +178,7 @@ class ReadingForm:
         if not self.grid.totals or not all(link.compares for link in self.selection.links):
             return ()
         numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
-        return (RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers),)
+        return (RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, numbers),)
 
     def meaning(
         self,
@@ -208,7 +208,7 @@ class ReadingForm:
         column: GridColumn | None = None,
     ) -> Interpretation:
         """A reading whose answer is one number."""
-        return self.meaning(form, make, (known(format_number(value)),), used, steps, column=column)
+        return self.meaning(form, make, (comparable(format_number(value)),), used, steps, column=column)
 
     def found(
         self, form: str, found: FoundRows, used: frozenset[int], steps: Sequence[str]
@@ -220,7 +220,7 @@ class ReadingForm:
             texts = [column.texts[i] for i in rows]
             if not all(map(WORDS.search, texts)) or (not found.beside and self._repeats(column, form)):
                 continue
-            answer = {column.known[i] for i in rows}
+            answer = {column.comparable[i] for i in rows}
             more = [*steps]
             if column is found.metric:
                 more.append("asks for the measure")

@@ -9,8 +9,6 @@ from citewell.agent.tables.language.wording import norm
 from citewell.agent.tables.query.typed import Comparator
 from citewell.types import TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 _MEASURE_NOUNS = frozenset(norm(word) for word in ("amount", "value", "number", "figure", "quantity"))
 
 _SHOWN = 4  # currencies
@@ -43,27 +41,30 @@ def one_metric(
     reading: Reading, apart: TableColumn | None = None, *, dated: bool = False, unnamed: bool = True
 ) -> TableColumn:
     """The column to measure: the one named, else (where it may go unnamed) that of amounts or of dates; `CannotPlan` where several could be meant."""
-    kinds = _DATED if dated else _NUMERIC
     named = metrics(reading, apart)
     given = {c.ref.column for c in reading.conditions}
-    mentioned = any(m.column.kind in kinds and m.column.name not in given for m in reading.columns)
+    mentioned = any(_is_measurable(m.column, dated) and m.column.name not in given for m in reading.columns)
     # The `invoice` of “the largest invoice” names the rows of invoices, also where a column of their numbers is called so.
-    beside = {m.column for m in reading.columns if (m.whole and m.column.kind in kinds) or not _is_row_noun(reading, m)}
+    beside = {
+        m.column
+        for m in reading.columns
+        if (m.whole and _is_measurable(m.column, dated)) or not _is_row_noun(reading, m)
+    }
     if unnamed and not mentioned and not [c for c in named if c != reading.entity and c in beside]:
         implied = reading.words.table.only_dated if dated else amount_column(reading.words.table)
-        if implied is not None and (not named or named[0].kind not in kinds):
+        if implied is not None and (not named or not _is_measurable(named[0], dated)):
             return implied
     if len(named) > 1:  # “the average rent of flats” measures no flats
         named = [c for c in named if c in beside] or named
     named = [c for c in named if not _are_measured(reading, c)]
     if not named:
         named = [m.column for m in reading.columns if m.column.name in {c.ref.column for c in reading.conditions}]
-        named = [c for c in dict.fromkeys(named) if c.kind in kinds and _is_measured_too(reading, c)]
+        named = [c for c in dict.fromkeys(named) if _is_measurable(c, dated) and _is_measured_too(reading, c)]
     if len(named) == 2:
         named = _qualified(reading, named)
     if len(named) != 1:
         raise CannotPlan("it is not clear which column to measure")
-    if named[0].kind not in kinds:
+    if not _is_measurable(named[0], dated):
         raise CannotPlan(f"{core_name(named[0].name)} holds {named[0].kind}, not {'dates' if dated else 'numbers'}")
     return named[0]
 
@@ -71,12 +72,16 @@ def one_metric(
 def require_one_currency(reading: Reading, metric: TableColumn) -> None:
     """`CannotPlan` for amounts of several currencies, unless the question names one, or asks by currency."""
     told = currencies_beside(reading.words.table, reading.words.values)
-    if told is None or metric.kind not in _NUMERIC or not is_money(metric):
+    if told is None or not metric.is_numeric or not is_money(metric):
         return
     column, texts = told
     chosen = any(c.ref.column == column.name and c.comparison is Comparator.EQ for c in reading.conditions)
     if not chosen and column not in reading.groups:
         raise CannotPlan(f"its amounts are in several currencies ({', '.join(texts[:_SHOWN])})", computes=True)
+
+
+def _is_measurable(column: TableColumn, dated: bool) -> bool:
+    return column.is_dated if dated else column.is_numeric
 
 
 def _is_row_noun(reading: Reading, mention: ColumnMention) -> bool:
@@ -104,7 +109,7 @@ def _qualified(reading: Reading, named: list[TableColumn]) -> list[TableColumn]:
         return named
     for one, other in ((first, second), (second, first)):
         plain = all(word.norm in _MEASURE_NOUNS for word in reading.question[one.first : one.last])
-        if plain and other.whole and other.column.kind in _NUMERIC:
+        if plain and other.whole and other.column.is_numeric:
             return [other.column]
     return named
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from citewell.agent.tables.language import wording
+from citewell.agent.tables.language.flags import NO, YES, says_yes_or_no
 from citewell.agent.tables.language.links import name_norms
+from citewell.agent.tables.language.negations import NEGATIONS
 from citewell.agent.tables.language.question_reading import Reading
 from citewell.agent.tables.language.wording import Operation, find_phrase
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.types import TableColumn
 
-_DATED = frozenset({"date", "datetime"})
-_YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
 _OWING, _PAYING = (
     frozenset(map(wording.norm, ("owe", "owes", "owed"))),
     frozenset(map(wording.norm, ("pay", "pays", "paid"))),
@@ -18,9 +18,6 @@ _OWING, _PAYING = (
 _OF_AMOUNTS = frozenset({Operation.MAX, Operation.MIN, Operation.SUM, Operation.AVG})
 _MIN_UNDONE = 6  # letters: `unit` is not what is not it
 _LACKING = frozenset({"no", "without", "lack", "lacks", "lacking"})
-NEGATIONS = frozenset(
-    {"not", "never", "isn't", "aren't", "wasn't", "weren't", "hasn't", "haven't", "doesn't", "don't", "didn't"}
-)
 
 
 def read_missing(reading: Reading) -> None:
@@ -31,26 +28,26 @@ def read_missing(reading: Reading) -> None:
             continue
         done = wording.norm(text.removeprefix("un"))
         columns = [c for c in reading.words.table.columns if done in name_norms(c)]
-        if len(columns) == 1 and _is_without(reading, columns[0]):
+        if len(columns) == 1 and _read_without(reading, columns[0]):
             reading.use(index, index + 1)
     for mention in list(reading.columns):
         before = range(max(0, mention.first - 2), mention.first)
         lacks = [i for i in before if texts[i] in _LACKING and reading.is_free(i, mention.first)]
-        if lacks and not _says_yes_or_no(reading, mention.column):
+        if lacks and not says_yes_or_no(reading, mention.column):
             reading.columns.remove(mention)
             reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EMPTY))
             reading.asks_rows = True
             reading.used.update(lacks)
             continue
         negations = [i for i in before if texts[i] in NEGATIONS]
-        if mention.column.kind in _DATED and negations and _is_without(reading, mention.column):
+        if mention.column.is_dated and negations and _read_without(reading, mention.column):
             reading.columns.remove(mention)
             reading.used.update(negations, (i for i, text in enumerate(texts) if text == "yet"))
 
 
 def read_payments(reading: Reading) -> None:
     """`What does Schmidt owe`, `how much did Schmidt pay`: of rows with a date of payment, those without one, or with one."""
-    paid = [c for c in reading.words.table.columns if c.kind in _DATED and wording.norm("paid") in name_norms(c)]
+    paid = [c for c in reading.words.table.columns if c.is_dated and wording.norm("paid") in name_norms(c)]
     if len(paid) != 1 or paid[0].name in {c.ref.column for c in reading.conditions}:
         return
     amounts = any(o.operation in _OF_AMOUNTS for o in reading.operations)
@@ -67,27 +64,13 @@ def read_payments(reading: Reading) -> None:
         reading.conditions.append(RowCondition(ColumnRef(paid[0].name), Comparator.NOT_EMPTY))
 
 
-def _is_without(reading: Reading, column: TableColumn) -> bool:
+def _read_without(reading: Reading, column: TableColumn) -> bool:
     """Take the question to ask for rows without anything in this column, or with a no; False where its cells are other texts."""
     said = {text.casefold(): text for text in reading.words.values.get(column.name, ())}
-    no = next((text for word, text in said.items() if word in _NO), None)
-    if column.kind == "text" and not (no is not None and said.keys() <= _YES | _NO):
+    no = next((text for word, text in said.items() if word in NO), None)
+    if column.kind == "text" and not (no is not None and said.keys() <= YES | NO):
         return False
     missing = RowCondition(ColumnRef(column.name), Comparator.EMPTY)
     reading.conditions.append(missing if no is None else RowCondition(ColumnRef(column.name), Comparator.EQ, no))
     reading.asks_rows = True
     return True
-
-
-def check_negations(reading: Reading) -> None:
-    """A `not` that no condition has taken up leaves out rows, and it is not known which: `engines that were not used in 2013`."""
-    texts = [word.text.casefold() for word in reading.question]
-    for index, text in enumerate(texts):
-        after_or = index > 0 and texts[index - 1] == "or"  # `whether or not`
-        if text in NEGATIONS and index not in reading.used and not after_or:
-            reading.problem = reading.problem or f"it is not clear what “{reading.question[index].text}” leaves out"
-
-
-def _says_yes_or_no(reading: Reading, column: TableColumn) -> bool:
-    said = {text.casefold() for text in reading.words.values.get(column.name, ())}
-    return bool(said) and said <= _YES | _NO

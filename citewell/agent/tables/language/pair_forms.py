@@ -9,7 +9,6 @@ from citewell.agent.tables.language.cells import GridColumn
 from citewell.agent.tables.language.evidence import ValueLink
 from citewell.agent.tables.language.interpretation import LESS, MORE, Interpretation, Measure, ReadingForm
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,
@@ -20,6 +19,7 @@ from citewell.agent.tables.query.typed import (
     TableQuery,
 )
 from citewell.agent.tables.run.engine import table_key
+from citewell.types import ROW_COLUMN
 
 _APART = (
     "difference",
@@ -109,7 +109,7 @@ class PairForm(ReadingForm):
         ]
         make = partial(self._plan, column, *links, descending=not least)
         used = measure.words | {index} | self.spare("or", "than", "had", "either")
-        answer = (links[0].column.known[row],)
+        answer = (links[0].column.comparable[row],)
         return self.meaning("ahead", make, answer, used, steps, column=column, least=least)
 
     def _plan(self, column: GridColumn, first: ValueLink, second: ValueLink, *, descending: bool) -> Plan:
@@ -117,7 +117,7 @@ class PairForm(ReadingForm):
         numbers = tuple(self.grid.numbers[row] for row in sorted(first.rows | second.rows))
         query = TableQuery(
             source=table_key(self.grid.table), columns=tuple(dict.fromkeys((subject.name, column.name))),
-            conditions=(RowCondition(ColumnRef(ROW), Comparator.IN, numbers),), limit=MAX_ROWS,
+            conditions=(RowCondition(ColumnRef(ROW_COLUMN), Comparator.IN, numbers),), limit=MAX_ROWS,
         )  # fmt: skip
         return Plan(
             shape=Shape.COMPARE, table=self.grid.table, query=query, metric=column.info, subject=subject.info,
@@ -137,7 +137,7 @@ class PairForm(ReadingForm):
         a, b = len(first.rows), len(second.rows)
         more = first if (a > b) == (said in MORE) else second
         used = frozenset(comparing) | self.spare("than", "or", "times", "number")
-        name = column.known[min(more.rows)]
+        name = column.comparable[min(more.rows)]
         make = partial(self._sizes_plan, column, (first, second))
         steps = [f"more rows: {said}", "tie" if a == b else ""]
         yield self.meaning("more rows", make, (name,), used, steps, column=column)

@@ -9,18 +9,17 @@ from decimal import Decimal
 from functools import partial
 from typing import Any, cast
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows, whole_rows
 from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.sentences import as_cell, at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 _FUNCTIONS = {
     Function.SUM: "total",
@@ -63,7 +62,10 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
             return None
         result, numbers = replace(result, rows=rows), numbers[: len(rows)]
     result = as_written(result) if plan.shape in _SHOWN else with_decimals(result)
-    plan, result = _quoted(plan), replace(result, columns=tuple(map(_words, result.columns)), rows=_quoted_rows(result))
+    plan, result = (
+        _quoted(plan),
+        replace(result, columns=tuple(map(safe_text, result.columns)), rows=_quoted_rows(result)),
+    )
     text = _SHAPES[plan.shape](plan, result, numbers)
     if left_out and text:
         rows = ", ".join(map(str, left_out))
@@ -87,21 +89,24 @@ def _quoted(plan: Plan) -> Plan:
     """The plan with every name of the file's as an answer may show it: a column `Sales [2]` cites nothing."""
     table, query = plan.table, plan.query
     conditions = tuple(
-        replace(c, ref=replace(c.ref, column=_words(c.ref.column)), value=_quoted_value(c.value))
+        replace(c, ref=replace(c.ref, column=safe_text(c.ref.column)), value=_quoted_value(c.value))
         for c in query.conditions
     )
     return replace(
         plan,
         table=replace(
-            table, filename=_words(table.filename), name=_words(table.name), sheet=table.sheet and _words(table.sheet)
+            table,
+            filename=safe_text(table.filename),
+            name=safe_text(table.name),
+            sheet=table.sheet and safe_text(table.sheet),
         ),
         query=replace(query, conditions=conditions),
-        metric=plan.metric and replace(plan.metric, name=_words(plan.metric.with_unit)),
-        subject=plan.subject and replace(plan.subject, name=_words(plan.subject.with_unit)),
-        asked=plan.asked and replace(plan.asked, name=_words(plan.asked.with_unit)),
-        lead=_words(plan.lead),
-        percent_of=_words(plan.percent_of),
-        part=_words(plan.part),
+        metric=plan.metric and replace(plan.metric, name=safe_text(plan.metric.with_unit)),
+        subject=plan.subject and replace(plan.subject, name=safe_text(plan.subject.with_unit)),
+        asked=plan.asked and replace(plan.asked, name=safe_text(plan.asked.with_unit)),
+        lead=safe_text(plan.lead),
+        percent_of=safe_text(plan.percent_of),
+        part=safe_text(plan.part),
     )
 
 
@@ -112,11 +117,7 @@ def _quoted_rows(result: TableResult) -> tuple[ResultRow, ...]:
 def _quoted_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(_quoted_value(part) for part in cast(tuple[Any, ...], value))
-    return _words(value) if isinstance(value, str) else value
-
-
-def _words(text: str) -> str:
-    return neutralise(escape_markers(text))
+    return safe_text(value) if isinstance(value, str) else value
 
 
 def conditions_text(query: TableQuery) -> str:
@@ -129,11 +130,11 @@ def conditions_text(query: TableQuery) -> str:
         (one.column for one in query.aggregates if one.column),
     )
     named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
-    measured = named | {_words(name) for name in named}  # in conditions they may be written safely already
+    measured = named | {safe_text(name) for name in named}  # in conditions they may be written safely already
     parts = [
         f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
         for c in query.conditions
-        if c.ref.column != ROW and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
+        if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
     return f" where {' and '.join(parts)}" if parts else ""
 

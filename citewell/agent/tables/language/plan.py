@@ -27,9 +27,6 @@ from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
-
 
 def plan(reading: Reading, label: TableColumn | None) -> Plan | None:
     """The plan, None when the question does not concern the table, `CannotPlan` when it does but has no one meaning.
@@ -151,9 +148,9 @@ def _count(reading: Reading) -> Plan:
     table = reading.words.table
     if reading.groups:
         return grouped(reading, Aggregate(Function.COUNT), None)
-    if counted is not None and counted.kind in _NUMERIC and adds_up(counted):
+    if counted is not None and counted.is_numeric and adds_up(counted):
         return _figure(reading, Operation.SUM)  # `how many hours`
-    if counted is not None and counted.kind in _NUMERIC and _is_whole_name(reading, counted):
+    if counted is not None and counted.is_numeric and _is_whole_name(reading, counted):
         # "How many crowns" asks for the figure, "how many loans" beside a column "Loan Number" for how many there are.
         raise CannotPlan(f"it is not clear whether to count or to read “{counted.name}”")
     if counted is not None and reading.operations[0].text == "how many" and _repeats(reading, counted):

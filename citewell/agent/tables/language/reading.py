@@ -10,6 +10,7 @@ from citewell.agent.tables.language.amounts import DEALINGS, EARNED, amount_colu
 from citewell.agent.tables.language.changes import read_alternatives, read_changes
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
+from citewell.agent.tables.language.flags import NO, read_flags
 from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.links import (
     ColumnMention,
@@ -23,7 +24,8 @@ from citewell.agent.tables.language.links import (
     unit_words,
     value_mentions,
 )
-from citewell.agent.tables.language.missing import NEGATIONS, check_negations, read_missing, read_payments
+from citewell.agent.tables.language.missing import read_missing, read_payments
+from citewell.agent.tables.language.negations import check_negations, read_exclusion
 from citewell.agent.tables.language.question_reading import OperationMention, Reading
 from citewell.agent.tables.language.shares import read_share
 from citewell.agent.tables.language.wording import (
@@ -37,19 +39,12 @@ from citewell.agent.tables.language.wording import (
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.agent.tables.thresholds import THRESHOLDS
 
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 _BOUNDS = frozenset({"before", "after", "since", "until"})
 _AUXILIARIES = frozenset(
     {"is", "are", "was", "were", "be", "been", "being", "get", "gets", "got", "has", "have", "had"}
 )
 _ALTOGETHER = frozenset({"in total", "altogether", "combined"})
-_YES, _NO = frozenset({"yes", "true", "y"}), frozenset({"no", "false", "n"})
-_BEING_THERE = frozenset(
-    map(wording.norm, ("allow", "permit", "accept", "include", "provide", "offer", "support", "contain"))
-)
 _TIMES = frozenset(map(wording.norm, ("hours", "days", "weeks", "months", "minutes")))
-_DENIED_WITHIN = 5  # words
 _PARTS = {"month": DatePart.MONTH, "quarter": DatePart.QUARTER, "year": DatePart.YEAR}
 _BEFORE_OBJECTS = frozenset({"in", "on", "at", "for", "of", "from", "with", "to", "by", "than", "the", "a", "an"})
 _BEFORE_NOUNS = frozenset({"which", "what", "the", "a", "an", "this", "that", "whose"})
@@ -79,7 +74,7 @@ def read(text: str, words: TableWords) -> Reading:
     _read_amounts(reading)
     _read_rows_and_names(reading)
     _read_verb(reading)
-    _read_flags(reading)
+    read_flags(reading)
     read_share(reading)
     _check_alternatives(reading)
     check_negations(reading)
@@ -113,7 +108,7 @@ def _read_columns_and_values(reading: Reading) -> None:
 def _is_none_of(value: ValueMention, columns: Sequence[ColumnMention]) -> bool:
     """The `no` of `no manager`, where another column says no to something else."""
     after = next((c for c in columns if c.first == value.last), None)
-    return value.value.casefold() in _NO and after is not None and after.column.name != value.column.name
+    return value.value.casefold() in NO and after is not None and after.column.name != value.column.name
 
 
 def _read_events(reading: Reading) -> None:
@@ -121,9 +116,9 @@ def _read_events(reading: Reading) -> None:
     if not {o.operation for o in reading.operations} & _OVER_ROWS:
         return
     limited = {condition.ref.column for condition in reading.conditions}
-    numeric_ends = {m.last for m in reading.columns if m.column.kind in _NUMERIC}
+    numeric_ends = {m.last for m in reading.columns if m.column.is_numeric}
     for mention in list(reading.columns):
-        if mention.column.kind not in _DATED or mention.column.name in limited or mention.first == 0:
+        if not mention.column.is_dated or mention.column.name in limited or mention.first == 0:
             continue
         text = reading.question[mention.first].text.casefold()
         is_participle = text.endswith("ed") and mention.first in numeric_ends
@@ -190,30 +185,13 @@ def _values_to_conditions(reading: Reading) -> None:
         known = by_column.setdefault(value.column.name, [])
         known += [v for v in spelled if v not in known]
     for name, texts in by_column.items():
-        negated = any(_is_negated(reading, v.first) for v in reading.values if v.column.name == name)
+        negated = any(read_exclusion(reading, v.first) for v in reading.values if v.column.name == name)
         if len(texts) == 1:
             comparison = Comparator.NE if negated else Comparator.EQ
             reading.conditions.append(RowCondition(ColumnRef(name), comparison, texts[0]))
         else:
             comparison = Comparator.NOT_IN if negated else Comparator.IN
             reading.conditions.append(RowCondition(ColumnRef(name), comparison, tuple(texts)))
-
-
-def _is_negated(reading: Reading, first: int) -> bool:
-    before = [w.text.casefold() for w in reading.question[max(0, first - 2) : first]]
-    found = [
-        i
-        for i, word in enumerate(before)
-        if word in ("not", "except", "excluding", "without", "than", "isn't", "aren't")
-    ]
-    if before == ["apart", "from"] or before[-1:] == ["besides"]:
-        reading.use(first - len(before) + (before[0] not in ("apart", "besides")), first)
-        return True
-    if found and not (before[found[-1]] == "than" and "other" not in before):
-        start = max(0, first - 2)
-        reading.use(start + found[-1] - (before[found[-1]] == "than"), first)
-        return True
-    return False
 
 
 def _read_dates(reading: Reading) -> None:
@@ -254,7 +232,7 @@ def _read_operations(reading: Reading) -> None:
                     count, first, last = _with_count(reading, first, last)
                 reading.operations.append(OperationMention(operation, first, last, count, phrase))
                 reading.use(first, last)
-    dated = reading.opening == "when" or any(m.column.kind in _DATED for m in reading.columns)
+    dated = reading.opening == "when" or any(m.column.is_dated for m in reading.columns)
     for word, operation, meant in (("first", Operation.MIN, "earliest"), ("last", Operation.MAX, "latest")):
         for first in find_phrase(question, word):
             if reading.is_free(first, first + 1) and (dated or _is_of_rows(reading, first + 1)):
@@ -327,67 +305,13 @@ def _read_units(reading: Reading) -> None:
             reading.use(mention.last, mention.last + 1)
     for column in reading.columns:
         after = column.last
-        follows = column.column.kind in _NUMERIC and after < len(reading.question) and reading.is_free(after, after + 1)
+        follows = column.column.is_numeric and after < len(reading.question) and reading.is_free(after, after + 1)
         if follows and reading.question[after].text.casefold().endswith("ed"):
             reading.use(after, after + 1)
-    timed = any(m.column.kind in _NUMERIC and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
+    timed = any(m.column.is_numeric and not _TIMES.isdisjoint(name_norms(m.column)) for m in reading.columns)
     for index, word in enumerate(reading.question) if timed else ():
         if word.norm == "work" and reading.is_free(index, index + 1):
             reading.use(index, index + 1)  # `who works less than 40 hours`
-
-
-def _read_flags(reading: Reading) -> None:
-    """`Which apartments in Ghent allow pets`, `how many furnished apartments`: the rows whose cell of that column is yes."""
-    counts = {o.operation for o in reading.operations} == {Operation.COUNT}
-    selects = counts or (not reading.operations and reading.opening in ("which", "who", "list", "show"))
-    values, rows = reading.words.values, reading.words.table.rows
-    if any(len(values.get(v.column.name, ())) == rows for v in reading.values):
-        return
-    for mention in list(reading.columns):
-        words = {text.casefold(): text for text in values.get(mention.column.name, ())}
-        if (
-            not words
-            or not words.keys() <= _YES | _NO
-            or mention.column.name in {v.column.name for v in reading.values}
-        ):
-            continue
-        verbs = [i for i in (mention.first - 1, mention.last) if _is_free_verb(reading, i)]
-        if not (selects or verbs or _is_a_trait(reading, mention)):
-            continue
-        reading.used.update(verbs)
-        wanted = _NO if _is_negated(reading, mention.first) or _is_denied(reading, mention.first) else _YES
-        meant = next((text for word, text in words.items() if word in wanted), None)
-        reading.columns = [m for m in reading.columns if m.column != mention.column]
-        if meant is not None and mention.column.name not in {c.ref.column for c in reading.conditions}:
-            reading.conditions.append(RowCondition(ColumnRef(mention.column.name), Comparator.EQ, meant))
-            reading.asks_rows = True
-        if reading.entity == mention.column:
-            reading.entity = None
-
-
-def _is_denied(reading: Reading, first: int) -> bool:
-    """`Do not have a`, `don't include any`: before the words that say only that something is there."""
-    for index in range(first - 1, max(-1, first - _DENIED_WITHIN), -1):
-        word = reading.question[index]
-        if word.text.casefold() in NEGATIONS:
-            reading.use(index, index + 1)
-            return True
-        if word.norm not in FILLERS and word.norm not in _BEING_THERE:
-            return False
-    return False
-
-
-def _is_a_trait(reading: Reading, mention: ColumnMention) -> bool:
-    """`With balcony`, `without a balcony`."""
-    before = [word.text.casefold() for word in reading.question[max(0, mention.first - 2) : mention.first]]
-    return before[-1:] in (["with"], ["without"]) or before in (["with", "a"], ["without", "a"], ["with", "an"])
-
-
-def _is_free_verb(reading: Reading, index: int) -> bool:
-    """Whether a word says only that something is there: the `allow` of `allow pets`, the `included` of `heating included`."""
-    if not 0 <= index < len(reading.question) or not reading.is_free(index, index + 1):
-        return False
-    return reading.question[index].norm in _BEING_THERE
 
 
 def _read_periods(reading: Reading) -> None:
@@ -430,7 +354,7 @@ def _read_verb(reading: Reading) -> None:
     left = [i for i in range(len(texts)) if i not in reading.used and reading.question[i].norm not in FILLERS]
     column = reading.entity is not None and not reading.operations and bool(reading.values)
     counts = {o.operation for o in reading.operations} == {Operation.COUNT} and bool(reading.values)
-    rows = counts and (reading.names_table or any(m.column.kind in _NUMERIC for m in reading.columns))
+    rows = counts and (reading.names_table or any(m.column.is_numeric for m in reading.columns))
     when = reading.opening == "when" and bool(reading.operations) and reading.names_table
     if left and left[0] > 0 and texts[left[0] - 1] in _BEFORE_OBJECTS:
         return  # `in French` is no verb

@@ -27,7 +27,6 @@ from citewell.agent.tables.language.interpretation import (
 from citewell.agent.tables.language.sentences import title
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.wording import PLACES, is_superlative
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -39,6 +38,7 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.run.engine import table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
+from citewell.types import ROW_COLUMN
 
 _RANKING = frozenset(("most", "least", "top", "maximum", "minimum", "max", "min", "bottom", "only"))
 _ORDINALS = {"second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4, "fifth": 5, "5th": 5}
@@ -78,7 +78,7 @@ class RowForm(ReadingForm):
             if column is None:
                 row = (max if at_end else min)(self.selection.rows)
                 found = FoundRows(
-                    rows=frozenset({row}), conditions=self.selection.conditions, order=(Order(ROW, at_end),), best=1,
+                    rows=frozenset({row}), conditions=self.selection.conditions, order=(Order(ROW_COLUMN, at_end),), best=1,
                     lead="of the last row" if at_end else "of the first row",
                 )  # fmt: skip
                 steps.append(
@@ -94,7 +94,7 @@ class RowForm(ReadingForm):
                 filled = RowCondition(ColumnRef(column.name), Comparator.NOT_EMPTY)
                 found = FoundRows(
                     rows=frozenset({abs(row)}), conditions=(*self.selection.conditions, filled),
-                    order=(Order(column.name, at_end, column.ref.part), Order(ROW)), best=1,
+                    order=(Order(column.name, at_end, column.ref.part), Order(ROW_COLUMN)), best=1,
                     lead=f"of the {'last' if at_end else 'first'} row by {title(column.name)}",
                 )  # fmt: skip
                 steps.append("by time")
@@ -130,7 +130,7 @@ class RowForm(ReadingForm):
             if not along:
                 continue
             found = FoundRows(
-                rows=frozenset({along[0]}), conditions=(RowCondition(ColumnRef(ROW), Comparator.EQ, self.grid.numbers[along[0]]),),
+                rows=frozenset({along[0]}), conditions=(RowCondition(ColumnRef(ROW_COLUMN), Comparator.EQ, self.grid.numbers[along[0]]),),
                 lead=f"{form} {anchor.column.texts[row]}", beside=True,
             )  # fmt: skip
             falling = (
@@ -158,7 +158,7 @@ class RowForm(ReadingForm):
                 continue
             conditions = (
                 RowCondition(ColumnRef(column.name), Comparator.EQ, cell),
-                RowCondition(ColumnRef(ROW), Comparator.NE, self.grid.numbers[row]),
+                RowCondition(ColumnRef(ROW_COLUMN), Comparator.NE, self.grid.numbers[row]),
             )
             near = "near" if 0 <= link.first - place[1] <= 1 else "far"
             steps = [f"{said}: {near}", *self.rivals(link)]
@@ -224,7 +224,7 @@ class RowForm(ReadingForm):
     def without_all_totals(self) -> tuple[RowCondition, ...]:
         """The condition that leaves out total rows, whatever is selected."""
         numbers = tuple(self.grid.numbers[i] for i in sorted(self.grid.totals))
-        return (RowCondition(ColumnRef(ROW), Comparator.NOT_IN, numbers),) if numbers else ()
+        return (RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, numbers),) if numbers else ()
 
     def extremes(self) -> Iterator[Interpretation]:
         """The rows with the highest or lowest value of a column, or with the second highest."""
@@ -260,7 +260,7 @@ class RowForm(ReadingForm):
             steps, used = [*steps, "nth"], used | {index - 1}
         if nth > 1 or column.is_timed:
             exact = tuple(self.grid.numbers[i] for i in sorted(rows))
-            conditions, order, best = (RowCondition(ColumnRef(ROW), Comparator.IN, exact),), (), 0
+            conditions, order, best = (RowCondition(ColumnRef(ROW_COLUMN), Comparator.IN, exact),), (), 0
         found = FoundRows(
             rows=rows, conditions=conditions, metric=column, order=order, best=best,
             lead=f"{_NTH[nth]}{_ends(column)[not descending]}",

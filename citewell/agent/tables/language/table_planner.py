@@ -12,12 +12,11 @@ from typing import Any
 from citewell.agent.interface import ReadingScorer
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
-from citewell.agent.tables.language.cells import Grid, grid_of
-from citewell.agent.tables.language.cells import known as known_value
+from citewell.agent.tables.language.cells import Grid, comparable, grid_of
 from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
 from citewell.agent.tables.language.evidence import QuestionEvidence, evidence_of
 from citewell.agent.tables.language.exchange import exchanged
-from citewell.agent.tables.language.generic import LISTING, asks_of_a_kind
+from citewell.agent.tables.language.generic import LISTING_SHAPES, asks_of_a_kind
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.links import (
@@ -34,7 +33,6 @@ from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -51,7 +49,7 @@ from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.text.language import detect_language
-from citewell.types import TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
 log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
@@ -81,10 +79,10 @@ def gives_what_was_weighed(planned: Planned, result: TableResult) -> bool:
     if planned.weighed is None or not result.rows:
         return True
     if plan.shape is Shape.COUNT:
-        return planned.weighed == frozenset((known_value(shown(result.rows[0].values[0])),))
+        return planned.weighed == frozenset((comparable(shown(result.rows[0].values[0])),))
     if plan.shape is Shape.FOUND and plan.asked is not None:
         place = result.columns.index(plan.asked.name)
-        return planned.weighed == frozenset(known_value(shown(row.values[place])) for row in result.rows)
+        return planned.weighed == frozenset(comparable(shown(row.values[place])) for row in result.rows)
     return True
 
 
@@ -142,7 +140,7 @@ class TablePlanner:
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
         found = await self._read_or_weigh(owner_id, question, tables, only=only)
-        if isinstance(found, Planned) and found.plan.shape in LISTING and asks_of_a_kind(question):
+        if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
 
@@ -188,7 +186,7 @@ class TablePlanner:
             names = ", ".join(table_name(p.table) for p, _ in plans)
             return Refused(f"several tables could be meant: {names}", computes=True)
         weighs = (
-            only and bool(plans) and plans[0][0].shape in LISTING
+            only and bool(plans) and plans[0][0].shape in LISTING_SHAPES
         )  # one cell answers better than the rows that hold it
         if plans and not weighs:
             return await self._settle(owner_id, *plans[0])
@@ -312,7 +310,7 @@ class TablePlanner:
 
     async def _hold(self, owner_id: str, table: TableInfo, totals: Sequence[int]) -> Grid:
         """All cells of a small table."""
-        query = TableQuery(source=table_key(table), order=(Order(ROW),), limit=self._thresholds.held_rows)
+        query = TableQuery(source=table_key(table), order=(Order(ROW_COLUMN),), limit=self._thresholds.held_rows)
         found = await self._engine.run(owner_id, table, query)
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
 
@@ -321,7 +319,7 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     """The row that may be a total of the others, where it would be added to them or be the highest of all rows."""
     highest = (plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending) or plan.lead == "highest"
     adds = plan.shape is Shape.FIGURE and plan.function in (Function.SUM, Function.AVG)
-    whole = all(c.ref.column == ROW or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
+    whole = all(c.ref.column == ROW_COLUMN or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
@@ -329,7 +327,7 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
 
 def _left_out(plan: Plan) -> tuple[int, ...]:
     """Total rows that the query excludes."""
-    conditions = [c for c in plan.query.conditions if c.ref.column == ROW and c.comparison is Comparator.NOT_IN]
+    conditions = [c for c in plan.query.conditions if c.ref.column == ROW_COLUMN and c.comparison is Comparator.NOT_IN]
     return tuple(int(row) for c in conditions if isinstance(c.value, tuple) for row in c.value)
 
 
@@ -366,4 +364,4 @@ def _of_most_columns(question: str, plans: Sequence[tuple[Plan, _Known]]) -> lis
 
 
 def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:
-    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW), Comparator.NOT_IN, rows)))
+    return replace(query, conditions=(*query.conditions, RowCondition(ColumnRef(ROW_COLUMN), Comparator.NOT_IN, rows)))

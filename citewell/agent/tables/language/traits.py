@@ -86,10 +86,10 @@ class QuestionTraits:
             found.append("all rows")
         columns = {link.column.name for link in self._evidence.columns if not link.words & selection.used}
         for link in selection.links:
-            found += self._link(link, selection, columns)
+            found += self._link(link, columns)
         return (*found, *(f"{name} ({form})" for name in found))
 
-    def _link(self, link: ValueLink, selection: Selection, columns: set[str]) -> Iterator[str]:
+    def _link(self, link: ValueLink, columns: set[str]) -> Iterator[str]:
         sort = link.column.sort
         named = "named" if link.column.name in columns else "unnamed"
         if link.words & self._evidence.percents:

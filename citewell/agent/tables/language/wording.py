@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
+from citewell.text import quantities
 from citewell.text.analysis import analyze
 
 _TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-][^\W_]+)*%?|[<>]=?|=")
@@ -17,7 +18,6 @@ _MAX_DIGITS = 40
 _COUNT_WORDS = {
     "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
 }  # fmt: skip
-_SCALES = {"k": 1_000, "m": 1_000_000, "bn": 1_000_000_000}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ NUMBER_WORDS = (
     }
     | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "once": 1, "twice": 2}
 )
-SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
+SCALES = {word: 10 ** quantities.SCALES[word] for word in ("hundred", "thousand", "million", "billion")}
 IRREGULAR = {
     "won": "win", "ran": "run", "held": "hold", "made": "make", "built": "build", "lost": "loss", "lose": "loss", "sold": "sale",
     "paid": "pay", "spent": "spend", "rode": "ride", "drew": "draw", "written": "write", "wrote": "write", "flew": "fly", "led": "lead",
@@ -365,7 +365,7 @@ def number_of(text: str) -> int | float | None:
         return None
     scaled = _SCALED.fullmatch(text.casefold())
     if scaled:
-        value = float(scaled[1]) * _SCALES[scaled[2]]
+        value = float(scaled[1]) * 10 ** quantities.SCALES[scaled[2]]
         return int(value) if value == int(value) else value
     if not _NUMBER.fullmatch(text):
         return None

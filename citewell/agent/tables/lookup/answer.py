@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.wording import MONTHS
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion
 from citewell.agent.tables.lookup.figures import CellValue, converted, rounded, shown_value
@@ -84,7 +83,7 @@ def compose_rows(owner_id: str, table: PageTable, rows: Sequence[SheetRow]) -> L
 
 def plain(text: str) -> str:
     """A cell's text as an answer may hold it: on one line, without footnote marks, nothing of it markup or a marker."""
-    return neutralise(escape_markers(_SPACE.sub(" ", _NOTE.sub("", text)).strip()))
+    return safe_text(_SPACE.sub(" ", _NOTE.sub("", text)).strip())
 
 
 def _name(measure: Measure, point: MeasurePoint) -> str:

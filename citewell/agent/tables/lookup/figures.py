@@ -6,16 +6,15 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal
 
+from citewell.text.quantities import CURRENCY_CODES, CURRENCY_SIGNS, SCALES
+
 MAX_CELL = 40
 _CELL = re.compile(
-    r"\s*(?P<sign>[-−–])?\s*(?P<open>\()?\s*(?P<before>[$€£¥₵₦₹]|USD|EUR|GBP|CHF|GHS)?\s*(?P<inner>\()?\s*(?P<minus>[-−–])?\s*"
+    rf"\s*(?P<sign>[-−–])?\s*(?P<open>\()?\s*(?P<before>[{CURRENCY_SIGNS}]|USD|EUR|GBP|CHF|GHS)?\s*(?P<inner>\()?\s*(?P<minus>[-−–])?\s*"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%)?\s*\)?\s*(?P<after>%|x)?\s*(?:\(\w{1,2}\)|[*†‡]+)?\s*"
 )
 _SCALE = re.compile(r"\b(thousand|million|billion)s?\b|\b000[’']?s\b|\b(mn|bn|m)\b(?=\W*$)", re.I)
-_SCALES = {"thousand": 3, "000": 3, "million": 6, "mn": 6, "m": 6, "billion": 9, "bn": 9}
-_CURRENCY = re.compile(
-    r"[$€£¥₵₦₹]|\b(?:USD|EUR|GBP|CHF|GHS|NGN|KES|ZAR|INR|JPY|CNY|CAD|AUD)\b|\b(?:U\.?S\.? )?dollars?\b|\beuros?\b", re.I
-)
+_CURRENCY = re.compile(rf"[{CURRENCY_SIGNS}]|\b(?:{CURRENCY_CODES})\b|\b(?:U\.?S\.? )?dollars?\b|\beuros?\b", re.I)
 NAMES = {0: "", 3: "thousand", 6: "million", 9: "billion"}
 
 
@@ -48,7 +47,7 @@ def read_cell(text: str) -> CellValue | None:
 def scale_of(text: str) -> int | None:
     """The exponent of ten that a note such as “in millions, except per share data” states; None where it states none."""
     found = _SCALE.search(text)
-    return None if found is None else _SCALES[(found[1] or found[2] or "000").casefold()]
+    return None if found is None else SCALES[(found[1] or found[2] or "thousand").casefold()]
 
 
 def currency_of(text: str) -> str:

@@ -11,6 +11,7 @@ from citewell.agent.tables.lookup.periods import DATE, FISCAL, FiscalCalendar, P
 from citewell.agent.tables.lookup.repeated import dated_figures, year_ends
 from citewell.agent.tables.lookup.sheet import PageTable, words_of
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS
+from citewell.text.quantities import SCALES
 from citewell.text.sentences import sentences
 
 FISCAL_WORDS = ("fiscal", "fy2", "fy 2", "fy’2", "fy'2")
@@ -32,7 +33,6 @@ _IN = re.compile(
     re.I,
 )
 _WAS = re.compile(rf"{FISCAL.pattern}\W{{0,2}}\s*(?:was|were|totaled|totalled|of)\s+{_AMOUNT}", re.I)
-_SCALES = {"thousand": 3, "million": 6, "billion": 9}
 
 
 def end_month(tables: Iterable[PageTable]) -> int | None:
@@ -141,7 +141,7 @@ def _dated_lines(
 
 def _amount(match: re.Match[str]) -> tuple[Decimal, Decimal]:
     """An amount in single units, and how far another may be from it that is rounded to it."""
-    number, exponent = Decimal(match["digits"].replace(",", "")), _SCALES[match["scale"].casefold()]
+    number, exponent = Decimal(match["digits"].replace(",", "")), SCALES[match["scale"].casefold()]
     last = number.as_tuple().exponent
     step = Decimal(1).scaleb(last if isinstance(last, int) else 0)
     return number.scaleb(exponent), (step / 2).scaleb(exponent)

@@ -185,7 +185,7 @@ def find_measure(tables: Sequence[PageTable], words: tuple[str, ...]) -> Reporte
     if known is not None:
         found, besides = known
         if isinstance(found, Formula):
-            return Derived(_name(found, plain), found, tuple(tables), besides)
+            return Derived(_name(found), found, tuple(tables), besides)
         matches = known_rows(tables, found, besides)
         return ReportedLine(tuple(matches), found.sign, found) if matches else _line(tables, words, plain)
     return _line(tables, words, plain)
@@ -198,7 +198,7 @@ def _line(tables: Sequence[PageTable], words: tuple[str, ...], plain: tuple[str,
     return None
 
 
-def _name(formula: Formula, words: Sequence[str]) -> str:
+def _name(formula: Formula) -> str:
     name = formula.names[0]
     return name.upper() if len(name.split()) == 1 and len(name) <= 6 else name.capitalize()
 

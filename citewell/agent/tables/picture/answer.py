@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.picture.choose import picture_of
 from citewell.agent.tables.picture.picture import Datum, Form, Picture, highest, lowest
 from citewell.agent.tables.picture.planner import PlannedPicture
@@ -44,9 +43,9 @@ def answer_with_picture(planned: PlannedPicture, result: TableResult) -> Picture
 
 def _lead(picture: Picture, series: str) -> str:
     if picture.form is Form.HISTOGRAM:
-        return f"{_words(picture.x)}, by how many rows lie in each range:"
+        return f"{safe_text(picture.x)}, by how many rows lie in each range:"
     named = series if picture.y_is_series else f"{picture.y}, {series}" if series else picture.y
-    return f"{_words(named)} by {_words(picture.x)}:"
+    return f"{safe_text(named)} by {safe_text(picture.x)}:"
 
 
 def _ends(picture: Picture, points: Sequence[Datum]) -> list[tuple[Datum, str]]:
@@ -66,8 +65,4 @@ def _ends(picture: Picture, points: Sequence[Datum]) -> list[tuple[Datum, str]]:
 def _name(picture: Picture, point: Datum) -> str:
     if picture.bin is not None:
         return bin_words(float(point.x), picture.bin)
-    return _words(str(point.x))
-
-
-def _words(text: str) -> str:
-    return neutralise(escape_markers(text))
+    return safe_text(str(point.x))

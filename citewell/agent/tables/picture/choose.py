@@ -20,13 +20,11 @@ from citewell.agent.tables.picture.picture import (
     Form,
     Picture,
 )
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Function
 from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import asked_column, shown
-from citewell.types import TableColumn
+from citewell.types import ROW_COLUMN, TableColumn
 
-_NUMERIC = frozenset({"integer", "number"})
 _WORDS = {
     Function.SUM: "Total of",
     Function.AVG: "Average of",
@@ -97,7 +95,7 @@ def _of_rows(result: TableResult, numbers: Mapping[int, int]) -> Picture | None:
     measured = asked_column(result.query)
     column = _column(result, measured) if measured is not None else None
     label = next((name for name in result.columns if name != measured), None)
-    if column is None or column.kind not in _NUMERIC or label is None or column.name not in result.columns:
+    if column is None or not column.is_numeric or label is None or column.name not in result.columns:
         return None
     at, named_by = result.columns.index(column.name), result.columns.index(label)
     is_cut = len(result.rows) >= result.query.limit
@@ -126,7 +124,7 @@ def _in_order(found: Picture) -> Picture:
         points = [replace(point, moment=moment) for point, moment in zip(points, at, strict=True)]
         return replace(found, points=tuple(sorted(points, key=lambda point: point.moment)), temporal=True)
     column = next((c for c in found.table.columns if c.name == found.x), None)
-    if column is not None and column.kind in _NUMERIC:
+    if column is not None and column.is_numeric:
         points.sort(key=lambda point: float(str(point.x).replace(",", "")))
     return replace(found, points=tuple(points))
 
@@ -179,7 +177,7 @@ def _axis(group: ColumnRef) -> str:
 
 
 def _column(result: TableResult, name: str) -> TableColumn | None:
-    if name == ROW:
+    if name == ROW_COLUMN:
         return None
     return next((column for column in result.table.columns if column.name == name), None)
 

@@ -12,7 +12,6 @@ from citewell.agent.tables.query.typed import DatePart
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
 
-_DATED = frozenset({"date", "datetime"})
 _ACROSS = (*GROUPING, "over", "across", "against", "versus", "vs", "along", "split by", "for all")
 _PARTS = {norm(part.value): part for part in DatePart}
 _ADVERBS = {
@@ -90,4 +89,4 @@ def _column_of_part(part: DatePart, table: TableInfo) -> TableColumn | None:
 
 def date_columns(table: TableInfo) -> list[TableColumn]:
     """Columns of dates and times."""
-    return [column for column in table.columns if column.kind in _DATED]
+    return [column for column in table.columns if column.is_dated]

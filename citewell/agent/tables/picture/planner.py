@@ -31,8 +31,6 @@ from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
 
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 # Figures of which a sum says nothing: an average stands for several rows.
 _NOT_ADDED = frozenset(map(wording.norm, ("rate", "ratio", "share", "percent", "percentage", "average", "mean", "median", "price", "score", "age", "index", "yield", "margin", "temperature")))  # fmt: skip
 _DAYS = (
@@ -135,7 +133,7 @@ class PicturePlanner:
     async def _several(self, owner_id: str, rest: str, table: TableInfo) -> Planned | None:
         """`revenue and expenses`: a total of each, over the rows that the other words leave."""
         question = wording.words(rest)
-        named = [m for m in column_mentions(question, table) if m.whole and m.column.kind in _NUMERIC]
+        named = [m for m in column_mentions(question, table) if m.whole and m.column.is_numeric]
         columns = list({m.column.name: m for m in named}.values())
         if not 2 <= len(columns) <= MAX_SERIES:
             return None
@@ -168,7 +166,7 @@ class PicturePlanner:
             )
         if column is None:
             return None
-        if column.kind not in _DATED:
+        if not column.is_dated:
             return ColumnRef(column.name)
         return ColumnRef(column.name, part or await self._part(owner_id, table, column))
 
@@ -259,7 +257,7 @@ async def histogram_query(
 ) -> TableQuery | None:
     """How many rows lie in each of some ranges with round ends; None for a column without different numbers."""
     low, high = await _ends(engine, owner_id, table, column, conditions)
-    if column.kind not in _NUMERIC or not isinstance(low, int | float) or not isinstance(high, int | float):
+    if not column.is_numeric or not isinstance(low, int | float) or not isinstance(high, int | float):
         return None
     width = _round_width(float(low), float(high), table.rows)
     if width is None or (column.kind == "integer" and width < 1):
@@ -312,7 +310,7 @@ def _without_names(words: str, table: TableInfo) -> str:
 def _without_dates(words: str, table: TableInfo) -> str:
     """`disbursed amount`, drawn by time: the dates are what it is drawn by, and the amount is measured."""
     question = wording.words(words)
-    dated = [m for m in column_mentions(question, table) if m.column.kind in _DATED]
+    dated = [m for m in column_mentions(question, table) if m.column.is_dated]
     kept = [w.text for i, w in enumerate(question) if not any(m.first <= i < m.last for m in dated)]
     return " ".join(kept) or words
 

@@ -21,12 +21,9 @@ from citewell.agent.tables.query.typed import (
 )
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput, named
-from citewell.types import TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
-ROW = "_row"
 _MAX_INTEGER = 2**127 - 1
-_NUMERIC = frozenset({"integer", "number"})
-_DATED = frozenset({"date", "datetime"})
 _SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
 _PARTS = {
     DatePart.YEAR: "year({0})",
@@ -102,12 +99,12 @@ class _Writer:
 
     def __init__(self, columns: dict[str, TableColumn]) -> None:
         self._columns = columns
-        self._row = TableColumn(ROW, "integer")
+        self._row = TableColumn(ROW_COLUMN, "integer")
         self.parameters: list[Parameter] = []
 
     def plain(self, query: TableQuery, table: TableInfo) -> str:
         wanted = query.columns or tuple(column.name for column in table.columns)
-        return ", ".join([*(self._column(name) for name in wanted), quoted(ROW)])
+        return ", ".join([*(self._column(name) for name in wanted), quoted(ROW_COLUMN)])
 
     def grouped(self, query: TableQuery) -> tuple[str, tuple[str, ...], str]:
         if query.columns and set(query.columns) - {g.column for g in query.groups}:
@@ -118,7 +115,7 @@ class _Writer:
             *(ref.name for ref in query.groups),
             *(a.name for a in (query.aggregates or (Aggregate(Function.COUNT),))),
         )
-        row = quoted(ROW)
+        row = quoted(ROW_COLUMN)
         facts = [
             "count(*)", f"min({row})", f"max({row})", f"list({row} ORDER BY {row})[1:{THRESHOLDS.listed_rows}]",
         ]  # fmt: skip
@@ -136,7 +133,7 @@ class _Writer:
             else:
                 raise InvalidInput(f"`order` names {named(order.by)}; it may name {', '.join(names)}.")
         if not query.aggregates and not query.groups:
-            terms.append(quoted(ROW))
+            terms.append(quoted(ROW_COLUMN))
         elif query.groups:
             terms += [str(n) for n in range(1, len(query.groups) + 1)]
         return f" ORDER BY {', '.join(terms)}" if terms else ""
@@ -172,7 +169,7 @@ class _Writer:
         if aggregate.column is None:
             return "count(*)"
         column, name = self._known(aggregate.column), self._ref(ColumnRef(aggregate.column, aggregate.part))
-        numeric = column.kind in _NUMERIC or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
+        numeric = column.is_numeric or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
         if aggregate.function in (Function.SUM, Function.AVG, Function.MEDIAN) and not numeric:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, which has no {aggregate.function.value}.")
         if aggregate.function is Function.SUM:
@@ -184,7 +181,7 @@ class _Writer:
     def _ref(self, ref: ColumnRef) -> str:
         column, name = self._known(ref.column), self._column(ref.column)
         if ref.bin is not None:
-            if column.kind not in _NUMERIC:
+            if not column.is_numeric:
                 raise InvalidInput(f"`{column.name}` holds {column.kind}, not numbers; it has no `bin`.")
             return f"floor({name}::DOUBLE / {ref.bin!r}) * {ref.bin!r}"
         if ref.part is None:
@@ -193,7 +190,7 @@ class _Writer:
             if column.kind != "text":
                 raise InvalidInput(f"`{column.name}` holds {column.kind}; `{ref.part.value}` is a part of texts.")
             return _HELD[ref.part].replace("{0}", name)
-        if column.kind not in _DATED:
+        if not column.is_dated:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, not dates; it has no {ref.part.value}.")
         return _PARTS[ref.part].format(name)
 
@@ -201,7 +198,7 @@ class _Writer:
         return quoted(self._known(name).name)
 
     def _known(self, name: str) -> TableColumn:
-        if name == ROW:
+        if name == ROW_COLUMN:
             return self._row
         if name not in self._columns:
             raise InvalidInput(f"There is no column {named(name)}. The columns are: {', '.join(self._columns)}.")

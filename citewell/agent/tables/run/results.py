@@ -11,11 +11,10 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
+from citewell.types import ROW_COLUMN, Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
 
 _AS_SHOWN = frozenset({Function.SUM, Function.MIN, Function.MAX})
 _MAX_PADDED = 10**15
@@ -162,7 +161,7 @@ def condition_words(result: TableResult) -> list[str]:
     shown_anyway = {*(a.column for a in query.aggregates), *(g.column for g in query.groups)}
     for condition in query.conditions:
         implied = condition.comparison is Comparator.NOT_EMPTY and condition.ref.column in shown_anyway
-        if condition.ref.column == ROW or implied:
+        if condition.ref.column == ROW_COLUMN or implied:
             continue
         name = (
             condition.ref.column
@@ -187,7 +186,7 @@ def asked_column(query: TableQuery) -> str | None:
     if query.aggregates or query.groups:
         measured = {aggregate.column for aggregate in query.aggregates if aggregate.column is not None}
     else:
-        measured = {order.by for order in query.order if order.by != ROW}
+        measured = {order.by for order in query.order if order.by != ROW_COLUMN}
         if not measured:
             known = {c.ref.column for c in query.conditions}
             read = [name for name in query.columns if name not in known]

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from citewell.agent.tables.query.compile import ROW
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -19,7 +18,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.run.engine import TableEngine, table_key
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
-from citewell.types import TableInfo
+from citewell.types import ROW_COLUMN, TableInfo
 
 _LABEL = re.compile(
     r"(?:grand |sub-?|over-?all |sum )?totals?:?|sum|overall|(?:grand |sub-?)?total (?:19|20)\d\d|year (?:19|20)\d\d|fy ?\d{2,4}|gesamt|summe"
@@ -27,7 +26,6 @@ _LABEL = re.compile(
     re.I,
 )
 _NAME = 40  # characters
-_NUMERIC = frozenset({"integer", "number"})
 _SUBTOTAL = re.compile(
     r"\s*(?:(?:grand |sub-?|over-?all )?totals?|gesamt|(?:zwischen)?summe|insgesamt"
     r"|gross (?:profit|margin)|operating (?:profit|income|result|loss)|ebitd?a?|net (?:profit|income|loss|earnings)|rohertrag|betriebsergebnis)\b",
@@ -38,19 +36,19 @@ _SUBTOTAL = re.compile(
 async def find_total_rows(engine: TableEngine, owner_id: str, table: TableInfo) -> tuple[int, ...]:
     """The row number of the last row if it is a total of all the others: called so and equal in one numeric column at least,
     or equal in two and more without the name; else nothing."""
-    numeric = [column.name for column in table.columns if column.kind in _NUMERIC]
-    texts = [column.name for column in table.columns if column.kind not in _NUMERIC]
+    numeric = [column.name for column in table.columns if column.is_numeric]
+    texts = [column.name for column in table.columns if not column.is_numeric]
     if table.rows < THRESHOLDS.least_rows or not numeric:
         return ()
     last = await engine.run(
         owner_id,
         table,
-        TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW, True),), limit=1),
+        TableQuery(source=table_key(table), columns=(*texts, *numeric), order=(Order(ROW_COLUMN, True),), limit=1),
     )
     number = last.rows[0].rows.first
     others = TableQuery(
         source=table_key(table),
-        conditions=(RowCondition(ColumnRef(ROW), Comparator.LT, number or 0),),
+        conditions=(RowCondition(ColumnRef(ROW_COLUMN), Comparator.LT, number or 0),),
         aggregates=tuple(Aggregate(Function.SUM, name) for name in numeric),
     )
     try:

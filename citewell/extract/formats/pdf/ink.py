@@ -13,7 +13,7 @@ import numpy.typing as npt
 from citewell.extract.formats.pdf.geometry import Rect, Rotation
 from citewell.extract.formats.pdf.lines import around
 from citewell.extract.formats.pdf.running_text import Span
-from citewell.extract.formats.pdf.words import Word
+from citewell.extract.formats.pdf.words import Word, bounds
 
 Rects: TypeAlias = npt.NDArray[np.float64]
 """Shape (n, 4): x0, y0, x1, y1 on the shown page; NaN where there is no ink."""
@@ -194,7 +194,7 @@ def row_places(row: Sequence[Span], start: int, rotation: Rotation, ink: Ink | N
         return [(start, found[0][1]), *found[1:]]
     words = [word for span in row for word in span.words]
     if ink is None:
-        return [(start, rotation.shown(_bounds(words)))]
+        return [(start, rotation.shown(bounds(words)))]
     offsets = [offset for span in row for offset in _offsets(span)]
     groups = ink.groups(words)
     return [(start, groups[0].rect)] + [(offsets[group.word] + group.character, group.rect) for group in groups[1:]]
@@ -206,7 +206,3 @@ def _offsets(span: Span) -> list[int]:
     for before, word in pairwise(span.words):
         found.append(found[-1] + len(before.text) + word.space_before)
     return found
-
-
-def _bounds(words: Sequence[Word]) -> Rect:
-    return Rect(min(w.x0 for w in words), min(w.y0 for w in words), max(w.x1 for w in words), max(w.y1 for w in words))

@@ -246,3 +246,8 @@ def _slanted(word: Word, rotation: Rotation) -> Rect:
     return Rect(
         u - along, v - THRESHOLDS.slanted_half_height * size, u + along, v + THRESHOLDS.slanted_half_height * size
     )
+
+
+def bounds(words: Sequence[Word]) -> Rect:
+    """The rectangle around words; at least one."""
+    return Rect(min(w.x0 for w in words), min(w.y0 for w in words), max(w.x1 for w in words), max(w.y1 for w in words))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from citewell.extract.formats.tabular.inference import ColumnKind, infer
+from citewell.types import ROW_COLUMN
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -23,7 +24,6 @@ _BLOCK = 16_384  # the least there is: a table under construction holds a block 
 _VECTOR = 2_048
 _GROUP_ROWS = 60 * _VECTOR
 _GROUP_CELLS = 2_000_000
-ROW_COLUMN = "_row"
 
 
 def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:

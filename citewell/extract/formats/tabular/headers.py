@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from datetime import date
 
 from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, is_marker, line_of
+from citewell.types import ROW_COLUMN
 
 MAX_HEADER_ROWS = 5
 """Rows of the tallest header. Set by hand on the development workbooks."""
 _SAMPLE_ROWS = 60
 """Rows below that tell, by their types, whether the first ones are a header."""
-_RESERVED = "_row"
 _MAX_NAME_LENGTH = 300
 """Characters of the longest column name."""
 
@@ -55,7 +55,7 @@ def join_names(rows: Sequence[Sequence[Cell]], first_column: int = 0) -> list[st
 
 def distinct(names: Sequence[str]) -> list[str]:
     """The names, numbered where they repeat without regard to case; never the reserved `_row`."""
-    seen: set[str] = {_RESERVED}
+    seen: set[str] = {ROW_COLUMN}
     taken = {name.casefold() for name in names}
     out: list[str] = []
     for name in names:

@@ -10,11 +10,12 @@ import duckdb
 
 from citewell.errors import CorruptFile, PasswordRequired
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.tabular.copies import ROW_COLUMN, literal, quoted, write_parquet
+from citewell.extract.formats.tabular.copies import literal, quoted, write_parquet
 from citewell.extract.formats.tabular.headers import distinct
 from citewell.extract.formats.tabular.stats import Column
 from citewell.extract.formats.tabular.values import text_of, tidy
 from citewell.extract.formats.tabular.writer import MAX_COLUMNS, MORE, DataFile
+from citewell.types import ROW_COLUMN
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

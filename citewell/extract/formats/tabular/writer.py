@@ -13,12 +13,12 @@ import duckdb
 
 from citewell.errors import ParserOutOfMemory
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.tabular.copies import ROW_COLUMN, Staging, connect
+from citewell.extract.formats.tabular.copies import Staging, connect
 from citewell.extract.formats.tabular.headers import distinct, free_name
 from citewell.extract.formats.tabular.row_emitter import RowEmitter
 from citewell.extract.formats.tabular.stats import Column, describe, inferred
 from citewell.extract.formats.tabular.values import Cell, column_letter, json_of, text_of
-from citewell.types import JsonObject, JsonValue
+from citewell.types import ROW_COLUMN, JsonObject, JsonValue
 
 PARQUET_TYPE = "application/vnd.apache.parquet"
 MAX_COLUMNS = 1_000

@@ -8,9 +8,9 @@ from itertools import pairwise
 
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.tables.evidence import Evidence, is_caption, is_prose_row, weigh
-from citewell.extract.formats.pdf.tables.model import bounds, is_numeric
+from citewell.extract.formats.pdf.tables.model import is_numeric
 from citewell.extract.formats.pdf.tables.text_grid import TextRow, WordGroup, text_rows
-from citewell.extract.formats.pdf.words import Word
+from citewell.extract.formats.pdf.words import Word, bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

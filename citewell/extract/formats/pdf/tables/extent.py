@@ -10,9 +10,9 @@ from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.tables.evidence import Evidence, is_caption, weigh
-from citewell.extract.formats.pdf.tables.model import bounds, is_numeric
+from citewell.extract.formats.pdf.tables.model import is_numeric
 from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, boundaries, text_rows
-from citewell.extract.formats.pdf.words import Word
+from citewell.extract.formats.pdf.words import Word, bounds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,10 +59,15 @@ _PAGE_NUMBER = re.compile(r"^\d{1,4}$")
 _AMOUNT = re.compile(r"[$€£¥%]|\d[.,]\d|\d{3}|^[-–—−]+$|^\([^)]{0,40}\d\d")
 
 
+def is_year(text: str) -> bool:
+    """Whether a text is a year and no more, as headers of columns write it: `2024`, `FY 2024`, `2023/24`, `2024p`."""
+    return _YEAR.match(text) is not None
+
+
 def is_amount(text: str) -> bool:
     """Whether a text is a figure of a table's body: years, dates, small numbers and numbers of columns may be titles."""
     stripped = text.strip()
-    if _YEAR.match(stripped) or _DATE.match(stripped):
+    if is_year(stripped) or _DATE.match(stripped):
         return False
     return is_numeric(stripped) and _AMOUNT.search(stripped) is not None
 

@@ -101,8 +101,3 @@ def is_numeric(text: str) -> bool:
     """Whether a cell's text is a figure, or a mark for a missing one."""
     stripped = text.strip()
     return bool(stripped) and (_NUMERIC.match(stripped) is not None or _NOTHING.match(stripped) is not None)
-
-
-def bounds(words: Sequence[Word]) -> Rect:
-    """The rectangle around words; at least one."""
-    return Rect(min(w.x0 for w in words), min(w.y0 for w in words), max(w.x1 for w in words), max(w.y1 for w in words))

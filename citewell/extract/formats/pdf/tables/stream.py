@@ -10,9 +10,9 @@ from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.extent import has_amounts, has_marks_only, names_periods
+from citewell.extract.formats.pdf.tables.extent import has_amounts, has_marks_only, is_year, names_periods
 from citewell.extract.formats.pdf.tables.header import header_cells
-from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, bounds, is_numeric
+from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, is_numeric
 from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
 from citewell.extract.formats.pdf.tables.rules import Rules, cluster
 from citewell.extract.formats.pdf.tables.text_grid import (
@@ -24,7 +24,7 @@ from citewell.extract.formats.pdf.tables.text_grid import (
     make_piece,
     text_rows,
 )
-from citewell.extract.formats.pdf.words import Word
+from citewell.extract.formats.pdf.words import Word, bounds
 
 PlacedRow = dict[tuple[int, int], list[Word]]
 
@@ -69,7 +69,6 @@ class StreamThresholds:
 
 THRESHOLDS = StreamThresholds()
 
-_YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
 _MONEY = re.compile(r"[$€£¥]\s?\d")
 _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
 
@@ -189,7 +188,7 @@ def _first_figures(rows: Sequence[TextRow]) -> int:
 
 
 def _is_figure(piece: WordGroup) -> bool:
-    return (is_numeric(piece.text) or _MONEY.match(piece.text) is not None) and not _YEAR.match(piece.text)
+    return (is_numeric(piece.text) or _MONEY.match(piece.text) is not None) and not is_year(piece.text)
 
 
 def _without_groups(rows: Sequence[TextRow], header: int, columns: Sequence[Interval]) -> int:

@@ -1,0 +1,67 @@
+"""What changes resources, and what reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from citewell.chunk.config import ChunkConfig
+from citewell.composition.configured import metadata_limits
+from citewell.composition.stores import Stores
+from citewell.disk import MIN_FREE_BYTES, DiskReserve
+from citewell.features.resources.contents import ResourceContents
+from citewell.features.resources.service import ResourceService
+from citewell.indexes.index_set import IndexSet
+from citewell.ingest.capture import Capture
+from citewell.ingest.payloads import PayloadWriter
+from citewell.ingest.records import RecordIngest
+from citewell.metering import OnSpent
+from citewell.ports import BlobStore
+from citewell.settings import Settings
+from citewell.storage.events import EventRepository
+from citewell.storage.facets import FacetRepository
+from citewell.storage.records import RecordRepository
+
+
+def resource_service(
+    settings: Settings,
+    stores: Stores,
+    *,
+    blobs: BlobStore,
+    indexes: IndexSet,
+    capture: Capture,
+    payloads: PayloadWriter,
+    chunking: ChunkConfig,
+    wake: Callable[..., None],
+    on_spent: OnSpent,
+) -> ResourceService:
+    """Uploads, descriptions, lists and deletions. wake: has the workers look for work; on_spent: told what texts cost that are embedded at once."""
+    return ResourceService(
+        resources=stores.resources,
+        events=EventRepository(stores.database),
+        projects=stores.projects,
+        jobs=stores.jobs,
+        reprocessing=stores.reprocessing,
+        blobs=blobs,
+        capture=capture,
+        records=RecordIngest(
+            records=RecordRepository(stores.database, stores.quotas),
+            payloads=stores.payloads,
+            indexes=indexes,
+            chunking=chunking,
+            limits=metadata_limits(settings),
+            on_spent=on_spent,
+        ),
+        indexes=indexes,
+        metadata=stores.metadata,
+        facets_of=FacetRepository(stores.database),
+        payloads=payloads,
+        limits=metadata_limits(settings),
+        chunking=chunking,
+        wake=wake,
+        space=DiskReserve(settings.data, MIN_FREE_BYTES),
+    )
+
+
+def resource_contents(stores: Stores, blobs: BlobStore) -> ResourceContents:
+    """Elements, passages, pictures and bytes."""
+    return ResourceContents(resources=stores.resources, content=stores.content, blobs=blobs)

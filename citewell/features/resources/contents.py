@@ -1,0 +1,100 @@
+"""What was read of a file, and its bytes: elements, passages, pictures, and the file as it was uploaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from citewell.errors import Conflict, DamagedFile, InvalidInput, NotFound
+from citewell.features.resources.handed_out import StoredBytes
+from citewell.ports import BlobStore
+from citewell.storage.content import ContentRepository
+from citewell.storage.resources import Original, ResourceRepository
+from citewell.types import PREVIEW, BlobLink, Category, Chunk, StoredBlob
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceContents:
+    """Reads what resources hold. Every method takes the owner first and sees only what is theirs."""
+
+    resources: ResourceRepository
+    content: ContentRepository
+    blobs: BlobStore
+
+    async def elements(
+        self, owner_id: str, resource_id: str, limit: int, cursor: str | None, page: int | None, type: str | None
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """A page of elements of the current version."""
+        resource = await self.resources.get(owner_id, resource_id)
+        return await self.content.elements_page(resource_id, resource.version, limit, cursor, page, type)
+
+    async def chunks(
+        self, owner_id: str, resource_id: str, limit: int, cursor: str | None
+    ) -> tuple[list[Chunk], str | None]:
+        """A page of chunks."""
+        await self.resources.get(owner_id, resource_id)
+        return await self.content.chunks_page(resource_id, limit, cursor)
+
+    async def chunk(self, owner_id: str, resource_id: str, chunk_id: str) -> Chunk:
+        """One chunk of a resource; `NotFound` for one of another resource."""
+        found = await self.content.load_chunks(owner_id, [chunk_id])
+        chunk = found[chunk_id].chunk if chunk_id in found else None
+        if chunk is None or chunk.resource_id != resource_id:
+            raise NotFound
+        return chunk
+
+    async def original(self, owner_id: str, resource_id: str, version: int | None) -> StoredBytes:
+        """The bytes of a version (the current one for None) as they were uploaded."""
+        found = await self.resources.original(owner_id, resource_id, version)
+        return StoredBytes(
+            found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
+        )
+
+    async def link(self, owner_id: str, resource_id: str, version: int | None) -> tuple[BlobLink, Original]:
+        """Where a version (the current one for None) can be fetched from the store that keeps it; `Conflict` where links are not given out.
+
+        The store does not compare the bytes with their hash: who follows the link can.
+        """
+        found = await self.resources.original(owner_id, resource_id, version)
+        try:
+            link = await self.blobs.link(found.key, found.size)
+        except NotFound as error:
+            raise DamagedFile from error
+        if link is None:
+            raise Conflict("There are no links to this file here. Get it from /resources/{id}/file.")
+        return link, found
+
+    async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
+        """The files that extraction made."""
+        resource = await self.resources.get(owner_id, resource_id)
+        return await self.content.blobs(resource_id, resource.version)
+
+    async def extracted_bytes(self, owner_id: str, resource_id: str, name: str) -> StoredBytes:
+        """The bytes of one file that extraction made."""
+        resource = await self.resources.get(owner_id, resource_id)
+        found = await self.content.blob(resource_id, resource.version, name)
+        return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
+
+    async def picture(self, owner_id: str, resource_id: str, chunk_id: str | None = None) -> StoredBytes:
+        """A file that is a picture, or the picture that one of its chunks describes: the small copy, where one was kept.
+
+        `InvalidInput` where there is no picture, `NotFound` for a file or chunk that the owner does not have.
+        """
+        resource = await self.resources.get(owner_id, resource_id)
+        blob = None
+        if chunk_id is not None:
+            found = (await self.content.load_chunks(owner_id, [chunk_id])).get(chunk_id)
+            if found is None or found.chunk.resource_id != resource_id:
+                raise NotFound
+            if found.picture is None:
+                raise InvalidInput(f"This passage of {resource.filename} describes no picture.")
+            blob = found.picture.blob
+        elif resource.detected_category != Category.IMAGE.value:
+            raise InvalidInput(f"{resource.filename} is not a picture. Search for what it says instead.")
+        previews = await self.content.blobs(resource_id, resource.version, PREVIEW)
+        small = next((one.name for one in previews if blob is None or one.metadata.get("of") == blob), None)
+        if small or blob:
+            kept = await self.extracted_bytes(owner_id, resource_id, small or blob or "")
+            return replace(kept, filename=resource.filename)
+        return await self.original(owner_id, resource_id, None)

@@ -1,0 +1,123 @@
+"""Models that write: `ChatModel` with its messages, tools and answers, and `VisionModel`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, runtime_checkable
+
+from citewell.ports.capability import Capability
+from citewell.types import JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class ImageInput:
+    """An image for a vision model."""
+
+    data: bytes
+    mime_type: str
+
+
+@runtime_checkable
+class VisionModel(Protocol):
+    """Describes images."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as the provider has it."""
+        ...
+
+    async def describe(self, image: ImageInput, prompt: str) -> str:
+        """A description in plain text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's request to call a tool; `extra` is what its provider wants back with the call, as it came."""
+
+    id: str
+    name: str
+    arguments: JsonObject
+    extra: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool as a model sees it; `parameters` is a JSON Schema object."""
+
+    name: str
+    description: str
+    parameters: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceBlock:
+    """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block.
+
+    source: the id of the passage, never the name of a file, which two files may share and anybody may choose
+    """
+
+    n: int
+    title: str
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatMessage:
+    """One message. `role="tool"` answers the call `tool_call_id`, with the `sources` that the tool found and the `images` that it shows."""
+
+    role: Literal["system", "user", "assistant", "tool"]
+    content: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+    sources: tuple[SourceBlock, ...] = ()
+    images: tuple[ImageInput, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """The tokens that a call cost, as the provider reports them."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChatDelta:
+    """A step of a streamed answer: text, a finished tool call, a native citation, or (last) the usage."""
+
+    text: str = ""
+    tool_call: ToolCall | None = None
+    cited_source: int | None = None
+    cited_text: str | None = None
+    usage: TokenUsage | None = None
+    stop_reason: str | None = None
+
+
+@runtime_checkable
+class ChatModel(Protocol):
+    """A chat model with tools and structured output."""
+
+    @property
+    def model(self) -> str:
+        """The model's name, as the provider has it."""
+        ...
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this implementation declares."""
+        ...
+
+    def stream(
+        self,
+        messages: Sequence[ChatMessage],
+        *,
+        tools: Sequence[ToolSpec] = (),
+        response_schema: JsonObject | None = None,
+        max_tokens: int | None = None,
+        temperature: float = 0.0,
+    ) -> AsyncIterator[ChatDelta]:
+        """The answer as it comes; with `response_schema` the text is one JSON object of that schema."""
+        ...

@@ -1,0 +1,94 @@
+"""Where vectors and bytes are kept: `VectorIndex` and `BlobStore`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from citewell.ports.capability import Capability
+from citewell.ports.embedding import FloatMatrix
+from citewell.types import BlobLink, Filter, JsonObject, Point, ScoredId, VectorQuery
+
+
+@runtime_checkable
+class VectorIndex(Protocol):
+    """All chunks embedded by one model. A view: it can be rebuilt from SQL at any time."""
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What this implementation declares."""
+        ...
+
+    async def upsert(self, points: Sequence[Point]) -> None:
+        """Written durably (`PERSISTENT`) when this returns; a point with a known id is replaced."""
+        ...
+
+    async def search(self, query: VectorQuery) -> list[ScoredId]:
+        """At most `query.limit`, best first; only points that the filter admits.
+
+        A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so that no other owner's data affects it or leaks into it.
+        """
+        ...
+
+    async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
+        """Stored dense vectors, shape (dimensions,), of those ids that exist."""
+        ...
+
+    async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
+        """Set these fields of the payload of every point that the filter admits, whole; vectors and other fields stay as they are.
+
+        Durable (`PERSISTENT`) when this returns. None and an empty list or object leave a field without a value.
+        """
+        ...
+
+    async def delete(self, filter: Filter) -> None:
+        """Remove every point that the filter admits."""
+        ...
+
+    async def delete_ids(self, ids: Sequence[str]) -> None:
+        """Remove these points; unknown ids are ignored."""
+        ...
+
+    async def count(self, filter: Filter | None = None) -> int:
+        """How many points the filter admits (all owners' without one): exact, also where what was written is found later."""
+        ...
+
+    async def close(self) -> None:
+        """Flush and release; calling it twice is harmless."""
+        ...
+
+
+@runtime_checkable
+class BlobStore(Protocol):
+    """Bytes by key. Keys are ours (never a user's file name): `[a-z0-9/_.-]+`."""
+
+    @property
+    def backend(self) -> str:
+        """`local`, `s3`, `gcs`, `azure` or `memory`."""
+        ...
+
+    async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
+        """Move the file at `path` into the store (it is gone afterwards), durably and atomically: after an error `key` is unchanged. A `link` calls it `name`."""
+        ...
+
+    def local_copy(self, key: str) -> AbstractAsyncContextManager[Path]:
+        """A local file with the bytes, to read only, valid within the block; `NotFound` when there is nothing under `key`."""
+        ...
+
+    def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
+        """The bytes [start, end) in pieces; `NotFound` when there is nothing under `key`."""
+        ...
+
+    async def link(self, key: str, size: int) -> BlobLink | None:
+        """Where a browser can save these `size` bytes without credentials; None where the store gives no such address. As `get`, but `DamagedFile` for another size."""
+        ...
+
+    async def delete(self, key: str) -> None:
+        """Remove; an unknown key is ignored."""
+        ...
+
+    async def list(self, prefix: str) -> list[str]:
+        """All keys that begin with `prefix`."""
+        ...
