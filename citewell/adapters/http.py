@@ -14,6 +14,9 @@ from citewell.adapters.chat.errors import connection_failed, from_status
 from citewell.errors import ProviderUnavailable
 
 SECONDS = 60.0
+"""Until a provider says something, and between one piece of its answer and the next."""
+WHOLE_SECONDS = 110.0
+"""For a request as a whole: pieces that keep coming would otherwise hold it, and the file that waits for it, for ever."""
 _MAX_MESSAGE = 500
 
 
@@ -24,10 +27,11 @@ class ProviderHttp:
     """
 
     def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
-        """seconds: for one request; `SECONDS` unless told."""
+        """seconds: for one request as a whole; `SECONDS` for each piece of its answer, and `WHOLE_SECONDS` for all, unless told."""
         self._address = address.rstrip("/")
         self._headers = dict(headers)
         self._seconds = SECONDS if seconds is None else seconds
+        self._whole = WHOLE_SECONDS if seconds is None else seconds
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,7 +44,10 @@ class ProviderHttp:
     async def post_any(self, path: str, body: Mapping[str, Any]) -> Any:
         """As `post`, where the answer is JSON of any kind."""
         try:
-            response = await self._client().post(f"{self._address}{path}", content=_dumps(body))
+            async with asyncio.timeout(self._whole):
+                response = await self._client().post(f"{self._address}{path}", content=_dumps(body))
+        except TimeoutError:
+            raise too_slow(self._whole) from None
         except httpx.HTTPError as error:
             raise connection_failed(error) from error
         if not response.is_success:
@@ -65,6 +72,11 @@ class ProviderHttp:
 def malformed(what: str) -> ProviderUnavailable:
     """The error for an answer that is not what the provider documents."""
     return ProviderUnavailable(f"The provider's answer cannot be used: {what}.")
+
+
+def too_slow(seconds: float) -> ProviderUnavailable:
+    """The error for an answer that has not ended in time."""
+    return ProviderUnavailable(f"The provider has not answered within {seconds:g} s.")
 
 
 def _dumps(body: Mapping[str, Any]) -> bytes:

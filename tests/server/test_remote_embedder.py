@@ -87,6 +87,20 @@ def test_while_the_vendor_is_away_words_are_searched_and_the_server_is_degraded(
         assert "provider_auth" in ready.json()["parts"]["embedder"]["note"]
 
 
+def test_a_vendor_that_does_not_answer_holds_up_no_search(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    with RunningServer(tmp_path / "data", **environment) as running:
+        running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
+        server.trouble = lambda: Fault(pause=40)
+        began = time.monotonic()
+        found = running.client.post("/search", json={"query": "when does the zeppelin leave"}).json()
+        assert time.monotonic() - began < 30
+        assert "zeppelin" in found["hits"][0]["text"]
+        assert "words alone" in found["notice"]
+
+
 def test_killed_in_the_middle_with_a_failing_provider_nothing_is_lost_or_embedded_twice(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
 ) -> None:

@@ -19,6 +19,9 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 
+_MAX_ASKED_SECONDS = 86_400.0
+"""What a provider may ask for with `Retry-After`: limits per day are the longest that vendors have, and a file waits as long as is asked."""
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _MAX_MESSAGE = 4_000
 _TOO_LONG = (
     "context_length",
@@ -56,7 +59,7 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
     if status == 429:
         return ProviderRateLimited(
             f"The provider's rate limit is reached. Try again later. {text}",
-            retry_after=retry_after(headers or {}) or (float(told[1]) if told else None),
+            retry_after=retry_after(headers or {}) or (min(float(told[1]), _MAX_ASKED_SECONDS) if told else None),
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
         return ProviderUnavailable(f"The provider answered with status {status}. {text}")
@@ -104,16 +107,14 @@ def other(error: Exception) -> CitewellError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date)."""
-    milliseconds = headers.get("retry-after-ms")
-    if milliseconds is not None and milliseconds.replace(".", "", 1).isdigit():
-        return float(milliseconds) / 1000
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    if value.replace(".", "", 1).isdigit():
-        return float(value)
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); at most a day, however long is asked for."""
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(milliseconds):
+        return min(float(milliseconds) / 1000, _MAX_ASKED_SECONDS)
+    value = headers.get("retry-after", "").strip()
+    if _NUMBER.fullmatch(value):
+        return min(float(value), _MAX_ASKED_SECONDS)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+        return min(max(0.0, parsedate_to_datetime(value).timestamp() - time()), _MAX_ASKED_SECONDS)
+    except (ValueError, OverflowError):
         return None

@@ -5,6 +5,7 @@ Limits: OpenAI's OpenAPI document of August 2026, `CreateEmbeddingRequest`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import httpx2
@@ -13,7 +14,7 @@ import openai
 from citewell.adapters.chat import errors
 from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
-from citewell.adapters.http import SECONDS, malformed
+from citewell.adapters.http import SECONDS, WHOLE_SECONDS, malformed, too_slow
 from citewell.errors import CitewellError
 from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind
@@ -50,12 +51,15 @@ class OpenAIEmbedder:
         if not texts:
             return unit_rows([], self.fingerprint.dimensions)
         try:
-            answer = await self._client.embeddings.create(
-                input=[sendable(text) for text in texts],
-                model=self._model.name,
-                dimensions=self._model.asked_dimensions or openai.omit,
-                encoding_format="float" if self._encoding == "float" else openai.omit,
-            )
+            async with asyncio.timeout(WHOLE_SECONDS):
+                answer = await self._client.embeddings.create(
+                    input=[sendable(text) for text in texts],
+                    model=self._model.name,
+                    dimensions=self._model.asked_dimensions or openai.omit,
+                    encoding_format="float" if self._encoding == "float" else openai.omit,
+                )
+        except TimeoutError:
+            raise too_slow(WHOLE_SECONDS) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
             raise _ours(error) from error
         # Compatible servers leave out what the package's types promise.

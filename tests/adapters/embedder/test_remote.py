@@ -69,6 +69,17 @@ class TestBuiltIn(EmbedderConformance):
         return registry.build_embedder(load_settings().embedding)
 
 
+async def test_an_answer_that_does_not_come_to_its_end_is_given_up(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citewell.adapters.http.WHOLE_SECONDS", 0.2)
+    monkeypatch.setattr("citewell.adapters.embedder.openai.WHOLE_SECONDS", 0.2)
+    embedder = provider.embedder(ScriptedFault(pause=5.0))
+    with pytest.raises(ProviderUnavailable, match=r"not answered within 0\.2 s"):
+        await embedder.embed(TEXTS)
+    assert len(await embedder.embed(TEXTS)) == len(TEXTS)
+
+
 @pytest.mark.parametrize("name", ["voyage", "pinecone"])
 async def test_documents_and_queries_are_told_apart(name: str, request: pytest.FixtureRequest) -> None:
     provider: Provider = request.getfixturevalue(name)
