@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import httpx2
 import openai
 
+from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
 from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, require_key, sendable, unit_rows
@@ -44,7 +45,9 @@ class OpenAIEmbedder:
         self.tokenizer = ApproximateTokenizer()
         self._model = model
         self._encoding = "float" if is_compatible else "base64"
-        self._client = openai.AsyncOpenAI(api_key=key, base_url=address, max_retries=0, timeout=SECONDS)
+        self._client = openai.AsyncOpenAI(
+            api_key=key, base_url=address, max_retries=0, timeout=SECONDS, http_client=_connections()
+        )
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
@@ -72,7 +75,11 @@ class OpenAIEmbedder:
     async def close(self) -> None:
         """As `citewell.ports.RemoteEmbedder.close`."""
         await self._client.close()
-        self._client = self._client.copy(http_client=None)
+        self._client = self._client.copy(http_client=_connections())
+
+
+def _connections() -> openai.DefaultAsyncHttpxClient:
+    return openai.DefaultAsyncHttpxClient(timeout=SECONDS, event_hooks=BOUNDED)
 
 
 def _ours(error: Exception) -> CitewellError:

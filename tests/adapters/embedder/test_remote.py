@@ -80,6 +80,21 @@ async def test_an_answer_that_does_not_come_to_its_end_is_given_up(
     assert len(await embedder.embed(TEXTS)) == len(TEXTS)
 
 
+async def test_no_more_is_read_of_an_answer_than_vectors_can_have(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("http", "bounded"):
+        monkeypatch.setattr(f"citewell.adapters.{module}.MAX_ANSWER_BYTES", 200_000)
+    embedder = provider.embedder(ScriptedFault(body=b" " * 200_001 + b"{}"))
+    with pytest.raises(ProviderUnavailable):
+        await embedder.embed(TEXTS)
+    assert len(await embedder.embed(TEXTS)) == len(TEXTS)
+    await embedder.close()
+    embedder = provider.embedder(ScriptedFault(body=b" " * 200_001 + b"{}"))
+    with pytest.raises(ProviderUnavailable, match=r"more than 200,000 bytes|cannot be reached"):
+        await embedder.embed(TEXTS)
+
+
 @pytest.mark.parametrize("name", ["voyage", "pinecone"])
 async def test_documents_and_queries_are_told_apart(name: str, request: pytest.FixtureRequest) -> None:
     provider: Provider = request.getfixturevalue(name)
