@@ -67,8 +67,7 @@ class OpenAIEmbedder:
             raise _ours(error) from error
         # Compatible servers leave out what the package's types promise.
         usage, data = getattr(answer, "usage", None), getattr(answer, "data", None)
-        if usage is not None:
-            tokens_used(usage.prompt_tokens)
+        tokens_used(getattr(usage, "prompt_tokens", None))
         rows = ordered([(item.index, item.embedding) for item in data or ()], len(texts))
         return unit_rows(rows, self.fingerprint.dimensions)
 
