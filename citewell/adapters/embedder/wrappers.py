@@ -263,11 +263,13 @@ class RetryPolicy:
 
     Somebody is waiting for a query's answer, so a query is tried less often than a document, and its vector is waited for
     `query_seconds` with all attempts: less than a search of several indexes waits for each, so that there is time for its words.
+    While a query hangs that was waited for so long, others are waited for `hurried_seconds`.
     """
 
     attempts: int = 6
     query_attempts: int = 3
     query_seconds: float = 8.0
+    hurried_seconds: float = 1.0
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
@@ -296,22 +298,26 @@ class RetryingEmbedder(EmbedderWrapper):
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
         self._late: set[asyncio.Task[FloatMatrix]] = set()
+        self._hanging: set[asyncio.Task[FloatMatrix]] = set()
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
         if kind == "document":
             return await self._patiently(lambda: self.inner.embed(texts, kind), self._policy.attempts)
         call = asyncio.create_task(self._patiently(lambda: self.inner.embed(texts, kind), self._policy.query_attempts))
+        seconds = self._policy.hurried_seconds if self._hanging else self._policy.query_seconds
         try:
-            await asyncio.wait({call}, timeout=self._policy.query_seconds)
+            await asyncio.wait({call}, timeout=seconds)
         except asyncio.CancelledError:
             call.cancel()
             raise
         if call.done():
             return call.result()
         self._late.add(call)
+        if seconds == self._policy.query_seconds:  # slow ones that were hurried must not have others hurried, and so on
+            self._hanging.add(call)
         call.add_done_callback(self._ended)
-        raise ProviderUnavailable(f"The embedding model has not answered within {self._policy.query_seconds:g} s.")
+        raise ProviderUnavailable(f"The embedding model has not answered within {seconds:g} s.")
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
@@ -325,6 +331,7 @@ class RetryingEmbedder(EmbedderWrapper):
 
     def _ended(self, call: asyncio.Task[FloatMatrix]) -> None:
         self._late.discard(call)
+        self._hanging.discard(call)
         if not call.cancelled():
             call.exception()  # it was told of when the time was over
 

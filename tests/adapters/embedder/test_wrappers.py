@@ -263,6 +263,20 @@ async def test_a_call_whose_query_is_taken_back_or_whose_embedder_is_closed_ends
     assert inner.answered == 0
 
 
+async def test_while_a_query_hangs_others_are_hurried_and_no_longer() -> None:
+    inner = Unhurried()
+    embedder = RetryingEmbedder(inner, RetryPolicy(query_seconds=0.2, hurried_seconds=0.01))
+    for said in ("0.2", "0.01", "0.01"):
+        with pytest.raises(ProviderUnavailable, match=f"within {said} s"):
+            await embedder.embed(["a"], "query")
+    inner.may.set()
+    await asyncio.sleep(0.05)
+    inner.may.clear()
+    with pytest.raises(ProviderUnavailable, match=r"within 0\.2 s"):
+        await embedder.embed(["b"], "query")
+    await embedder.close()
+
+
 async def test_a_document_has_more_time_than_a_query() -> None:
     inner = Unhurried()
     asked = asyncio.create_task(RetryingEmbedder(inner, RetryPolicy(query_seconds=0.01)).embed(["a"]))
