@@ -35,6 +35,7 @@ def start_log(level: str) -> None:
     # These log each address that is called, and those of webhooks and of attachments are secrets.
     for client in ("httpx", "httpx2"):
         logging.getLogger(client).setLevel(logging.WARNING)
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs the end of each call as that of a session
 
 
 out = Output()
