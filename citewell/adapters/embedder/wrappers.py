@@ -284,7 +284,7 @@ class RetryingEmbedder(EmbedderWrapper):
     """Retries while the provider is busy or unavailable; other errors, and the last attempt's, pass through.
 
     When a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query that
-    is not answered in time is `ProviderUnavailable`. Its call goes on: a server of one's own that has to load its model first
+    is not answered in time is `ProviderUnavailable`. Its call goes on: a local model server that has to load its model first
     would give up with the call, and never have it loaded.
     """
 
