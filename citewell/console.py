@@ -1,7 +1,8 @@
-"""What the command line prints: progress, passages, answers with their references, lists."""
+"""What the command line prints: progress, passages, answers with their references, lists. And the log of servers and workers."""
 
 from __future__ import annotations
 
+import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,16 @@ class Output:
     def print(self, value: object, *, markup: bool = True) -> None:
         """Print a line, or what rich can render; `markup`: with what is in square brackets read as a style."""
         self.console.print(value, markup=markup)
+
+
+def start_log(level: str) -> None:
+    """Log to standard error from this level on."""
+    logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs at every start that there was nothing to do
+    # These log each address that is called, and those of webhooks and of attachments are secrets.
+    for client in ("httpx", "httpx2"):
+        logging.getLogger(client).setLevel(logging.WARNING)
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs the end of each call as that of a session
 
 
 out = Output()

@@ -31,6 +31,7 @@ from citewell.types import Usage, UsageKind
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
 PICTURE_TOKENS = 1_500
+_NO_COUNT = 2**31  # tokens that no call has, nor a column of the ledger
 
 
 OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
@@ -104,10 +105,10 @@ def spend(spent: Usage) -> None:
         tally.add(spent)
 
 
-def tokens_used(count: int) -> None:
-    """Called by an adapter that knows what the provider charges for the call under way."""
+def tokens_used(count: object) -> None:
+    """Called by an adapter with what the provider says that the call under way has used. What is no count is as if nothing was said."""
     charged = _charged.get()
-    if charged is not None:
+    if charged is not None and isinstance(count, int) and 0 <= count < _NO_COUNT:
         charged.append(count)
 
 

@@ -18,6 +18,7 @@ import uvicorn
 from citewell.app import build, check_exposure
 from citewell.composition import Services
 from citewell.connections import bounded_protocol
+from citewell.console import start_log
 from citewell.errors import CitewellError, ConfigurationError
 from citewell.folder import DataFolder
 from citewell.routers import Application
@@ -39,8 +40,7 @@ Companion: TypeAlias = Callable[[Services], AbstractAsyncContextManager[object]]
 def serve(settings: Settings, companion: Companion | None = None) -> None:
     """Run the server until it is told to stop. Raises `ConfigurationError` when it may not or cannot listen there."""
     check_exposure(settings)
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs at every start that there was nothing to do
+    start_log(settings.log_level)
     listener = _listen(settings)
     app = build(settings)
     # `_Server` manages the app's lifespan: uvicorn would log a traceback for a bad configuration, and continue.

@@ -7,7 +7,7 @@ import logging
 import signal
 
 from citewell.composition import open_services
-from citewell.console import out
+from citewell.console import out, start_log
 from citewell.errors import ConfigurationError
 from citewell.settings import LocalBlobs, Settings, change
 
@@ -38,8 +38,7 @@ def work(settings: Settings) -> None:
         raise ConfigurationError(
             f"A worker needs {'; '.join(alone)}. Or run `citewell serve` alone: it does this work itself."
         )
-    logging.basicConfig(level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    logging.getLogger("alembic").setLevel(logging.WARNING)
+    start_log(settings.log_level)
     asyncio.run(_work(change(settings, workers=max(1, settings.stages.workers))))
 
 

@@ -14,6 +14,11 @@ from citewell.adapters.chat.errors import connection_failed, from_status
 from citewell.errors import ProviderUnavailable
 
 SECONDS = 60.0
+"""Until a provider says something, and between one piece of its answer and the next."""
+WHOLE_SECONDS = 110.0
+"""For a request as a whole: pieces that keep coming would otherwise hold it, and the file that waits for it, for ever."""
+MAX_ANSWER_BYTES = 128 * 1024 * 1024
+"""What an answer may have. The largest, 2,048 vectors of 3,072 numbers, has a quarter of it; one that does not end would fill the memory."""
 _MAX_MESSAGE = 500
 
 
@@ -24,10 +29,11 @@ class ProviderHttp:
     """
 
     def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
-        """seconds: for one request; `SECONDS` unless told."""
+        """seconds: for one request as a whole; `SECONDS` for each piece of its answer, and `WHOLE_SECONDS` for all, unless told."""
         self._address = address.rstrip("/")
         self._headers = dict(headers)
         self._seconds = SECONDS if seconds is None else seconds
+        self._whole = WHOLE_SECONDS if seconds is None else seconds
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -40,12 +46,18 @@ class ProviderHttp:
     async def post_any(self, path: str, body: Mapping[str, Any]) -> Any:
         """As `post`, where the answer is JSON of any kind."""
         try:
-            response = await self._client().post(f"{self._address}{path}", content=_dumps(body))
+            async with (
+                asyncio.timeout(self._whole),
+                self._client().stream("POST", f"{self._address}{path}", content=_dumps(body)) as response,
+            ):
+                said = await _read(response)
+        except TimeoutError:
+            raise too_slow(self._whole) from None
         except httpx.HTTPError as error:
             raise connection_failed(error) from error
         if not response.is_success:
-            raise from_status(response.status_code, _said(response), response.headers)
-        return _value(response)
+            raise from_status(response.status_code, _words(said), response.headers)
+        return _value(said)
 
     async def close(self) -> None:
         """Close this event loop's connections; the next request opens others."""
@@ -67,23 +79,37 @@ def malformed(what: str) -> ProviderUnavailable:
     return ProviderUnavailable(f"The provider's answer cannot be used: {what}.")
 
 
+def too_slow(seconds: float) -> ProviderUnavailable:
+    """The error for an answer that has not ended in time."""
+    return ProviderUnavailable(f"The provider has not answered within {seconds:g} s.")
+
+
 def _dumps(body: Mapping[str, Any]) -> bytes:
     return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
-def _value(response: httpx.Response) -> Any:
+async def _read(response: httpx.Response) -> bytes:
+    body = bytearray()
+    async for part in response.aiter_bytes():
+        body += part
+        if len(body) > MAX_ANSWER_BYTES:
+            raise malformed(f"it has more than {MAX_ANSWER_BYTES:,} bytes")
+    return bytes(body)
+
+
+def _value(said: bytes) -> Any:
     try:
-        return response.json()
+        return json.loads(said)
     except ValueError:
         raise malformed("it is no JSON") from None
 
 
-def _said(response: httpx.Response) -> str:
+def _words(said: bytes) -> str:
     """The provider's own words for what is wrong, wherever it puts them."""
     try:
-        body = response.json()
+        body = json.loads(said)
     except ValueError:
-        return response.text[:_MAX_MESSAGE]
+        return said[:_MAX_MESSAGE].decode("utf-8", "replace")
     for name in ("error", "detail", "message"):
         if isinstance(body, dict) and name in body:
             body = body[name]

@@ -10,7 +10,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from citewell.errors import ProviderError, ProviderRateLimited, ProviderUnavailable
+from citewell.errors import (
+    ProviderError,
+    ProviderModelGone,
+    ProviderRateLimited,
+    ProviderRejected,
+    ProviderUnavailable,
+)
 from citewell.ports import BlobStore, ImageInput, VisionModel
 from citewell.storage.content import ContentRepository, insert_elements
 from citewell.storage.jobs import JobRepository
@@ -119,6 +125,10 @@ class ImageDescriber:
                 job, partial(insert_elements, resource_id=job.resource_id, version=job.version, lines=rows)
             )
             found += new
+            left = min(len(pictures), MAX_PICTURES) - start - len(batch)
+            if left > 0 and all(_is_away(answer) for answer in answers):
+                notes.append(f"{left:,} more are missing: the model was not asked again.")
+                break
         if len(pictures) > MAX_PICTURES:
             notes.append(f"{len(pictures) - MAX_PICTURES:,} are missing: more than {MAX_PICTURES} pictures.")
         return found, notes, failed
@@ -133,6 +143,12 @@ class ImageDescriber:
             return error
         except ProviderError as error:
             return error
+
+
+def _is_away(answer: str | ProviderError) -> bool:
+    """Whether the model answers nobody for now, whatever the picture: each of hundreds would wait for as long as one may take."""
+    is_rejected = isinstance(answer, ProviderRejected) and not isinstance(answer, ProviderModelGone)
+    return isinstance(answer, ProviderError) and not is_rejected
 
 
 def is_description(element: Element) -> bool:

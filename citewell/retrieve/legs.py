@@ -11,7 +11,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
-from citewell.errors import ProviderError, Unavailable
+from citewell.errors import ConfigurationError, ProviderError, Unavailable
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
 from citewell.retrieve.fusion import led_by
 from citewell.retrieve.joining import Joining
@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 FOREIGN_DENSE_WEIGHT = 0.5
 # Where words are kept elsewhere, as those of Pinecone are, they are the answer after so many seconds: clients of vendors try again for minutes.
 _SLOWEST_SECONDS = 10.0
+# A model server that has another model under the same name gives vectors of another length, which is a matter of configuration.
+_EMBEDDER_FAILED = (ProviderError, ConfigurationError)
 # How many of the best are embedded next if they have no vectors yet.
 _PREFERRED = 20
 # A code that more chunks have does not say which one is meant.
@@ -239,7 +241,7 @@ class Legs:
                 if vector is not None:
                     return vector, await self._near(vector, scope, limit)
                 return None, await self._found(VectorQuery(text=query, filter=scope, limit=limit))
-        except (ProviderError, Unavailable) as error:
+        except (*_EMBEDDER_FAILED, Unavailable) as error:
             self._note(error, trace)
             return vector, None
 
@@ -248,15 +250,15 @@ class Legs:
         try:
             with timed(trace, "embed"):
                 return await self.vector_of(query)
-        except (ProviderError, Unavailable) as error:
+        except (*_EMBEDDER_FAILED, Unavailable) as error:
             self._note(error, trace)
             return None
 
-    def _note(self, error: ProviderError | Unavailable, trace: Trace) -> None:
+    def _note(self, error: ProviderError | ConfigurationError | Unavailable, trace: Trace) -> None:
         """Why a search goes on by words alone. Raises the error where there are none."""
         if Capability.SPARSE not in self._index.capabilities:
             raise error
-        failed = EMBED_ERROR if isinstance(error, ProviderError) else STORE_ERROR
+        failed = EMBED_ERROR if isinstance(error, _EMBEDDER_FAILED) else STORE_ERROR
         trace.details[failed] = f"{error.code}: {error.message}"
 
     async def _near(

@@ -14,7 +14,7 @@ from reportlab.pdfgen.canvas import Canvas
 
 from citewell.adapters import registry
 from citewell.composition import Services, open_services
-from citewell.errors import ProviderRejected, ProviderUnavailable
+from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
 from citewell.ports import Embedder, ImageInput
 from citewell.settings import EmbeddingSettings, VisionSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
@@ -71,7 +71,7 @@ def noise(red: int, blue: int) -> Image.Image:
     return Image.merge("RGB", (shaded(grain, red), grain, shaded(grain, blue)))
 
 
-def document() -> bytes:
+def document(pairs: int = 1) -> bytes:
     def page(picture: Image.Image) -> Draw:
         def draw(canvas: Canvas) -> None:
             lines(canvas, 60, 60, prose(6))
@@ -79,7 +79,7 @@ def document() -> bytes:
 
         return draw
 
-    return pdf(page(noise(255, 60)), page(noise(60, 255)))
+    return pdf(*(page(noise(*shades)) for _ in range(pairs) for shades in ((255, 60), (60, 255))))
 
 
 async def added(services: Services, data: bytes, name: str, multimodal: bool = True) -> Resource:
@@ -211,6 +211,28 @@ async def test_a_provider_that_stays_away_costs_the_descriptions_only(tmp_path: 
         assert len(await pictures(services, again)) == 2
         assert again.coverage is not None
         assert again.coverage.warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("error", "asked", "missing"),
+    [(ProviderAuthError, 4, 4), (ProviderRejected, 8, 0)],
+    ids=["a-refused-key", "refused-pictures"],
+)
+async def test_a_provider_that_answers_nobody_is_not_asked_for_every_picture(
+    tmp_path: Path, model: ColourModel, error: type[ProviderError], asked: int, missing: int
+) -> None:
+    model.failures = [error("Not now.") for _ in range(20)]
+    async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
+        resource = await added(services, document(4), "report.pdf")
+        assert len(model.asked) == asked
+        assert resource.coverage is not None
+        said = [one for one in resource.coverage.warnings if "more are missing" in one]
+        assert [f"{missing} more" in one for one in said] == ([True] if missing else [])
+        model.failures = []
+        await services.resources.reindex(services.local_owner, resource.id)
+        async with asyncio.timeout(60):
+            resource = await services.resources.wait(services.local_owner, resource.id)
+        assert len(await pictures(services, resource)) == 8
 
 
 async def test_a_provider_that_comes_back_is_asked_again(tmp_path: Path, model: ColourModel) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import sqlite3
 import time
 import zipfile
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
@@ -157,8 +158,13 @@ def test_everything_is_handed_over_and_erased_and_others_keep_theirs(tmp_path: P
 def test_the_owner_of_this_machine_goes_on_after_erasing_everything(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as running:
         running.add("note.txt", b"The warehouse closes at nine in the evening.")
+        gone = running.add("gone.txt", b"The old warehouse closed at eight.")
+        running.client.delete(f"/resources/{gone['id']}").raise_for_status()
         receipt = running.client.post("/erasure", json={"confirm": "erase everything"}).raise_for_status().json()
         assert receipt["complete"]
+        with closing(sqlite3.connect(running.data / "citewell.db")) as database:
+            ((vectors,),) = database.execute("SELECT count(*) FROM embedding_cache").fetchall()
+        assert (vectors, receipt["not_looked_into"][0].partition(":")[0]) == (1, "the cache of embeddings")
         assert running.client.get("/resources").json()["resources"] == []
         running.add("note.txt", b"The warehouse closes at nine in the evening.")
         hits = running.client.post("/search", json={"query": "When does the warehouse close?"}).json()["hits"]

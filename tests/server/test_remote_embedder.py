@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import time
 from collections import Counter
@@ -85,6 +86,36 @@ def test_while_the_vendor_is_away_words_are_searched_and_the_server_is_degraded(
             ready = running.client.get("/ready")
         assert (ready.status_code, ready.json()["ready"], ready.json()["degraded"]) == (200, True, True)
         assert "provider_auth" in ready.json()["parts"]["embedder"]["note"]
+
+
+def test_a_vendor_that_does_not_answer_holds_up_no_search(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    with RunningServer(tmp_path / "data", **environment) as running:
+        running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
+        server.trouble = lambda: Fault(pause=40)
+        began = time.monotonic()
+        found = running.client.post("/search", json={"query": "when does the zeppelin leave"}).json()
+        assert time.monotonic() - began < 30
+        assert "zeppelin" in found["hits"][0]["text"]
+        assert "words alone" in found["notice"]
+
+
+def test_vectors_of_another_length_leave_words_to_search_by(
+    voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
+) -> None:
+    server, environment = voyage
+    shorter = json.dumps({"data": [{"index": 0, "embedding": [0.6, 0.8]}], "usage": {"total_tokens": 4}}).encode()
+    with RunningServer(tmp_path / "data", **environment) as running:
+        running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
+        server.trouble = lambda: Fault(body=shorter)
+        found = running.client.post("/search", json={"query": "when does the zeppelin leave"})
+        assert found.status_code == 200, found.text
+        assert "zeppelin" in found.json()["hits"][0]["text"]
+        assert "2 dimensions, not 256" in found.json()["notice"]
+        answer = running.client.post("/chat", json={"message": "When does the zeppelin leave the harbour?"}).json()
+        assert "noon" in answer["answer"]
 
 
 def test_killed_in_the_middle_with_a_failing_provider_nothing_is_lost_or_embedded_twice(

@@ -37,6 +37,7 @@ EVENTS: Mapping[str, type[BaseModel]] = {
     "answer.completed": schemas.AnswerEvent,
     "sync.finished": schemas.SyncEvent,
 }
+SECRET_PATH = "B7wEr9sQ"
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
 
 
@@ -53,7 +54,7 @@ class Receiver:
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/in"
+        return f"http://127.0.0.1:{self.port}/in/{SECRET_PATH}"
 
     def open(self) -> None:
         receiver = self
@@ -162,6 +163,7 @@ def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: R
     assert [_undescribed(body) for _, body in receiver.seen] == [set()] * len(receiver.seen)
     ids = [one for one, _ in receiver.seen]
     assert len(ids) == len(set(ids))
+    assert SECRET_PATH not in told.log(), "who knows the address of a webhook can mostly send to it"
 
 
 def test_the_description_has_a_sample_of_all_that_automation_services_send_and_get(server: RunningServer) -> None:

@@ -11,6 +11,7 @@ import httpx2
 from langchain_anthropic import ChatAnthropic
 from pydantic import SecretStr
 
+from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
@@ -111,7 +112,9 @@ class OwnPoolAnthropic(ChatAnthropic):
 
     @cached_property
     def _async_client(self) -> anthropic.AsyncAnthropic:
-        return anthropic.AsyncAnthropic(**self._client_params)
+        timeout = self._client_params.get("timeout")
+        client = anthropic.DefaultAsyncHttpxClient(timeout=timeout, event_hooks=BOUNDED)
+        return anthropic.AsyncAnthropic(**self._client_params, http_client=client)
 
     async def close(self) -> None:
         """Close the pool."""

@@ -19,6 +19,9 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 
+_MAX_ASKED_SECONDS = 86_400.0
+"""What a provider may ask for with `Retry-After`: limits per day are the longest that vendors have, and a file waits as long as is asked."""
+_NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _MAX_MESSAGE = 4_000
 _TOO_LONG = (
     "context_length",
@@ -38,6 +41,9 @@ _NO_SUCH_MODEL = re.compile(
 )
 # Gemini refuses a key with status 400, and says in words alone how long to wait.
 _WRONG_KEY = ("API key not valid", "API_KEY_INVALID")
+# Servers say which key they refuse, some of them all of it, and the message is for all who ask.
+_KEY = re.compile(r"(?=[A-Za-z_*-]*[0-9*])[\w*-]{12,}")
+_OF_A_KEY = re.compile(r"key|token|bearer|credential", re.I)
 _RETRY_IN = re.compile(r"\bretry in (\d+(?:\.\d+)?) ?s\b", re.I)
 
 
@@ -49,14 +55,15 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
             f"The question and its context are too long for the model. {text}", reason="context_too_long"
         )
     if status in (401, 403) or (status == 400 and any(phrase in message for phrase in _WRONG_KEY)):
-        return ProviderAuthError(f"The provider refused the key. {text}")
-    told = _RETRY_IN.search(message[:_MAX_MESSAGE])
-    if status == 402 or (told is None and any(phrase in message for phrase in _SPENT)):
+        told = _KEY.sub("…", text) if _OF_A_KEY.search(text) else text
+        return ProviderAuthError(f"The provider refused the key. {told}")
+    wait = _RETRY_IN.search(message[:_MAX_MESSAGE])
+    if status == 402 or (wait is None and any(phrase in message for phrase in _SPENT)):
         return ProviderQuotaSpent(f"The provider's account has no credit left. Add credit there. {text}")
     if status == 429:
         return ProviderRateLimited(
             f"The provider's rate limit is reached. Try again later. {text}",
-            retry_after=retry_after(headers or {}) or (float(told[1]) if told else None),
+            retry_after=retry_after(headers or {}) or (min(float(wait[1]), _MAX_ASKED_SECONDS) if wait else None),
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
         return ProviderUnavailable(f"The provider answered with status {status}. {text}")
@@ -104,16 +111,14 @@ def other(error: Exception) -> CitewellError:
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date)."""
-    milliseconds = headers.get("retry-after-ms")
-    if milliseconds is not None and milliseconds.replace(".", "", 1).isdigit():
-        return float(milliseconds) / 1000
-    value = headers.get("retry-after")
-    if value is None:
-        return None
-    if value.replace(".", "", 1).isdigit():
-        return float(value)
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); at most a day, however long is asked for."""
+    milliseconds = headers.get("retry-after-ms", "").strip()
+    if _NUMBER.fullmatch(milliseconds):
+        return min(float(milliseconds) / 1000, _MAX_ASKED_SECONDS)
+    value = headers.get("retry-after", "").strip()
+    if _NUMBER.fullmatch(value):
+        return min(float(value), _MAX_ASKED_SECONDS)
     try:
-        return max(0.0, parsedate_to_datetime(value).timestamp() - time())
-    except ValueError:
+        return min(max(0.0, parsedate_to_datetime(value).timestamp() - time()), _MAX_ASKED_SECONDS)
+    except (ValueError, OverflowError):
         return None

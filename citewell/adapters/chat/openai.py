@@ -11,6 +11,7 @@ from langchain_openai import ChatOpenAI
 from langchain_openai.chat_models.base import BaseChatOpenAI
 from pydantic import SecretStr
 
+from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
 from citewell.adapters.chat.compatible import CompatibleChat
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
@@ -92,7 +93,7 @@ class OpenAIDialect:
             max_retries=0,
             stream_usage=True,
             use_responses_api=False,
-            http_async_client=openai.DefaultAsyncHttpxClient(timeout=self._seconds),
+            http_async_client=openai.DefaultAsyncHttpxClient(timeout=self._seconds, event_hooks=BOUNDED),
         )
 
     async def close(self, model: BaseChatOpenAI) -> None:

@@ -5,15 +5,17 @@ Limits: OpenAI's OpenAPI document of August 2026, `CreateEmbeddingRequest`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 
 import httpx2
 import openai
 
+from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
 from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, sendable, unit_rows
-from citewell.adapters.http import SECONDS, malformed
+from citewell.adapters.http import SECONDS, WHOLE_SECONDS, malformed, too_slow
 from citewell.adapters.keys import require_key
 from citewell.errors import CitewellError
 from citewell.metering import tokens_used
@@ -44,32 +46,40 @@ class OpenAIEmbedder:
         self.tokenizer = ApproximateTokenizer()
         self._model = model
         self._encoding = "float" if is_compatible else "base64"
-        self._client = openai.AsyncOpenAI(api_key=key, base_url=address, max_retries=0, timeout=SECONDS)
+        self._client = openai.AsyncOpenAI(
+            api_key=key, base_url=address, max_retries=0, timeout=SECONDS, http_client=_connections()
+        )
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
         if not texts:
             return unit_rows([], self.fingerprint.dimensions)
         try:
-            answer = await self._client.embeddings.create(
-                input=[sendable(text) for text in texts],
-                model=self._model.name,
-                dimensions=self._model.asked_dimensions or openai.omit,
-                encoding_format="float" if self._encoding == "float" else openai.omit,
-            )
+            async with asyncio.timeout(WHOLE_SECONDS):
+                answer = await self._client.embeddings.create(
+                    input=[sendable(text) for text in texts],
+                    model=self._model.name,
+                    dimensions=self._model.asked_dimensions or openai.omit,
+                    encoding_format="float" if self._encoding == "float" else openai.omit,
+                )
+        except TimeoutError:
+            raise too_slow(WHOLE_SECONDS) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
             raise _ours(error) from error
         # Compatible servers leave out what the package's types promise.
         usage, data = getattr(answer, "usage", None), getattr(answer, "data", None)
-        if usage is not None:
-            tokens_used(usage.prompt_tokens)
+        tokens_used(getattr(usage, "prompt_tokens", None))
         rows = ordered([(item.index, item.embedding) for item in data or ()], len(texts))
         return unit_rows(rows, self.fingerprint.dimensions)
 
     async def close(self) -> None:
         """As `citewell.ports.RemoteEmbedder.close`."""
         await self._client.close()
-        self._client = self._client.copy(http_client=None)
+        self._client = self._client.copy(http_client=_connections())
+
+
+def _connections() -> openai.DefaultAsyncHttpxClient:
+    return openai.DefaultAsyncHttpxClient(timeout=SECONDS, event_hooks=BOUNDED)
 
 
 def _ours(error: Exception) -> CitewellError:

@@ -261,11 +261,15 @@ def picture_key(picture: Pictured) -> str:
 class RetryPolicy:
     """How often to retry, and how many seconds to wait: twice as long each time, shortened at random by up to a half.
 
-    Somebody is waiting for a query's answer, so a query is tried less often than a document.
+    Somebody is waiting for a query's answer, so a query is tried less often than a document, and its vector is waited for
+    `query_seconds` with all attempts: less than a search of several indexes waits for each, so that there is time for its words.
+    While a query hangs that was waited for so long, others are waited for `hurried_seconds`.
     """
 
     attempts: int = 6
     query_attempts: int = 3
+    query_seconds: float = 8.0
+    hurried_seconds: float = 1.0
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
@@ -279,7 +283,9 @@ class RetryPolicy:
 class RetryingEmbedder(EmbedderWrapper):
     """Retries while the provider is busy or unavailable; other errors, and the last attempt's, pass through.
 
-    When a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`.
+    When a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query that
+    is not answered in time is `ProviderUnavailable`. Its call goes on: a local model server that has to load its model first
+    would give up with the call, and never have it loaded.
     """
 
     def __init__(
@@ -291,15 +297,43 @@ class RetryingEmbedder(EmbedderWrapper):
         super().__init__(inner)
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
+        self._late: set[asyncio.Task[FloatMatrix]] = set()
+        self._hanging: set[asyncio.Task[FloatMatrix]] = set()
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        attempts = self._policy.query_attempts if kind == "query" else self._policy.attempts
-        return await self._patiently(lambda: self.inner.embed(texts, kind), attempts)
+        if kind == "document":
+            return await self._patiently(lambda: self.inner.embed(texts, kind), self._policy.attempts)
+        call = asyncio.create_task(self._patiently(lambda: self.inner.embed(texts, kind), self._policy.query_attempts))
+        seconds = self._policy.hurried_seconds if self._hanging else self._policy.query_seconds
+        try:
+            await asyncio.wait({call}, timeout=seconds)
+        except asyncio.CancelledError:
+            call.cancel()
+            raise
+        if call.done():
+            return call.result()
+        self._late.add(call)
+        if seconds == self._policy.query_seconds:  # slow ones that were hurried must not have others hurried, and so on
+            self._hanging.add(call)
+        call.add_done_callback(self._ended)
+        raise ProviderUnavailable(f"The embedding model has not answered within {seconds:g} s.")
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
         return await self._patiently(lambda: EmbedderWrapper.embed_pictures(self, pictures), self._policy.attempts)
+
+    async def close(self) -> None:
+        """As `citewell.ports.RemoteEmbedder.close`, of calls that nobody waits for any more too."""
+        for call in self._late:
+            call.cancel()
+        await super().close()
+
+    def _ended(self, call: asyncio.Task[FloatMatrix]) -> None:
+        self._late.discard(call)
+        self._hanging.discard(call)
+        if not call.cancelled():
+            call.exception()  # it was told of when the time was over
 
     async def _patiently(self, call: Callable[[], Awaitable[FloatMatrix]], attempts: int) -> FloatMatrix:
         attempt = 1

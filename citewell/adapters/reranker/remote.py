@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
@@ -40,8 +41,10 @@ class HttpReranker(ABC):
         answer = await self._http.post_any(self.path, self.body(sendable(query), sent, min(top_k, len(sent))))
         try:
             found = [Reranked(int(index), float(score)) for index, score in self.ranked(answer)]
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, OverflowError, TypeError, ValueError):
             raise malformed("the ranks or scores are missing") from None
+        if not all(math.isfinite(one.score) for one in found):
+            raise malformed("a score is no number")
         numbers = {one.index for one in found}
         if len(numbers) != len(found) or not numbers <= set(range(len(sent))) or len(found) != min(top_k, len(sent)):
             raise malformed(f"it ranks {len(found)} of {len(sent)} documents, or names others")

@@ -89,8 +89,9 @@ class GuardedSender:
             raise Unavailable(f"The name {url.host!r} cannot be resolved.") from error
         for address in found:
             if not may_be_called(reached(address), private=self._private):
+                # Not which address: owners read this, and would learn by it how the network is laid out.
                 raise InvalidInput(
-                    f"{url.host!r} leads to {address}, an address inside a network, which webhooks may not call. "
+                    f"{url.host!r} leads to an address inside a network, which webhooks may not call. "
                     "Use a public address, or set CITEWELL_WEBHOOK_PRIVATE_ADDRESSES."
                 )
         return list(found)[:MAX_ADDRESSES]

@@ -195,6 +195,8 @@ class OwnerDataService:
         copies = sorted(self.backups.glob("*.db")) if self.backups.is_dir() else []
         return (
             *(f"{copy}: a copy of the database that an upgrade made; delete it" for copy in copies),
+            "the cache of embeddings: vectors, without text or owner, of passages of files that were deleted or changed before",
+            "what the database and the vector stores have deleted and not yet overwritten in their own files",
             "logs of the server and of what is in front of it, which may have names of files",
             "backups that the operator makes, and what providers keep of the texts that were sent to them",
         )

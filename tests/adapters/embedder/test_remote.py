@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
@@ -18,6 +19,7 @@ from citewell.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
+from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import Embedder, RemoteEmbedder
 from citewell.settings import load_settings
 from citewell.testing.embedder_suite import (
@@ -67,6 +69,32 @@ class TestBuiltIn(EmbedderConformance):
     @pytest.fixture
     def embedder(self) -> Embedder:
         return registry.build_embedder(load_settings().embedding)
+
+
+async def test_an_answer_that_does_not_come_to_its_end_is_given_up(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("citewell.adapters.http.WHOLE_SECONDS", 0.2)
+    monkeypatch.setattr("citewell.adapters.embedder.openai.WHOLE_SECONDS", 0.2)
+    embedder = provider.embedder(ScriptedFault(pause=5.0))
+    with pytest.raises(ProviderUnavailable, match=r"not answered within 0\.2 s"):
+        await embedder.embed(TEXTS)
+    assert len(await embedder.embed(TEXTS)) == len(TEXTS)
+
+
+async def test_no_more_is_read_of_an_answer_than_vectors_can_have(
+    provider: Provider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("http", "bounded"):
+        monkeypatch.setattr(f"citewell.adapters.{module}.MAX_ANSWER_BYTES", 200_000)
+    embedder = provider.embedder(ScriptedFault(body=b" " * 200_001 + b"{}"))
+    with pytest.raises(ProviderUnavailable):
+        await embedder.embed(TEXTS)
+    assert len(await embedder.embed(TEXTS)) == len(TEXTS)
+    await embedder.close()
+    embedder = provider.embedder(ScriptedFault(body=b" " * 200_001 + b"{}"))
+    with pytest.raises(ProviderUnavailable, match=r"more than 200,000 bytes|cannot be reached"):
+        await embedder.embed(TEXTS)
 
 
 @pytest.mark.parametrize("name", ["voyage", "pinecone"])
@@ -143,6 +171,29 @@ def test_a_length_that_the_model_does_not_have_is_told(name: str, model: str, di
     )
     with pytest.raises(ConfigurationError, match=f"{dimensions}, but vectors of {model}"):
         registry.build_embedder(settings.embedding)
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param({}, id="empty"),
+        pytest.param(None, id="null"),
+        pytest.param([1], id="a-list"),
+        pytest.param({"total_tokens": 5}, id="the-total-alone"),
+        pytest.param({"prompt_tokens": None}, id="no-count"),
+        pytest.param({"prompt_tokens": "many"}, id="words"),
+        pytest.param({"prompt_tokens": -5}, id="less-than-nothing"),
+        pytest.param({"prompt_tokens": 10**30}, id="more-than-a-call-has"),
+    ],
+)
+async def test_a_compatible_server_may_say_of_usage_what_it_likes(openai: Provider, usage: object) -> None:
+    data = [{"object": "embedding", "index": n, "embedding": [1.0, n]} for n in range(len(TEXTS))]
+    body = json.dumps({"object": "list", "model": "m", "data": data, "usage": usage}).encode()
+    embedder = openai.embedder(ScriptedFault(body=body), embedding_model="m", embedding_dimensions=2)
+    with tallied() as tally:
+        assert len(await MeteredEmbedder(embedder).embed(TEXTS)) == len(TEXTS)
+    [spent] = tally.of("embedding")
+    assert spent.input_tokens == sum(embedder.tokenizer.count(TEXTS)), "what is counted here stays"
 
 
 async def test_a_server_of_ones_own_needs_no_key_but_a_model_and_its_length(openai: Provider) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
@@ -219,6 +220,69 @@ async def test_what_waiting_cannot_help_is_raised_at_once(error: Exception) -> N
         await RetryingEmbedder(inner, sleep=clock.sleep).embed(["a"])
     assert len(inner.calls) == 1
     assert clock.waits == []
+
+
+class Unhurried(RecordingEmbedder):
+    """Answers when it may."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may = asyncio.Event()
+        self.answered = 0
+
+    async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
+        await self.may.wait()
+        self.answered += 1
+        return await super().embed(texts, kind)
+
+
+async def test_a_query_is_waited_for_so_long_and_its_call_goes_on() -> None:
+    inner = Unhurried()
+    embedder = RetryingEmbedder(inner, RetryPolicy(query_seconds=0.02))
+    with pytest.raises(ProviderUnavailable, match=r"not answered within 0\.02 s"):
+        await embedder.embed(["a"], "query")
+    inner.may.set()
+    assert np.array_equal(await embedder.embed(["b"], "query"), expected(["b"]))
+    await asyncio.sleep(0)
+    assert inner.answered == 2, "as a server that loads its model only for calls that wait would not have it otherwise"
+
+
+async def test_a_call_whose_query_is_taken_back_or_whose_embedder_is_closed_ends() -> None:
+    inner = Unhurried()
+    embedder = RetryingEmbedder(inner, RetryPolicy(query_seconds=0.02))
+    asked = asyncio.create_task(embedder.embed(["a"], "query"))
+    await asyncio.sleep(0)
+    asked.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await asked
+    with pytest.raises(ProviderUnavailable):
+        await embedder.embed(["b"], "query")
+    await embedder.close()
+    inner.may.set()
+    await asyncio.sleep(0.05)
+    assert inner.answered == 0
+
+
+async def test_while_a_query_hangs_others_are_hurried_and_no_longer() -> None:
+    inner = Unhurried()
+    embedder = RetryingEmbedder(inner, RetryPolicy(query_seconds=0.2, hurried_seconds=0.01))
+    for said in ("0.2", "0.01", "0.01"):
+        with pytest.raises(ProviderUnavailable, match=f"within {said} s"):
+            await embedder.embed(["a"], "query")
+    inner.may.set()
+    await asyncio.sleep(0.05)
+    inner.may.clear()
+    with pytest.raises(ProviderUnavailable, match=r"within 0\.2 s"):
+        await embedder.embed(["b"], "query")
+    await embedder.close()
+
+
+async def test_a_document_has_more_time_than_a_query() -> None:
+    inner = Unhurried()
+    asked = asyncio.create_task(RetryingEmbedder(inner, RetryPolicy(query_seconds=0.01)).embed(["a"]))
+    await asyncio.sleep(0.05)
+    inner.may.set()
+    assert np.array_equal(await asked, expected(["a"]))
 
 
 class Picky(RecordingEmbedder):

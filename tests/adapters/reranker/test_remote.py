@@ -137,3 +137,21 @@ def test_a_server_of_ones_own_needs_a_model_and_no_key() -> None:
 async def test_more_documents_than_the_provider_takes_are_not_sent() -> None:
     with _provider("pinecone") as make:
         assert len(await make().rerank("a", [f"text {n}" for n in range(130)], 130)) == 100
+
+
+@pytest.mark.parametrize(
+    ("index", "score"),
+    [
+        pytest.param("0", "NaN", id="no-number"),
+        pytest.param("0", "Infinity", id="infinite"),
+        pytest.param("0", "1e999", id="too-large"),
+        pytest.param("Infinity", "1.0", id="an-infinite-index"),
+    ],
+)
+async def test_scores_that_are_no_numbers_are_an_error(index: str, score: str) -> None:
+    # Half-precision models come to such scores; without an error every passage would be below the threshold, or above.
+    ranks = f'[{{"index": {index}, "score": {score}}}, {{"index": 1, "score": 0.5}}, {{"index": 2, "score": 0.1}}]'
+    with _provider("tei") as make:
+        reranker = make(ScriptedFault(body=ranks.encode()))
+        with pytest.raises(ProviderUnavailable, match="cannot be used"):
+            await reranker.rerank(QUERY, DOCUMENTS[:3], 3)

@@ -51,6 +51,15 @@ async def test_however_an_inner_address_is_written_it_is_refused(host: str) -> N
         await GuardedSender(private=False).post(f"https://{host}/", {}, b"{}")
 
 
+async def test_what_address_a_name_inside_has_is_not_told() -> None:
+    async def inside(_host: str, _port: int) -> Sequence[str]:
+        return ["10.11.12.13"]
+
+    with pytest.raises(InvalidInput, match="inside a network") as refused:
+        await GuardedSender(private=False, resolve=inside).post("https://database.example/", {}, b"{}")
+    assert "10.11" not in refused.value.message
+
+
 @pytest.mark.parametrize(
     ("url", "said"),
     [("http://example.com/", "https"), ("ftp://example.com/", "https"), ("https:///x", "host"), ("https://a:b@example.com/", "password"),
@@ -118,14 +127,14 @@ async def test_a_name_that_is_bound_anew_is_checked_anew() -> None:
     async with receiver(OK, seen) as port:
         sender = GuardedSender(private=True, resolve=Names(["127.0.0.1"], ["169.254.169.254"]))
         await sender.post(f"http://hooks.example:{port}/", {}, b"{}")
-        with pytest.raises(InvalidInput, match=r"169\.254\.169\.254"):
+        with pytest.raises(InvalidInput, match="inside a network"):
             await sender.post(f"http://hooks.example:{port}/", {}, b"{}")
     assert len(seen) == 1
 
 
 async def test_one_inner_address_among_others_is_enough_to_refuse_a_name() -> None:
     sender = GuardedSender(private=False, resolve=Names(["93.184.215.14", "10.0.0.1"]))
-    with pytest.raises(InvalidInput, match=r"10\.0\.0\.1"):
+    with pytest.raises(InvalidInput, match="inside a network"):
         await sender.post("https://hooks.example/", {}, b"{}")
 
 
