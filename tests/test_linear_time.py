@@ -29,7 +29,7 @@ from citewell.agent.extractive.thresholds import THRESHOLDS as EXTRACTIVE
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import Statement, cut_statements
-from citewell.agent.tables.language import generic, links, reading, wording
+from citewell.agent.tables.language import generic, links, named_file, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import grid_of
@@ -260,6 +260,10 @@ READERS: dict[str, Reader] = {
         wording.find_phrase(wording.words(t)[:1_000], "more than")
     ),
     "agent.tables.language.links.table_words": lambda t: links.table_words(_TABLE, {"Branch": (t, t[:900], t[:800])}),
+    "agent.tables.language.named_file.of_named_file": lambda t: named_file.of_named_file(t, [_TABLE]),
+    "agent.tables.language.named_file.of_named_file:named": lambda t: named_file.of_named_file(
+        t, [replace(_TABLE, filename=f"{t[:200]}.csv")]
+    ),
     "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
     "agent.tables.language.links.is_coded": lambda t: links.is_coded((t, t[:900])),
     "agent.tables.language.codes.coded_rows": lambda t: coded_rows([t, *t.split()]),

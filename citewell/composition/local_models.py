@@ -15,15 +15,15 @@ from citewell.ports import ChatModel, close_connections
 from citewell.settings import OpenAIChat, Settings
 
 
-def local_model_service(
+async def local_model_service(
     settings: Settings,
     folder: DataFolder,
     local_owner: str,
     answer_with: Callable[[ChatModel | None], None],
     stack: AsyncExitStack,
 ) -> LocalModelService:
-    """The service over this machine's usual ports; `answer_with` has a model write the answers, or none. `stack` closes the models."""
-    return LocalModelService(
+    """The service over this machine's usual ports, going on with the model that was chosen; `answer_with` has a model write the answers, or none. `stack` closes the models."""
+    service = LocalModelService(
         folder=folder,
         local_owner=local_owner,
         find=partial(_find, settings.server.port),
@@ -31,6 +31,8 @@ def local_model_service(
         answer_with=answer_with,
         refused=refusal_in(settings),
     )
+    await service.resume()
+    return service
 
 
 def _find(own_port: int) -> list[ListedServer]:

@@ -43,7 +43,7 @@ async def uploaded(
     resource, _ = await services.resources.upload(services.local_owner, file, name, project=project, options=options)
     async with asyncio.timeout(60):
         await services.resources.wait(services.local_owner, resource.id)
-    chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
+    chunks, _ = await services.contents.content.chunks_page(resource.id, 100)
     return [chunk for chunk in chunks if SUMMARY_OF not in chunk.metadata]
 
 
@@ -61,7 +61,7 @@ async def test_a_project_s_chunker_takes_the_place_of_the_server_s(tmp_path: Pat
         await services.projects.change(owner, project.id, {"chunking": None})
         await services.resources.reindex(owner, small[0].resource_id)
         await services.resources.wait(owner, small[0].resource_id)
-        again, _ = await services.resources.content.chunks_page(small[0].resource_id, 100)
+        again, _ = await services.contents.content.chunks_page(small[0].resource_id, 100)
         assert [chunk.text for chunk in again if SUMMARY_OF not in chunk.metadata] == [chunk.text for chunk in usual]
         with pytest.raises(NotFound):
             await services.projects.change("another", project.id, {"chunking": chunking})

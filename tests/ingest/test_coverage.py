@@ -71,7 +71,7 @@ async def read(services: Services, data: bytes, name: str) -> tuple[Resource, li
     resource, _ = await services.resources.upload(services.local_owner, file, name)
     async with asyncio.timeout(60):
         resource = await services.resources.wait(services.local_owner, resource.id)
-    content = services.resources.content
+    content = services.contents.content
     elements = [e async for batch in content.iterate_elements(resource.id, 1) for e in batch]
     chunks, cursor = await content.chunks_page(resource.id, 1_000)
     assert cursor is None

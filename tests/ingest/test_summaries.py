@@ -84,7 +84,7 @@ async def settled(services: Services, resource: Resource) -> Resource:
 
 
 async def summaries(services: Services, resource: Resource) -> list[Chunk]:
-    found, _ = await services.resources.content.chunks_page(resource.id, 1000)
+    found, _ = await services.contents.content.chunks_page(resource.id, 1000)
     return [chunk for chunk in found if chunk.type is ChunkType.SUMMARY]
 
 
@@ -113,7 +113,7 @@ async def test_without_a_model_a_summary_quotes_the_file_and_cites_its_pages(tmp
         assert summary.text == resource.summary
         assert summary.locator.pages == (1, 2)
         assert {box.page for box in summary.locator.boxes} == {1, 2}
-        chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
+        chunks, _ = await services.contents.content.chunks_page(resource.id, 100)
         by_ordinal = {chunk.ordinal: chunk.text for chunk in chunks}
         quotes = summary.metadata["quotes"]
         assert isinstance(quotes, list)
@@ -189,7 +189,7 @@ async def test_only_the_description_is_missing_and_only_it_is_repeated(
         assert WELLS in resource.summary, "quoted, as without a model"
         request = SearchRequest(owner_id=services.local_owner, query="wells", top_k=10)
         assert (await services.search.search(request)).hits
-        chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
+        chunks, _ = await services.contents.content.chunks_page(resource.id, 100)
         content = [chunk.id for chunk in chunks if chunk.type is not ChunkType.SUMMARY]
         embedded = note_embedded(monkeypatch)
         await services.resources.reindex(services.local_owner, resource.id)
@@ -197,7 +197,7 @@ async def test_only_the_description_is_missing_and_only_it_is_repeated(
         assert (again.status, again.error_stage, again.error_message) == (Status.INDEXED, None, None)
         assert again.summary == "The whole is about water. It names 2 things."
         assert embedded == [f"waterworks\n{again.summary}"]
-        chunks, _ = await services.resources.content.chunks_page(resource.id, 100)
+        chunks, _ = await services.contents.content.chunks_page(resource.id, 100)
         assert [chunk.id for chunk in chunks if chunk.type is not ChunkType.SUMMARY] == content
         assert len(chunks) == again.chunk_count == len(content) + 1
 

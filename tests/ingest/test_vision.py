@@ -94,7 +94,7 @@ async def added(services: Services, data: bytes, name: str, multimodal: bool = T
 
 
 async def pictures(services: Services, resource: Resource) -> list[Chunk]:
-    found, _ = await services.resources.content.chunks_page(resource.id, 100)
+    found, _ = await services.contents.content.chunks_page(resource.id, 100)
     return [chunk for chunk in found if chunk.type is ChunkType.IMAGE]
 
 
@@ -115,7 +115,7 @@ async def test_descriptions_become_chunks_that_cite_page_and_rectangle_of_their_
         assert shown[0].resource_id == resource.id
         (box,) = first.locator.boxes
         assert (box.x0, box.x1) == pytest.approx((100, 300), abs=1)
-        elements = [e async for batch in services.resources.content.iterate_elements(resource.id, 1) for e in batch]
+        elements = [e async for batch in services.contents.content.iterate_elements(resource.id, 1) for e in batch]
         described = {e.id: e for e in elements if "describes" in e.metadata}
         assert [piece.element_id for piece in (*first.pieces, *second.pieces)] == list(described)
         originals = {e.id for e in elements if e.type is ElementType.IMAGE and e.id not in described}
@@ -250,7 +250,7 @@ async def test_without_a_model_pictures_are_kept_and_the_report_says_so(tmp_path
         assert model.asked == []
         assert resource.coverage is not None
         assert "no vision model is configured" in resource.coverage.warnings[0]
-        kinds = {blob.kind for blob in await services.resources.content.blobs(resource.id, 1)}
+        kinds = {blob.kind for blob in await services.contents.content.blobs(resource.id, 1)}
         assert "image" in kinds
 
 
