@@ -33,6 +33,7 @@ NOT_EXPORTED = {
     "stored_points": "made of files",
     "point_terms": "made of files",
     "refresh_tokens": "secrets",
+    "password_resets": "secrets",
     "telegram_codes": "secrets",
     "facet_counts": "made of what is said of files",
     "waiting_vectors": "work to do",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from citewell.agent.citations.bracketed import escape_markers
-from citewell.agent.citations.markdown import neutralise
+from citewell.agent.citations.safe_text import safe_text
 from citewell.types import ResourceInfo
 
 MAX_LISTED = 50
@@ -47,4 +46,4 @@ def _line(resource: ResourceInfo) -> str:
     said = ""
     if resource.status in ("failed", "stored"):
         said = f" (not read: {resource.note})" if resource.note else " (not read)"
-    return f"- {neutralise(escape_markers(' '.join(f'{resource.filename}{said}'.split())))}"
+    return f"- {safe_text(' '.join(f'{resource.filename}{said}'.split()))}"
