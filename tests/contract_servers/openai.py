@@ -244,7 +244,9 @@ def _tool_calls(reply: Reply) -> list[dict[str, Any]]:
     ]
 
 
-def _usage(body: dict[str, Any], reply: Reply) -> dict[str, int]:
+def _usage(body: dict[str, Any], reply: Reply) -> object:
+    if reply.usage is not None:
+        return reply.usage
     sent, said = len(json.dumps(body["messages"])) // 4, len(reply.text) // 4 + 1
     return {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
 

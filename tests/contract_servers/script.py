@@ -34,6 +34,7 @@ class Reply:
     delay:        seconds before each piece of text
     too_long:     the error for a context that is too long, in the vendor's words
     body:         these bytes with status 200, in place of an answer
+    usage:        what is said of tokens, in place of their counts
     at_limit:     it ended where the request's limit of tokens is
     """
 
@@ -52,6 +53,7 @@ class Reply:
     too_long: bool = False
     body: bytes | None = None
     at_limit: bool = False
+    usage: object = None
 
     def parts(self) -> list[str]:
         """The text in about `pieces` pieces."""

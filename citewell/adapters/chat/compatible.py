@@ -27,6 +27,8 @@ class CompatibleChat(BaseChatOpenAI):
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
     ) -> ChatGenerationChunk | None:
+        if not _is_counted(chunk.get("usage")):
+            chunk = chunk | {"usage": None}
         calls = _calls(chunk)
         for call in calls:
             if call.get("index") is None:
@@ -48,6 +50,18 @@ class CompatibleChat(BaseChatOpenAI):
             if extra is not None:
                 call[_EXTRA] = extra
         return payload
+
+
+def _is_counted(usage: object) -> bool:
+    """Whether what is said of tokens can be added up: servers on your own machine leave counts out, or send them as texts."""
+    if not isinstance(usage, dict):
+        return False
+    counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
+    details = [usage.get(name) or {} for name in ("prompt_tokens_details", "completion_tokens_details")]
+    if not all(isinstance(one, dict) for one in details):
+        return False
+    counts += [count for one in details for count in one.values()]
+    return all(count is None or (isinstance(count, int) and count >= 0) for count in counts)
 
 
 def _calls(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -159,3 +159,27 @@ async def test_nothing_of_gemini_is_sent_to_others(vendor: Vendor) -> None:
     ]
     await collect(model, thread, tools=[SEARCH])
     assert all("extra_content" not in call for call in vendor.server.requests[-1]["messages"][1]["tool_calls"])
+
+
+@pytest.mark.filterwarnings("ignore:Pydantic serializer warnings")  # of the vendor's client, which goes on
+@pytest.mark.parametrize("vendor", ["local"], indirect=True)
+@pytest.mark.parametrize(
+    "usage",
+    [
+        {"prompt_tokens": 12, "completion_tokens": "3"},
+        {"prompt_tokens": 12, "completion_tokens": -3, "total_tokens": 9},
+        {
+            "prompt_tokens": 12,
+            "completion_tokens": 3,
+            "total_tokens": 15,
+            "prompt_tokens_details": {"cached_tokens": "all"},
+        },
+        {"prompt_tokens": 12, "completion_tokens": 3, "total_tokens": 15, "completion_tokens_details": [1]},
+        {},
+        "many",
+    ],
+    ids=["a text", "negative", "text in details", "a list of details", "nothing", "no object"],
+)
+async def test_an_answer_is_an_answer_whatever_is_said_of_its_tokens(vendor: Vendor, usage: object) -> None:
+    vendor.server.script = Queue(Reply(text="GHS 5,000.", usage=usage))
+    assert said(await collect(vendor.chat())) == "GHS 5,000."
