@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Sequ
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeGuard
 
 from citewell.ports import (
     Ask,
@@ -105,10 +105,15 @@ def spend(spent: Usage) -> None:
         tally.add(spent)
 
 
+def is_count(said: object) -> TypeGuard[int]:
+    """Whether what a provider says of tokens is a count that a call can have."""
+    return isinstance(said, int) and 0 <= said < _NO_COUNT
+
+
 def tokens_used(count: object) -> None:
     """Called by an adapter with what the provider says that the call under way has used. What is no count is as if nothing was said."""
     charged = _charged.get()
-    if charged is not None and isinstance(count, int) and 0 <= count < _NO_COUNT:
+    if charged is not None and is_count(count):
         charged.append(count)
 
 

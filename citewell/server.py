@@ -120,8 +120,7 @@ class _Server(uvicorn.Server):
         for note in self._settings.without_effect:
             log.warning("%s", note)
         folder: DataFolder = self._app.state.services.folder
-        host = f"[{self._settings.server.host}]" if ":" in self._settings.server.host else self._settings.server.host
-        url = f"http://{host}:{self._listener.getsockname()[1]}"
+        url = self._settings.server.address(self._listener.getsockname()[1])
         folder.announce(url)
         with suppress(OSError):  # its output may go to a file on a full disk
             _welcome(url, folder)

@@ -94,8 +94,7 @@ def password_reset_service(
 
 def _own_address(server: ServerSettings) -> str:
     """What a link begins with where nobody has said how this server is reached: its address, if it is reached from this machine only."""
-    host = f"[{server.host}]" if ":" in server.host else server.host
-    return f"http://{host}:{server.port}" if server.is_loopback else UNKNOWN_ADDRESS
+    return server.address(server.port) if server.is_loopback else UNKNOWN_ADDRESS
 
 
 def service_account_service(

@@ -59,6 +59,11 @@ class ServerSettings(SettingsGroup):
         """Whether the server can be reached from this machine only."""
         return is_loopback(self.host)
 
+    def address(self, port: int) -> str:
+        """The address of the server at the port that it listens on."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{port}"
+
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookSettings(SettingsGroup):

@@ -8,13 +8,15 @@ from __future__ import annotations
 import ipaddress
 import json
 import re
-from email.errors import HeaderParseError
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 from urllib.parse import urlsplit
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BeforeValidator, Field
+
+if TYPE_CHECKING:
+    from email.headerregistry import Address
 
 # More than anybody means, and less than databases and operating systems take.
 MAX_NUMBER = 2**31 - 1
@@ -100,15 +102,26 @@ def _smtp(value: str) -> str:
     return checked
 
 
-def _mail(value: str) -> str:
+def parsed_address(value: str) -> Address:
+    """An e-mail address without a name, as the header of a message has it; `ValueError` for anything else."""
+    # Imported here, for only those who send mail need them.
+    from email.errors import HeaderParseError
     from email.headerregistry import Address
 
     try:
-        address = Address(addr_spec=value)
-    except (ValueError, IndexError, HeaderParseError):
-        address = None
-    if address is None or not address.username or not address.domain or not value.isascii():
-        raise ValueError("must be an e-mail address such as citewell@example.org, without a name")
+        return Address(addr_spec=value)
+    except (IndexError, HeaderParseError) as error:
+        raise ValueError("This is not an e-mail address.") from error
+
+
+def _mail(value: str) -> str:
+    problem = "must be an e-mail address such as citewell@example.org, without a name"
+    try:
+        address = parsed_address(value)
+    except ValueError:
+        raise ValueError(problem) from None
+    if not address.username or not address.domain or not value.isascii():
+        raise ValueError(problem)
     return value
 
 

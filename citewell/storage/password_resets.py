@@ -7,10 +7,10 @@ import time
 
 import sqlalchemy as sa
 
-from citewell.storage.account_tables import password_resets, people, sessions
+from citewell.storage.account_tables import password_resets, people
 from citewell.storage.database import Database
 from citewell.storage.owners import hash_token
-from citewell.storage.people import person_of
+from citewell.storage.people import person_of, set_password
 from citewell.types.accounts import Person, PersonState
 
 
@@ -40,13 +40,10 @@ class PasswordResetRepository:
             row = (await connection.execute(_valid(secret))).mappings().first()
             if row is None:
                 return None
-            mine = sa.delete(password_resets).where(password_resets.c.person_id == row["id"])
-            if not (await connection.execute(mine)).rowcount:
+            used = sa.delete(password_resets).where(password_resets.c.token_hash == hash_token(secret))
+            if not (await connection.execute(used)).rowcount:  # somebody else was quicker
                 return None
-            changed = sa.update(people).where(people.c.id == row["id"])
-            await connection.execute(changed.values(password_hash=password_hash))
-            ended = sa.update(sessions).where(sessions.c.person_id == row["id"], sessions.c.ended_at.is_(None))
-            await connection.execute(ended.values(ended_at=time.time()))
+            await set_password(connection, row["id"], password_hash)
             return person_of(row)
 
 

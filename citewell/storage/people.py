@@ -124,16 +124,11 @@ class PersonRepository:
         keep_session: str | None = None,
     ) -> None:
         """Give a person another name or password. With another password, every session but `keep_session` ends, and every link that would set one."""
-        values = {"name": name, "password_hash": password_hash}
         async with self._database.write() as connection:
-            given = {key: value for key, value in values.items() if value is not None}
-            await connection.execute(sa.update(people).where(people.c.id == person_id).values(**given))
+            if name is not None:
+                await connection.execute(sa.update(people).where(people.c.id == person_id).values(name=name))
             if password_hash is not None:
-                await connection.execute(sa.delete(password_resets).where(password_resets.c.person_id == person_id))
-                others = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
-                if keep_session is not None:
-                    others = others.where(sessions.c.id != keep_session)
-                await connection.execute(others.values(ended_at=time.time()))
+                await set_password(connection, person_id, password_hash, keep_session)
 
     async def link(self, person_id: str, issuer: str, subject: str) -> None:
         """Have a person sign in with an identity provider, instead of as whom they did before. Raises `Conflict` for somebody else's identity."""
@@ -181,6 +176,18 @@ class PersonRepository:
     async def _one(self, *conditions: sa.ColumnElement[bool]) -> tuple[Person, str | None] | None:
         rows = await self._database.rows(sa.select(people).where(*conditions))
         return (person_of(rows[0]), rows[0]["password_hash"]) if rows else None
+
+
+async def set_password(
+    connection: AsyncConnection, person_id: str, password_hash: str, keep_session: str | None = None
+) -> None:
+    """Inside the caller's transaction: another password, which ends every session but `keep_session`, and every link that would set one."""
+    await connection.execute(sa.update(people).where(people.c.id == person_id).values(password_hash=password_hash))
+    await connection.execute(sa.delete(password_resets).where(password_resets.c.person_id == person_id))
+    others = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
+    if keep_session is not None:
+        others = others.where(sessions.c.id != keep_session)
+    await connection.execute(others.values(ended_at=time.time()))
 
 
 async def use_invitation(connection: AsyncConnection, secret: str, email: str, now: float) -> sa.RowMapping | None:

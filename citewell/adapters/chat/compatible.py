@@ -15,6 +15,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from citewell.adapters.chat.langchain import CALL_EXTRAS, SAME_CALL
+from citewell.metering import is_count
 
 _EXTRA = "extra_content"
 # Gemini's documented stand-in for the signature of a call that it has not made itself.
@@ -61,7 +62,7 @@ def _is_counted(usage: object) -> bool:
     if not all(isinstance(one, dict) for one in details):
         return False
     counts += [count for one in details for count in one.values()]
-    return all(count is None or (isinstance(count, int) and count >= 0) for count in counts)
+    return all(count is None or is_count(count) for count in counts)
 
 
 def _calls(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -7,8 +7,6 @@ import smtplib
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from email.errors import HeaderParseError
-from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP
 from email.utils import formatdate, make_msgid
@@ -16,7 +14,7 @@ from urllib.parse import urlsplit
 
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
 from citewell.settings import MailSettings
-from citewell.settings.values import is_loopback
+from citewell.settings.values import is_loopback, parsed_address
 
 _SECONDS = 20.0
 # The ports of servers that take mail from programs (RFC 6409, RFC 8314).
@@ -64,8 +62,8 @@ class SmtpMailer:
         message = EmailMessage(policy=SMTP)
         message["From"] = self.sender
         try:
-            message["To"] = Address(addr_spec=recipient)
-        except (ValueError, IndexError, HeaderParseError) as error:
+            message["To"] = parsed_address(recipient)
+        except ValueError as error:
             raise ProviderRejected("The address cannot be written in the header of a message.") from error
         message["Subject"] = subject
         message["Date"] = formatdate()
@@ -88,10 +86,10 @@ class SmtpMailer:
         return server
 
 
-def build(settings: MailSettings) -> SmtpMailer | None:
-    """What sends mail; None where no server is set."""
-    if settings.smtp_url is None or settings.sender is None:
-        return None
+def build(settings: MailSettings) -> SmtpMailer:
+    """What sends mail through the server that is set."""
+    assert settings.smtp_url is not None
+    assert settings.sender is not None
     parts = urlsplit(settings.smtp_url)
     host, is_tls = parts.hostname or "", parts.scheme == "smtps"
     user, password = settings.user, settings.password

@@ -117,9 +117,9 @@ _TRACES: dict[Expectation, re.Pattern[str]] = {
     Expectation.DEFINITION: _DEFINITION,
 }
 _STATED_ANEW = frozenset({Expectation.NUMBER, Expectation.MONEY, Expectation.DATE, Expectation.PERSON})
-_THROUGH = r"(?:walk|take|guide|talk) (?:me|us) through"
+THROUGH = r"(?:walk|take|guide|talk) (?:me|us) through"
 _LIST = re.compile(
-    rf"\b{_THROUGH}\b|"
+    rf"\b{THROUGH}\b|"
     r"\b(?:list|enumerate|name (?:all|the)|outline)\b"
     r"|\b(?:what|which) (?:are|were) (?:all |the |our |your |its |their )*(?:\w+ ){0,4}?\w+s\b"
     r"|\b(?:all|every|each of) (?:the |of the |our )?(?:\w+ ){0,2}(?:steps?|rules?|requirements?|conditions?|items?|stages?|points?|reasons?|types?|kinds?)\b"
@@ -167,7 +167,7 @@ _WHETHER_CHARACTERS = 1_000  # of a message that its kind is told by
 MAX_PARTS = 3
 _REQUEST = re.compile(
     r"(?:(?:please|can you|could you|would you|i want to|i would like to|i'd like to|is there|are there|do you have)\s)*"
-    rf"(?:{_THROUGH}\s|"
+    rf"(?:{THROUGH}\s|"
     r"(?:(?:tell|show|give|find|know|learn|read|hear)\s)?(?:(?:me|us)\s)?"
     r"(?:(?:anything|something|everything|all|more|some|any|information|info|facts|details)\s)*(?:about|regarding|concerning)\s)",
     re.I,
@@ -225,10 +225,14 @@ def without_request(text: str) -> str:
     return text[found.end() :] if found and text[found.end() :].strip() else text
 
 
+def _cues_of(text: str) -> str:
+    """The beginning and the end of a long message, where it says what it wants."""
+    return text if len(text) <= 2 * _CUES else f"{text[:_CUES]}\n{text[-_CUES:]}"
+
+
 def wants_list(text: str) -> bool:
     """Whether all of something is asked for: "List the steps", "Walk me through the steps"."""
-    cue = text if len(text) <= 2 * _CUES else f"{text[:_CUES]}\n{text[-_CUES:]}"
-    return _LIST.search(cue) is not None
+    return _LIST.search(_cues_of(text)) is not None
 
 
 def wants_pictures(text: str) -> bool:
@@ -250,14 +254,14 @@ def read_question(text: str) -> Question:
 
 def _read(text: str) -> Question:
     language = detect_language(text)
-    cue = text if len(text) <= 2 * _CUES else f"{text[:_CUES]}\n{text[-_CUES:]}"
+    cue = _cues_of(text)
     expectation = next((kind for kind, rule in _RULES if rule.search(cue)), Expectation.ANY)
     return Question(
         text=text,
         language=language,
         terms=tuple(dict.fromkeys(analyze(text, language, query=True))),
         expectation=expectation,
-        wants_list=wants_list(text),
+        wants_list=_LIST.search(cue) is not None,
         wants_steps=bool(_STEPS.search(cue)),
         about_tables=bool(_ABOUT_TABLES.search(_IN_A_TABLE.sub("", cue))),
         counted=_counted(cue, language),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from pathlib import PurePosixPath
 
+from citewell.agent.understand.question import THROUGH
 from citewell.agent.whole.kinds import ItemKind, kinds_asked
 from citewell.text.analysis import analyze
 from citewell.types import Category, ResourceInfo
@@ -59,7 +60,7 @@ _ABOUT = re.compile(
     rf"|\bwhat (?:kind|sort|type) of {_FILES} (?:is|are) (?:this|it|these|that)\W*$"
 )
 _TOLD = re.compile(
-    r"^\W*(?:(?:please|can you|could you|would you) ){0,2}(?:tell (?:me|us)(?: (?:something|more|a bit|a little|a little bit))? about|(?:walk|take|guide|talk) (?:me|us) through|what(?:'s| is| are) (?:in|inside)|describe) "
+    rf"^\W*(?:(?:please|can you|could you|would you) ){{0,2}}(?:tell (?:me|us)(?: (?:something|more|a bit|a little|a little bit))? about|{THROUGH}|what(?:'s| is| are) (?:in|inside)|describe) "
     r"(?P<what>.+)"
 )
 _THE_FILE = re.compile(

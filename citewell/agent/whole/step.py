@@ -46,9 +46,8 @@ class WholeDocuments:
         request = turn.request
         resources = await self._library.list_resources(request.owner_id, request.scope)
         if not resources:
-            return (
-                self._nothing(turn) if asks_for_whole(turn.question) or asks_for_files(turn.request.message) else None
-            )
+            wants_files = asks_for_whole(turn.question) or asks_for_files(turn.request.message)
+            return self._nothing(turn) if wants_files else None
         if self._model is None and asks_for_files(turn.request.message):  # a model lists them with a tool
             listed = files_in_words(resources)
             turn.emit(TextDelta(listed))
