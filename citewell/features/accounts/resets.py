@@ -21,7 +21,7 @@ VALID_SECONDS = 3_600.0
 """How long a link is good for."""
 MAX_MAILS = 3
 """To one address in a quarter of an hour."""
-_OFF = "This server sends no mail. Ask who runs it for a link: `citewell accounts reset-password` makes one."
+_OFF = "This server sends no mail. Ask its operator for a link, which `citewell accounts reset-password` makes."
 _OVER = "This link is not valid any more. Ask for another one."
 # Mail servers put off what they do not know yet (RFC 5321, section 4.5.4.1).
 _PAUSES = (5.0, 60.0)
