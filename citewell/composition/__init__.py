@@ -365,6 +365,7 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
         local_owner=local_owner,
         configuration=parts.configuration,
         data=parts.folder.path,
+        space=parts.space,
     )
 
 

@@ -196,7 +196,7 @@ class Capture:
     def open_spool(self, bound: UploadBound | None = None) -> Spool:
         """A spool for one file. Leaving its block without calling `finish` removes everything."""
         with disk_errors():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space, bound)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
