@@ -7,15 +7,14 @@ import logging
 import os
 import shutil
 import sqlite3
+import subprocess
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from citewell.cli import app
 from citewell.composition import Services, open_services
 from citewell.composition.pairing import adopt
 from citewell.composition.recovery import restore_lost
@@ -27,6 +26,7 @@ from citewell.lost_found import LostAndFound
 from citewell.settings import load_settings
 from citewell.types import Resource, ResourceFilter
 from citewell.types.accounts import ERASURE_CONFIRMATION
+from tests.server.typed import citewell
 
 pytestmark = pytest.mark.slow(40)
 FILES = 3
@@ -50,6 +50,11 @@ async def _add(services: Services, folder: Path, *names: str) -> list[Resource]:
 async def _text(services: Services, resource_id: str) -> str:
     original = await services.resources.resources.original(services.local_owner, resource_id)
     return b"".join([piece async for piece in services.resources.blobs.get(original.key)]).decode()
+
+
+async def _command(data: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CITEWELL_")}
+    return await asyncio.to_thread(citewell, (*arguments, "--data", str(data)), data.parent, environment)
 
 
 def _stored(data: Path) -> set[str]:
@@ -242,18 +247,18 @@ async def test_files_in_lost_found_are_added_again_by_a_command_and_stay_until_t
     stranger = data / "lost+found" / original_key("0f8fad5b-d9cb-469f-a165-70867728950e", "r", 1)
     stranger.parent.mkdir(parents=True)
     stranger.write_text("somebody else's")
-    shown = await asyncio.to_thread(CliRunner().invoke, app, ["folder", "lost", "--data", str(data)])
-    assert len(shown.output.splitlines()) == 3
+    shown = await _command(data, "folder", "lost")
+    assert len(shown.stdout.splitlines()) == 3
     done = await restore_lost(settings)
     assert [one.problem for one in done if one.resource_id is None] == [
         "the database does not know its owner 0f8fad5b-d9cb-469f-a165-70867728950e"
     ]
     key = stranger.relative_to(data / "lost+found").as_posix()
-    wrong = await asyncio.to_thread(CliRunner().invoke, app, ["folder", "purge", "other", "--yes", "--data", str(data)])
-    assert wrong.exit_code != 0
-    await asyncio.to_thread(CliRunner().invoke, app, ["folder", "purge", key, "--yes", "--data", str(data)])
+    wrong = await _command(data, "folder", "purge", "other", "--yes")
+    assert (wrong.returncode, "other is not in lost+found" in wrong.stderr) == (2, True)
+    await _command(data, "folder", "purge", key, "--yes")
     assert _lost(data) == _texts(*later)
-    await asyncio.to_thread(CliRunner().invoke, app, ["folder", "purge", "--yes", "--data", str(data)])
+    await _command(data, "folder", "purge", "--yes")
     assert not LostAndFound(data).files()
 
 
@@ -261,12 +266,12 @@ async def test_deleting_a_file_and_erasing_an_owner_reach_into_lost_found(data: 
     async with _serving(data) as services:
         page, _ = await services.resources.page(services.local_owner, ResourceFilter(), 10, None)
         owner, lost = services.local_owner, LostAndFound(data)
-        for resource_id in (page[0].id, page[1].id):
+        for resource_id in (page[0].id, "12345678-aaaa"):
             stray = tmp_path / "stray"
             stray.write_text("a picture of an attempt that died")
             lost.take_in(original_key(owner, resource_id, 1), stray)
         await services.resources.delete(owner, page[0].id)
-        assert [page[1].id in one.key for one in lost.files()] == [True]
+        assert ["12345678-aaaa" in one.key for one in lost.files()] == [True]
         receipt = await services.owner_data.erase(owner, ERASURE_CONFIRMATION)
         assert ("lost+found", 1) in [(one.place, one.before) for one in receipt.removed]
         assert not lost.files()
@@ -337,8 +342,8 @@ async def test_what_a_data_folder_holds_is_private_whatever_the_mode_of_the_fold
             await _add(services, tmp_path, "private.txt")
             modes = {path: path.stat().st_mode & 0o777 for path in data.rglob("*")}
             archive = tmp_path / "all.zip"
-        done = await asyncio.to_thread(CliRunner().invoke, app, ["export", str(archive), "--data", str(data)])
-        assert done.exit_code == 0, done.output
+        done = await _command(data, "export", str(archive))
+        assert done.returncode == 0, done.stderr
     finally:
         os.umask(before)
     for name in ("citewell.db", "citewell.db-wal", "citewell.db-shm", "token", "journal", "blobs/.id"):
