@@ -15,6 +15,7 @@ from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
 from citewell.features.local_models.service import refusal_in
 from citewell.folder import DataFolder
+from citewell.lost_found import LostAndFound
 from citewell.probing import probe_providers
 from citewell.settings import QdrantStore, Settings
 from citewell.settings.values import is_loopback
@@ -37,6 +38,7 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
             "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
         ),
         _data_folder(settings),
+        *_lost_files(settings),
         _exposure(settings),
         *key_in_the_open(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
@@ -59,6 +61,15 @@ def _data_folder(settings: Settings) -> Finding:
     if free < _LOW_DISK:
         return Finding("data folder", "note", text, "Little space is left on this disk.")
     return Finding("data folder", "ok", text)
+
+
+def _lost_files(settings: Settings) -> list[Finding]:
+    lost = LostAndFound(settings.data)
+    if not (found := lost.files()):
+        return []
+    text = f"{len(found):,} stored files ({console.size(sum(one.size for one in found))}) that the database does not name are in {lost.folder}"
+    advice = "List them with `citewell folder lost`; add them again with `restore`, or delete them with `purge`."
+    return [Finding("lost+found", "note", text, advice)]
 
 
 def key_in_the_open(settings: Settings) -> list[Finding]:

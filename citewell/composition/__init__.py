@@ -44,6 +44,7 @@ from citewell.composition.indexes import IndexOpener
 from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
+from citewell.composition.pairing import pair
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
@@ -94,6 +95,7 @@ from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import restore
 from citewell.ingest.capture import Capture
 from citewell.ingest.chunking import server_chunking
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
@@ -165,6 +167,7 @@ class _Parts:
     folder: DataFolder
     stores: Stores
     blobs: BlobStore
+    journal: BlobJournal
     indexes: IndexSet
     opener: IndexOpener
     payloads: PayloadWriter
@@ -215,8 +218,11 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     stack.callback(folder.release)
     DiskReserve(settings.data, MIN_FREE_BYTES).require()
     stores = await open_stores(settings, stack)
+    await pair(settings, stores)
     blobs = registry.build_blob_store(settings.blobs)
-    await sweep(settings, stores, blobs)
+    journal = BlobJournal(settings.data / "journal")
+    stack.callback(journal.close)
+    await sweep(settings, stores, blobs, journal)
     pictures = PictureSource(content=stores.content, blobs=blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
     indexes = await opener.open_active(stack)
@@ -246,7 +252,8 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             migration=migration,
             parsers=parsers,
             space=space,
-            capture=capture(settings, stores, blobs, space),
+            journal=journal,
+            capture=capture(settings, stores, blobs, journal, space),
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
@@ -358,6 +365,7 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
         local_owner=local_owner,
         configuration=parts.configuration,
         data=parts.folder.path,
+        space=parts.space,
     )
 
 
@@ -421,6 +429,7 @@ def _workers(parts: _Parts) -> Workers:
             stack=parts.stack,
             stores=parts.stores,
             blobs=parts.blobs,
+            journal=parts.journal,
             indexes=parts.indexes,
             parsers=parts.parsers,
             space=parts.space,

@@ -23,6 +23,7 @@ from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
+from citewell.ingest.journal import BlobJournal
 from citewell.metadata import MetadataLimits
 from citewell.metering import (
     PICTURE_TOKENS,
@@ -262,12 +263,13 @@ def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: A
     )
 
 
-def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskReserve) -> Capture:
+def capture(settings: Settings, stores: Stores, blobs: BlobStore, journal: BlobJournal, space: DiskReserve) -> Capture:
     """Who receives files, whichever way they come."""
     return Capture(
         resources=stores.resources,
         quotas=stores.quotas,
         blobs=blobs,
+        journal=journal,
         spool_folder=settings.data / "uploads",
         max_bytes=settings.uploads.max_bytes,
         space=space,

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import sqlite3
 import uuid
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
@@ -176,6 +177,8 @@ class Database:
         `DatabaseUnusable` for one that cannot be opened, reached or changed.
         """
         try:
+            if self._reader is not None:
+                await asyncio.to_thread(_make_private, Path(sa.make_url(self.url).database or ""))
             await (await self._engine.connect().start()).close()
         except Exception as error:
             # Each driver raises its own errors, and a TypeError for an unknown argument in the URL.
@@ -285,11 +288,28 @@ def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
         return work(connection)
 
 
+def _make_private(path: Path) -> None:
+    """Make the database where there is none, and have this user alone read it and what SQLite writes beside it, which gets the same mode.
+
+    Not opened where it exists: closing it would release the locks of this process's other connections.
+    """
+    with contextlib.suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for one in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        with contextlib.suppress(OSError):  # missing, or another user's
+            one.chmod(0o600)
+
+
 def _copy(reader: sa.Engine, path: Path) -> None:
     """Copy the whole database to `path`, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    stem, number = path.stem, 1
+    while path.exists():  # an earlier copy may be all that is left of another database
+        number += 1
+        path = path.with_stem(f"{stem}-{number}")
     partial = path.with_name(f"{path.name}.new")
     partial.unlink(missing_ok=True)
+    partial.touch(0o600)  # SQLite writes into an empty file, and would make one that others can read
     with reader.connect() as connection:
         connection.execute(sa.text("VACUUM INTO :path"), {"path": str(partial)})
     partial.replace(path)

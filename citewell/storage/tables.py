@@ -465,3 +465,11 @@ source_items = sa.Table(
     sa.Column("problem_code", sa.Text),
     sa.Column("updated_at", Time, nullable=False),
 )
+
+# What the database knows of itself: see citewell.storage.folder_id.
+meta = sa.Table(
+    "meta",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
+)

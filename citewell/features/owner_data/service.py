@@ -18,6 +18,7 @@ import orjson
 from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
+from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
@@ -103,6 +104,7 @@ class OwnerDataService:
     text_key: Callable[[str], str]
     backups: Path
     cache: Path
+    lost: LostAndFound
     local_owner: str
     forget_credentials: Callable[[], None]
 
@@ -169,6 +171,8 @@ class OwnerDataService:
         removed = [Removed(place, before.get(place, 0), after.get(place, 0)) for place in places]
         removed.append(Removed("cache of embeddings", forgotten, 0))
         removed.append(Removed("copies of tables on this machine", removed_copies, 0))
+        if lost := await asyncio.to_thread(self.lost.remove_below, prefixes_of(owner_id)):
+            removed.append(Removed("lost+found", lost, 0))
         return removed
 
     async def _found(self, owner_id: str) -> dict[str, int]:
