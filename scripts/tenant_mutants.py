@@ -86,7 +86,7 @@ EQUIVALENT: dict[str, str] = {
     "citewell/storage/projects.py: ProjectRepository.delete: projects.c.owner_id == owner_id": (
         "the project was looked up by its owner right before"
     ),
-    "citewell/storage/service_accounts.py: ServiceAccountRepository._wait: owners.c.id == owner_id": (
+    "citewell/storage/owners.py: lock_owner: owners.c.id == owner_id": (
         "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
     ),
     "citewell/storage/facets.py: FacetRepository._sum_up: table.owner_id == owner_id": (
