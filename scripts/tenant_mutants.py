@@ -58,7 +58,10 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/features/indexes/service.py": (("tests/accounts",),),
     "citewell/features/local_models/service.py": (("tests/accounts",), ("tests/server/test_local_models.py",)),
     "citewell/features/owner_data/service.py": (("tests/server/test_owner_data.py",),),
-    "citewell/storage/account_tables.py": (("tests/storage/test_service_accounts.py", "-k", _SQLITE),),
+    "citewell/storage/account_tables.py": (
+        ("tests/storage/test_service_accounts.py", "tests/storage/test_suspension.py", "-k", _SQLITE),
+        ("tests/storage/test_quotations.py", "-k", _SQLITE),
+    ),
     "citewell/storage/owner_data.py": (
         (_ISOLATION, "-k", f"{_SQLITE} and OwnerData"),
         ("tests/storage/test_members.py", "tests/storage/test_service_accounts.py", "-k", _SQLITE),

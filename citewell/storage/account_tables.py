@@ -140,7 +140,9 @@ def may_read(owner_id: sa.ColumnElement[str], resource_id: sa.ColumnElement[str]
     """Whether a file exists and is the owner's, or is in a project of another owner that is shared with them."""
     file, held, member = resources.alias(), resource_projects.alias(), memberships.alias()
     shared = held.join(member, member.c.project_id == held.c.project_id)
-    return sa.or_(
-        sa.exists().where(file.c.id == resource_id, file.c.owner_id == owner_id),
-        sa.exists().select_from(shared).where(held.c.resource_id == resource_id, member.c.member_id == owner_id),
+    own = sa.exists().where(file.c.id == resource_id, file.c.owner_id == owner_id)
+    in_project = (
+        sa.exists().select_from(shared).where(held.c.resource_id == resource_id, member.c.member_id == owner_id)
     )
+    # Said explicitly, because the owner may be a column of a statement two levels up.
+    return sa.or_(own.correlate_except(file), in_project.correlate_except(held, member))

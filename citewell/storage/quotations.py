@@ -63,6 +63,8 @@ def withdraw(connection: sa.Connection, owner_id: str) -> Withdrawn:
     others = others.where(threads.c.owner_id != owner_id)
     theirs = sa.and_(citations.c.resource_id.in_(files), citations.c.message_id.in_(others))
     answers = connection.scalar(sa.select(sa.func.count(citations.c.message_id.distinct())).where(theirs)) or 0
+    cited = sa.select(citations.c.message_id).where(theirs)
+    connection.execute(sa.delete(trigger_calls).where(trigger_calls.c.message_id.in_(cited)))
     removed = connection.execute(sa.delete(citations).where(theirs)).rowcount
     near = sa.update(messages).where(messages.c.id.in_(others), _is_near(connection, files))
     connection.execute(near.values(details=_without_keys(connection, messages.c.details, "nearest")))
@@ -124,7 +126,8 @@ _CHANGES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 
 def _cites_unreadable(owner_id: sa.ColumnElement[str], message_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
     cited = citations.alias()
-    return sa.exists().where(cited.c.message_id == message_id, sa.not_(may_read(owner_id, cited.c.resource_id)))
+    unreadable = sa.not_(may_read(owner_id, cited.c.resource_id))
+    return sa.exists().where(cited.c.message_id == message_id, unreadable).correlate_except(cited)
 
 
 def _empty(connection: sa.Connection, ids: Sequence[str]) -> int:
@@ -149,7 +152,7 @@ def _without_keys(connection: sa.Connection, value: sa.ColumnElement[Any], *keys
     if _is_sqlite(connection):
         return sa.func.json_remove(value, *(f"$.{key}" for key in keys))
     for key in keys:
-        value = value.op("-")(sa.literal(key))
+        value = value.op("-")(sa.literal(key, sa.Text))
     return value
 
 
@@ -170,7 +173,8 @@ def _answer_without(connection: sa.Connection, ids: Sequence[str]) -> sa.ColumnE
         return sa.func.json_set(
             answer, "$.citations", sa.func.json(sa.select(sa.func.json_group_array(one)).scalar_subquery())
         )
-    each = sa.func.jsonb_path_query(answer, "$.citations[*]").table_valued("value", with_ordinality="n", name="each")
+    found = sa.func.jsonb_path_query(answer, sa.literal_column("'$.citations[*]'"))
+    each = found.table_valued("value", with_ordinality="n", name="each").render_derived()
     value = sa.type_coerce(each.c.value, answer.type)
     of_file = sa.func.jsonb_extract_path_text(value, "resource_id").in_(ids)
     one = sa.case((of_file, _without_said(connection, value)), else_=value)
@@ -203,6 +207,7 @@ def _is_near(connection: sa.Connection, files: sa.Select[str]) -> sa.ColumnEleme
         each = sa.func.json_each(details, "$.nearest").table_valued("value", name="each")
         named = sa.func.json_extract(each.c.value, "$.resource_id")
     else:
-        each = sa.func.jsonb_path_query(details, "$.nearest[*]").table_valued("value", name="each")
+        found = sa.func.jsonb_path_query(details, sa.literal_column("'$.nearest[*]'"))
+        each = found.table_valued("value", name="each").render_derived()
         named = sa.func.jsonb_extract_path_text(sa.type_coerce(each.c.value, details.type), "resource_id")
     return sa.exists(sa.select(sa.literal(1)).select_from(each).where(named.in_(files)))

@@ -135,7 +135,7 @@ class TriggerRepository:
         """Keep the answer of a call for those that repeat it."""
         message_id = answer.get("message_id")
         mine = sa.update(trigger_calls).where(trigger_calls.c.lease == lease)
-        cited = sa.select(citations.c.resource_id.distinct()).where(citations.c.message_id == message_id)
+        cited = sa.select(citations.c.resource_id).distinct().where(citations.c.message_id == message_id)
         async with self._database.write() as connection:
             await connection.execute(mine.values(answer=answer, message_id=message_id))
             # A file may have been deleted since the answer was written.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -351,3 +352,11 @@ async def test_webhooks_are_few_and_go_with_what_waits_for_them(database: Databa
     assert await told(database, owner) == []
     with pytest.raises(NotFound):
         await WebhookRepository(database).delete(owner, made[0].id)
+
+
+async def test_no_more_webhooks_are_made_than_an_owner_may_have_however_many_ask_at_once(database: Database) -> None:
+    owner, _ = await add_resource(database, "ada")
+    work = [register(database, owner) for _ in range(MAX_WEBHOOKS + 12)]
+    refused = [one for one in await asyncio.gather(*work, return_exceptions=True) if isinstance(one, Conflict)]
+    assert len(await WebhookRepository(database).all(owner)) == MAX_WEBHOOKS
+    assert len(refused) == 12
