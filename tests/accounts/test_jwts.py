@@ -227,3 +227,9 @@ def test_settings_that_would_let_the_wrong_people_in_are_refused(given: dict[str
 )
 def test_sound_settings_are_taken(given: dict[str, str]) -> None:
     assert load_settings(**given)
+
+
+async def test_a_jwt_says_until_when_it_is_valid() -> None:
+    ends_at = int(time.time()) + 300
+    token = jwt.encode({"sub": "ada", "exp": ends_at}, SECRET, algorithm="HS256")
+    assert await JwtRules(algorithm="HS256", secret=SECRET).holder(token) == ("ada", float(ends_at))
