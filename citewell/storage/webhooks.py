@@ -216,11 +216,13 @@ class DeliveryRepository:
             await connection.execute(sa.update(webhook_deliveries).where(mine).values(**released))
 
     async def forget_old(self) -> int:
-        """Remove what was delivered days ago, and what was given up a month ago; returns how many."""
+        """Remove what was delivered days ago, what was given up a month ago, and what has been held for as long; returns how many."""
         table, now = webhook_deliveries.c, time.time()
         old = sa.or_(
             sa.and_(table.state == DeliveryState.DELIVERED, table.due < now - _DELIVERED_SECONDS),
             sa.and_(table.state == DeliveryState.DEAD, table.due < now - _DEAD_SECONDS),
+            # Attempts end after a day: its owner is suspended, or the token that made its webhook has ended.
+            sa.and_(table.state == DeliveryState.PENDING, table.started_at < now - _DEAD_SECONDS),
         )
         async with self._database.write() as connection:
             return (await connection.execute(sa.delete(webhook_deliveries).where(old))).rowcount
