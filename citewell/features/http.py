@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.dependencies.models import Dependant
@@ -71,6 +72,8 @@ _EXPLAINED = {
     "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
 }
 _MAX_PROBLEMS = 10
+_ASK_AGAIN_SECONDS = 2.0
+T = TypeVar("T")
 PROJECT_HEADER = "X-Citewell-Project"
 _ELSEWHERE = "This file, or one inside it, is in other projects too, so only its owner may change it."
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
@@ -100,6 +103,19 @@ async def current_principal(request: Request, credentials: _Credentials) -> Prin
 
 
 CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
+
+
+async def while_admitted(request: Request, principal: Principal, stream: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """A stream that ends early, within two seconds, when its reader is suspended, signs out, or has the token revoked."""
+    auth: AuthService = request.app.state.services.auth
+    asked_at = time.monotonic()
+    async with contextlib.aclosing(stream):
+        async for piece in stream:
+            if time.monotonic() >= asked_at + _ASK_AGAIN_SECONDS:
+                if not await auth.is_admitted(principal):
+                    return
+                asked_at = time.monotonic()
+            yield piece
 
 
 async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:

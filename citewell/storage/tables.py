@@ -59,6 +59,8 @@ tokens = sa.Table(
     sa.Column("project_ids", Json),
     # to the minute; not kept for the machine's own token
     sa.Column("last_used_at", Time),
+    # the token that it was made with, and ends with; null where a person made it
+    sa.Column("made_with", Id, index=True),
 )
 
 projects = sa.Table(

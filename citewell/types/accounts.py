@@ -115,6 +115,7 @@ class Principal:
     """Who sends a request, and what the credential is good for.
 
     project_ids: only these; None for all that the owner has. managed_by: the owner who manages the service account that asks, if one does.
+    expires_at: when a token or JWT ends, None where it does not; a person's session makes what is the person's, so it has none.
     """
 
     owner_id: str
@@ -126,6 +127,7 @@ class Principal:
     is_administrator: bool = False
     name: str | None = None
     managed_by: str | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

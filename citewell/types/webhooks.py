@@ -32,11 +32,15 @@ SUBSCRIBED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingEvent:
-    """Something that happened. `key` names it among its owner's: what is told twice under one key is sent once."""
+    """Something that happened. `key` names it among its owner's: what is told twice under one key is sent once.
+
+    about: the file or the message that the data are of, and with which they are deleted.
+    """
 
     type: EventType
     key: str
     data: JsonObject
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

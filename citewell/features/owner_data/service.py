@@ -139,14 +139,18 @@ class OwnerDataService:
         """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""
         check_confirmation(confirmation)
         managed, removed = await self.data.service_owners(owner_id), list[Removed]()
-        uploads = list[str]()
+        uploads, answers = list[str](), 0
         for one in (*managed, owner_id):
+            withdrawn = await self.data.withdraw_quotations(one)
+            answers += withdrawn.answers
+            removed.append(Removed("citations in conversations of others", withdrawn.citations, 0))
             uploads += await self.uploads(one)
             removed += await self._erase(one)
         if managed:  # each went with what it had
             left = await self.data.service_owners(owner_id)
             removed.append(Removed("table service_accounts", len(managed), len(left)))
-        return ErasureReceipt(owner_id, time.time(), _together(removed), (*_at_anthropic(uploads), *self._elsewhere()))
+        elsewhere = (*_at_anthropic(uploads), *_in_answers(answers), *self._elsewhere())
+        return ErasureReceipt(owner_id, time.time(), _together(removed), elsewhere)
 
     async def _erase(self, owner_id: str) -> list[Removed]:
         before = await self._found(owner_id)
@@ -220,6 +224,14 @@ def _at_anthropic(uploads: Sequence[str]) -> tuple[str, ...]:
         return ()
     return (
         f"Anthropic's Files API, where uploads stay until they expire or their key deletes them: {', '.join(uploads)}",
+    )
+
+
+def _in_answers(answers: int) -> tuple[str, ...]:
+    if not answers:
+        return ()
+    return (
+        f"conversations of others: {answers} answers about files that you shared stay theirs, and may repeat what these say",
     )
 
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from citewell.features.audited import change_begins, record_of
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.triggers.schemas import (
     ChunkFileOut,
@@ -62,9 +62,9 @@ async def list_triggers(request: Request, owner: Owner) -> TriggerList:
 
 
 @router.post("/webhooks/incoming", status_code=201, operation_id="create_trigger", summary="Make a trigger")
-async def create_trigger(request: Request, body: TriggerIn, owner: Owner) -> NewTrigger:
-    """An address that another program may call. The answer has its secret, this once."""
-    trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project)
+async def create_trigger(request: Request, body: TriggerIn, owner: Owner, principal: CurrentPrincipal) -> NewTrigger:
+    """An address that another program may call. The answer has its secret, this once. It ends with the token that makes it."""
+    trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project, principal.token_id)
     return NewTrigger(**TriggerOut.of(trigger).model_dump(), secret=secret)
 
 
