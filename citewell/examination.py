@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import platform
 import shutil
+import sys
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
@@ -21,6 +22,12 @@ from citewell.settings import QdrantStore, Settings
 from citewell.settings.values import is_loopback
 
 _LOW_DISK = 2 * 1024**3
+_SOUND_PATCHES = {(3, 11): 14, (3, 12): 12, (3, 13): 8}
+"""Of each minor version of Python, the first patch release without the faults known in October 2025 of what reads strangers' bytes here:
+`tarfile` (CVE-2025-8194), `zipfile` (CVE-2024-0450, CVE-2025-8291), `email`, expat and `ipaddress` (CVE-2024-4032). Later minors never had them."""
+
+
+_NEWER_PYTHON = "Use a newer Python, unless your distribution has corrected this one, as Debian does. Files are read in a sandbox with limits on time and memory."
 
 
 async def examine_configuration(settings: Settings) -> list[Finding]:
@@ -37,6 +44,7 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         Finding(
             "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
         ),
+        *(Finding("python", "note", text, _NEWER_PYTHON) for text in faults_of_python(sys.version_info[:3])),
         _data_folder(settings),
         *_lost_files(settings),
         _exposure(settings),
@@ -48,6 +56,17 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         *_local_models(settings),
         *_sandbox(),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
+    ]
+
+
+def faults_of_python(version: tuple[int, int, int]) -> list[str]:
+    """What is wrong with a version of Python, if anything."""
+    major, minor, patch = version
+    sound = _SOUND_PATCHES.get((major, minor), 0)
+    if patch >= sound:
+        return []
+    return [
+        f"Python {major}.{minor}.{patch} has known faults in its readers of archives, XML and mail, corrected in {major}.{minor}.{sound}."
     ]
 
 

@@ -20,6 +20,7 @@ from citewell.composition import Services
 from citewell.connections import bounded_protocol
 from citewell.console import start_log
 from citewell.errors import CitewellError, ConfigurationError
+from citewell.examination import faults_of_python
 from citewell.folder import DataFolder
 from citewell.routers import Application
 from citewell.settings import Settings
@@ -117,7 +118,7 @@ class _Server(uvicorn.Server):
         if not self.started:
             return
         self.was_ready = True
-        for note in self._settings.without_effect:
+        for note in (*self._settings.without_effect, *faults_of_python(sys.version_info[:3])):
             log.warning("%s", note)
         folder: DataFolder = self._app.state.services.folder
         url = self._settings.server.address(self._listener.getsockname()[1])

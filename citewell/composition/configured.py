@@ -31,6 +31,7 @@ from citewell.metering import (
     MeteredEmbedder,
     MeteredReranker,
     MeteredVision,
+    OnSpent,
     current_tally,
 )
 from citewell.ports import (
@@ -277,12 +278,14 @@ def capture(settings: Settings, stores: Stores, blobs: BlobStore, journal: BlobJ
     )
 
 
-def suggestion_service(settings: Settings, stores: Stores, extractive: LateAssistant) -> SuggestionService:
+def suggestion_service(
+    settings: Settings, stores: Stores, extractive: LateAssistant, on_spent: OnSpent
+) -> SuggestionService:
     """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
     return SuggestionService(
         resources=stores.resources,
         content=stores.content,
-        check=answered_by(extractive) if isinstance(settings.chat, NoChat) else None,
+        check=answered_by(extractive, on_spent) if isinstance(settings.chat, NoChat) else None,
     )
 
 
