@@ -16,6 +16,7 @@ from citewell.examination import examine_configuration
 from citewell.features.audit.recorder import AuditRecorder
 from citewell.features.bodies import BodyGuard
 from citewell.features.head_requests import HeadRequests
+from citewell.features.heads import HeadGuard
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers
 from citewell.features.mcp.endpoints import McpEndpoint
@@ -42,6 +43,7 @@ def build(settings: Settings) -> Application:
     app.add_middleware(RoutersOnDemand, routing=app.routing)
     app.add_middleware(AuditRecorder)
     app.add_middleware(BodyGuard, max_bytes=settings.server.max_body_bytes, seconds=settings.server.body_seconds)
+    app.add_middleware(HeadGuard)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(HeadRequests)

@@ -56,6 +56,12 @@ class UnnamedProject(InvalidRequest):
             raise cls
 
 
+class TooManyParameters(InvalidInput):
+    """The address has too many query parameters. Send fewer of them."""
+
+    code = "too_many_parameters"
+
+
 class EmptyFile(InvalidInput):
     """The file is empty. Choose a file that has content."""
 
@@ -166,6 +172,12 @@ class BytesQuotaReached(TooLarge):
     """The quota of bytes has no room for this. Delete files, or ask an administrator for a higher quota."""
 
     code = "quota_bytes"
+
+
+class HeadTooLarge(CitewellError):
+    """The request has too many header fields, or one of them is too long. Send fewer, and fewer cookies."""
+
+    code = "head_too_large"
 
 
 class RequestTimeout(CitewellError):
