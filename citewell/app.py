@@ -63,11 +63,16 @@ async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
 
 def check_exposure(settings: Settings) -> None:
     """Refuse to listen beyond this machine while there are no accounts."""
-    auth = settings.auth
-    if settings.server.is_loopback or settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None:
+    if settings.server.is_loopback or has_identities(settings):
         return
     raise ConfigurationError(
         f"Not listening on {settings.server.host}: anyone who can reach this address could connect, and no accounts are configured. "
         "Set CITEWELL_ACCOUNTS=on to give people accounts, or CITEWELL_AUTH_SECRET to the secret that your identity provider signs "
         "JWTs with (HS256), or listen on 127.0.0.1 (CITEWELL_HOST)."
     )
+
+
+def has_identities(settings: Settings) -> bool:
+    """Whether people sign in with accounts, or programs with an identity provider's JWTs; else one token administers everything."""
+    auth = settings.auth
+    return settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None
