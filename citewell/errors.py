@@ -214,6 +214,10 @@ class Unavailable(CitewellError):
     code = "unavailable"
 
 
+class DatabaseAway(Unavailable):
+    """The database cannot be reached at present. Try again shortly."""
+
+
 class UnreadableCopy(Unavailable):
     """The exact copy of this table cannot be read. Upload the file again."""
 

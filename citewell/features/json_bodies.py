@@ -23,7 +23,7 @@ _IN_A_THREAD = 256 * 1024
 _MAX_VALUES, _MAX_VALUES_OF_MANY = 50_000, 500_000
 """Values that a body may hold, nested ones counted: 10,000 ids of files are 10,000, as many records with 20 metadata keys each 450,000.
 Python holds all its threads up while it makes them, some 100 ns for each."""
-_MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
+MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
 """Routes that take lists of texts, as large as `CITEWELL_MAX_BODY_BYTES` allows."""
 
 
@@ -60,7 +60,7 @@ class SoundRoute(APIRoute):
 
 
 def _sends_many(request: Request) -> bool:
-    return request.scope["route"].path in _MANY
+    return request.scope["route"].path in MANY
 
 
 def _read(body: bytes, most: int) -> JsonValue:

@@ -14,12 +14,17 @@ from typing import Any
 
 import pytest
 from fastapi.routing import APIRoute
+from hypothesis import given
+from hypothesis import strategies as st
 from starlette.routing import BaseRoute
 
 from citewell.app import build
+from citewell.features import json_bodies
 from citewell.features.access import ACCESS, Reach
-from citewell.features.bodies import UNKNOWN_SENDER_BYTES
+from citewell.features.auth.cookies import own_cookies
+from citewell.features.bodies import KNOWN_SENDER_BYTES, UNKNOWN_SENDER_BYTES
 from citewell.features.heads import MAX_FIELD_BYTES, MAX_FIELDS, MAX_PARAMETERS
+from citewell.features.json_bodies import check_values
 from citewell.routers import Application
 from citewell.settings import load_settings
 
@@ -175,3 +180,72 @@ async def test_nothing_of_a_body_is_read_before_its_sender_is_known(app: Applica
                 most = 0 if "{trigger_id}" in route.path else UNKNOWN_SENDER_BYTES + SIZE // 4
                 assert sent.taken <= most, (method, path)
     assert asked > 100
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" + b"[]," * 349_000 + b"[]]", b"[" * 500_000, json.dumps({f"x{n}": n for n in range(60_000)}).encode()]
+)
+async def test_what_a_known_sender_sends_is_counted_before_it_is_parsed(app: Application, body: bytes) -> None:
+    """A mebibyte of the smallest values; parsed, it would be a third of a million objects."""
+    headers = [JSON, (b"authorization", b"Bearer " + app.state.services.folder.token().encode())]
+    for method, path in (("POST", "/search"), ("POST", "/chat"), ("PATCH", "/resources/x"), ("POST", "/projects")):
+        await Sent(headers, body=b"{}").to(app, method, path)
+        done = await _cheapest(app, method, path, Sent(headers, body=body))
+        assert done.status == 400, done.answer
+        assert b"values" in done.answer
+        assert done.seconds < MOST_SECONDS
+
+
+async def test_a_body_may_be_as_large_as_its_address_needs(app: Application) -> None:
+    headers = [JSON, (b"authorization", b"Bearer " + app.state.services.folder.token().encode())]
+    body = b" " * KNOWN_SENDER_BYTES + b"{}"
+    paths = {route.path for route in _routes(app.routes)}
+    assert paths >= json_bodies.MANY
+    statuses = {
+        path: (await Sent(headers, body=body).to(app, "POST", path)).status
+        for path in ("/records", "/search", "/chat", "/mcp")
+    }
+    assert statuses == {"/records": 422, "/search": 413, "/chat": 413, "/mcp": 413}
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    )
+)
+def test_values_are_counted_as_the_parser_finds_them(value: object) -> None:
+    """Whatever stands in texts: brackets, quotes and backslashes among it."""
+    counted = _values(value) - 1
+    for body in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        check_values(body.encode("utf-8", "surrogatepass"), counted + _empty(value))
+        if counted:
+            with pytest.raises(ValueError, match="values"):
+                check_values(body.encode("utf-8", "surrogatepass"), counted - 1)
+
+
+def _values(value: object) -> int:
+    """Values in a value, itself and names included."""
+    if isinstance(value, dict):
+        return 1 + sum(1 + _values(one) for one in value.values())
+    return 1 + sum(map(_values, value)) if isinstance(value, list) else 1
+
+
+def _empty(value: object) -> int:
+    """Empty lists and objects, which count as if they held something."""
+    inner = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if inner is None else sum(map(_empty, inner)) + (not inner)
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ([b"citewell_80=cw_a-B.1~; other=x"], b"citewell_80=cw_a-B.1~"),
+        ([b"a=b", b'citewell_https="YWJj=="'], b"citewell_https=YWJj=="),
+        ([b"citewell_80=a;citewell_80_refresh=b"], b"citewell_80=a; citewell_80_refresh=b"),
+        ([b'citewell_80="a\\073b"', b"citewell_81=a b", b"citewell_82=\xff"], b""),
+        ([b"", b";;", b"citewell_80"], b"citewell_80="),
+    ],
+)
+def test_of_the_cookies_only_our_own_are_left(sent: list[bytes], kept: bytes) -> None:
+    assert own_cookies(sent) == kept
