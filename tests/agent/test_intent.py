@@ -14,6 +14,7 @@ from citewell.agent.understand.likeness import SmallTalkLikeness
 from citewell.agent.understand.rephrase import rephrase
 from citewell.agent.understand.small_talk import SmallTalk, is_reply, reply
 from citewell.agent.understand.understanding import MessageReader
+from citewell.types import Scope
 from tests.agent.fakes import WordEmbedder
 
 
@@ -24,7 +25,7 @@ class Words:
         self.words = frozenset(words)
         self.asked: list[Sequence[str]] = []
 
-    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
+    async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
         self.asked.append(words)
         return owner_id == "ada" and not self.words.isdisjoint(words)
 

@@ -63,6 +63,7 @@ from citewell.types import (
     ChunkPlace,
     ChunkType,
     EventType,
+    Filter,
     OutgoingEvent,
     ReindexSelection,
     ResourceFilter,
@@ -1383,7 +1384,8 @@ async def _(world: World) -> None:
             SearchRequest(owner_id=world.ben.owner, query="q", projects=(world.ada.project,))
         )
     mine = SearchRequest(owner_id=world.ben.owner, query="q", projects=("Loans",), resource_ids=None)
-    assert await _chunks(world).resolve_scope(mine) == (world.ben.resource,)
+    found = await _chunks(world).resolve_scope(mine)
+    assert found == Filter(owner_id=world.ben.owner, resource_ids=(world.ben.resource,), corpus=(world.ben.resource,))
 
 
 @isolates(SqlChunks.metadata_keys)
