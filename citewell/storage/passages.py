@@ -26,6 +26,12 @@ class _Files(NamedTuple):
     resource_ids: tuple[str, ...] | None
     project_ids: tuple[str, ...] | None = None
 
+    def count(self, all_files: int) -> int:
+        """How many files their keys are read from, of an owner who has `all_files`; 0 for those of projects, which are not counted."""
+        if self.resource_ids is not None:
+            return len(self.resource_ids)
+        return all_files if self.project_ids is None else 0
+
 
 @dataclass(frozen=True, slots=True)
 class _KnownKeys:
@@ -117,7 +123,7 @@ class SqlChunks:
         now, revision = time.monotonic(), await self.metadata.revision(files.owner_id)
         known = self._keys.get(files)
         if known is not None and now - known.read_at < seconds:
-            age, count = now - known.read_at, revision.files
+            age, count = now - known.read_at, files.count(revision.files)
             if known.revision == revision or (count > _FEW_FILES and age < count * _SECONDS_PER_FILE):
                 return known.keys
         found = await read(revision)

@@ -963,6 +963,15 @@ async def _(world: World) -> None:
     assert await found.known_contents(world.ada.owner, hashes) == set(hashes)
 
 
+@isolates(ResourceRepository.outside)
+async def _(world: World) -> None:
+    found, content = ResourceRepository(world.database), new_resource("", "secret").content_hash
+    secret, _ = await found.create(new_resource(world.ada.owner, "secret"), "")
+    names = [content, secret.id, world.ada.resource, world.ben.resource]
+    assert await found.outside(world.ada.owner, names, [world.ada.project]) == {content, secret.id}
+    assert await found.outside(world.ben.owner, names, []) == {world.ben.resource}
+
+
 @isolates(ResourceRepository.page)
 async def _(world: World) -> None:
     found, _ = await ResourceRepository(world.database).page(world.ben.owner, ResourceFilter(), 10, None)
@@ -1527,6 +1536,8 @@ async def _(world: World) -> None:
     (theirs,) = await densities.measure(world.ada.owner, ["md"])
     assert theirs.tokens > 0
     assert await densities.measure(world.ben.owner, ["md"]) == []
+    assert await densities.measure(world.ada.owner, ["md"], [world.ada.project]) == [theirs]
+    assert await densities.measure(world.ada.owner, ["md"], [world.ben.project]) == []
 
 
 @isolates(FacetRepository.facets)
