@@ -309,11 +309,11 @@ class MetadataRepository:
     async def _by_id(self, owner_id: str, ids: Sequence[str], project_ids: Sequence[str] | None) -> set[str]:
         found: set[str] = set()
         linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids or ()))
-        inside = sa.true() if project_ids is None else resources.c.id.in_(linked)
+        admitted = sa.true() if project_ids is None else resources.c.id.in_(linked)
         for start in range(0, len(ids), _MAX_PARAMETERS):
             part = ids[start : start + _MAX_PARAMETERS]
             mine = unindexed(resources.c.owner_id) == owner_id
-            query = sa.select(resources.c.id).where(mine, resources.c.id.in_(part), inside)
+            query = sa.select(resources.c.id).where(mine, resources.c.id.in_(part), admitted)
             found |= {row["id"] for row in await self._database.rows(query)}
         return found
 

@@ -1436,6 +1436,11 @@ async def _(world: World) -> None:
             await metadata.resolve(world.ben.owner, [name])
     async with world.refused():
         await metadata.resolve(world.ben.owner, ["policy"], [world.ada.project])
+    empty = (await ProjectRepository(world.database).create(world.ada.owner, "Empty")).id
+    for name in ("policy", world.ada.resource):
+        assert await metadata.resolve(world.ada.owner, [name], [world.ada.project]) == (world.ada.resource,)
+        async with world.refused():
+            await metadata.resolve(world.ada.owner, [name], [empty])
 
 
 @isolates(MetadataRepository.keys)

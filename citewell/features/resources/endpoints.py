@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -10,7 +11,15 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from citewell.agent.turn.pictures import require_showable
-from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
+from citewell.errors import (
+    BytesQuotaReached,
+    CitewellError,
+    FilesQuotaReached,
+    InvalidFilter,
+    InvalidInput,
+    InvalidMetadata,
+    named,
+)
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
@@ -124,19 +133,19 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     """
     service = _service(request)
     spool = partial(service.receiving, grant.owner_id)
-    upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
-    options, strict = _options(upload)
-    said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
-    resource, outcome = await service.upload(
-        grant.owner_id,
-        upload.file,
-        upload.filename,
-        project=_project(upload, grant),
-        said=said,
-        options=options,
-        strict=strict,
-        within=grant.projects,
-    )
+    with _quota_without_figures(grant):
+        upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
+        options, strict = _options(upload)
+        resource, outcome = await service.upload(
+            grant.owner_id,
+            upload.file,
+            upload.filename,
+            project=_project(upload, grant),
+            said=_said(upload),
+            options=options,
+            strict=strict,
+            within=grant.projects,
+        )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
     [seen] = await _seen(request, grant, ResourceOut.of(resource))
     return IngestedOut(**seen.model_dump(), outcome=outcome)
@@ -234,13 +243,14 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
-    asked, _ = _options(upload)
-    options = asked.over(UploadOptions())
-    metadata = _metadata(upload)
-    replaced = await service.replace(
-        owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
-    )
+    with _quota_without_figures(grant):
+        upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
+        asked, _ = _options(upload)
+        options = asked.over(UploadOptions())
+        metadata = _metadata(upload)
+        replaced = await service.replace(
+            owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
+        )
     [seen] = await _seen(request, grant, ResourceOut.of(replaced))
     return seen
 
@@ -373,6 +383,17 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     return await stored_bytes(stored, {})
 
 
+@contextmanager
+def _quota_without_figures(grant: Grant) -> Generator[None]:
+    """Refuse an upload that is too much for the owner without saying, to who is kept to projects, how much the owner has in all."""
+    try:
+        yield
+    except (FilesQuotaReached, BytesQuotaReached) as error:
+        if grant.projects is None:
+            raise
+        raise type(error)() from None
+
+
 async def _seen(request: Request, grant: Grant, *found: ResourceOut) -> list[ResourceOut]:
     """What the holder of a grant sees of resources."""
     if grant.projects is None:
@@ -415,6 +436,10 @@ def _project(upload: Upload, grant: Grant) -> str | None:
     except CitewellError:
         upload.file.path.unlink(missing_ok=True)
         raise
+
+
+def _said(upload: Upload) -> Said:
+    return Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
 
 
 def _metadata(upload: Upload) -> dict[str, Any] | None:
