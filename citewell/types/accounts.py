@@ -168,10 +168,14 @@ class SharedProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Whose files a request is about, and which: those of some projects (their names by id), or all where `projects` is None."""
+    """Whose files a request is about, and which: those of some projects (their names by id), or all where `projects` is None.
+
+    sees_history: whether earlier versions of them are open to it; not where it is for some projects and may only read.
+    """
 
     owner_id: str
     projects: Mapping[str, str] | None = None
+    sees_history: bool = True
 
     @property
     def kept_to(self) -> tuple[str, ...] | None:

@@ -134,7 +134,8 @@ class Resource:
     """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes.
 
     metadata is what people say of it, extraction_metadata what it says of itself; thread is the conversation that it came with.
-    vectors_done of vectors_total passages have their vectors.
+    vectors_done of vectors_total passages have their vectors. bytes_hash is the SHA-256 of the bytes; content_hash, by which the
+    resource is known, is another one for an item of a source and for a project's own copy.
     """
 
     id: str
@@ -144,6 +145,7 @@ class Resource:
     file_size_bytes: int
     mime_type: str
     content_hash: str
+    bytes_hash: str
     detected_category: str
     type: str
     source: str
