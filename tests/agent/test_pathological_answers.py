@@ -36,7 +36,10 @@ SHAPES = {
 }
 NESTED = {f"{pair} nested": pair for pair in ("[]", "()", "“”", "<>")}
 
-_SOURCES = (Source(1, hit("The heron nests in April. It eats fish and frogs [2].")), Source(3, hit("Boats, 17 of them.")))
+_SOURCES = (
+    Source(1, hit("The heron nests in April. It eats fish and frogs [2].")),
+    Source(3, hit("Boats, 17 of them.")),
+)
 _CHECKER = CitationChecker(WordEmbedder())
 
 
