@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -42,10 +43,11 @@ async def test_long_queries_of_one_owner_hold_up_neither_shared_threads_nor_anot
 
 
 async def test_queries_that_nobody_waits_for_any_more_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    ended = list[str]()
+    begun, ended = threading.Event(), list[str]()
     execute = copies._execute
 
     def watched(*arguments: object) -> object:
+        begun.set()
         try:
             return execute(*arguments)  # type: ignore[arg-type]
         finally:
@@ -55,7 +57,7 @@ async def test_queries_that_nobody_waits_for_any_more_end(monkeypatch: pytest.Mo
     reader = CopyReader()
     asked = asyncio.create_task(reader.run("ada", NOWHERE, ENDLESS, []))
     async with asyncio.timeout(PATIENCE):
-        await asyncio.sleep(0.2)
+        await asyncio.to_thread(begun.wait, PATIENCE)
         asked.cancel()
         await asyncio.gather(asked, return_exceptions=True)
     assert ended == ["ended"]
