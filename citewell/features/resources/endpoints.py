@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -12,7 +13,7 @@ from fastapi.responses import StreamingResponse
 from citewell.agent.turn.pictures import require_showable
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload, receive_upload
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
+from citewell.features.http import ERROR_RESPONSES, CurrentGrant, CurrentPrincipal, NarrowedGrant, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.said import Said
@@ -38,6 +39,7 @@ from citewell.features.resources.schemas import (
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.schemas import ErrorResponse
+from citewell.features.waiting import begun
 from citewell.filters import parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
@@ -291,16 +293,18 @@ async def get_chunk(request: Request, resource_id: ResourceId, chunk_id: str, ow
 
 
 @router.get("/resources/{resource_id}/events")
-async def follow_events(request: Request, resource_id: ResourceId, owner: Owner) -> StreamingResponse:
+async def follow_events(
+    request: Request, resource_id: ResourceId, owner: Owner, principal: CurrentPrincipal
+) -> StreamingResponse:
     """Changes of state as NDJSON lines, until a terminal one."""
     service = _service(request)
-    await service.get(owner, resource_id)
 
-    async def lines() -> AsyncIterator[bytes]:
-        async for event in service.follow(owner, resource_id):
-            yield dumped(event) + b"\n"
+    async def lines() -> AsyncGenerator[bytes]:
+        async with service.streams.hold(principal.owner_id), aclosing(service.follow(owner, resource_id)) as events:
+            async for event in events:
+                yield dumped(event) + b"\n"
 
-    return StreamingResponse(lines(), media_type="application/x-ndjson")
+    return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
 
 
 @router.get("/resources/{resource_id}/file", response_class=Response, responses=_FILE_RESPONSES)
