@@ -1,9 +1,9 @@
-"""Waits for what is sent whole, and stops the work when the client does not wait."""
+"""Waits for what is sent whole and for the beginning of what is sent in pieces, and stops the work when the client does not wait."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any, TypeVar
 
@@ -27,6 +27,20 @@ async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
     if found is None:
         raise HTTPException(CLIENT_LEFT)
     return found
+
+
+async def begun(pieces: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """The same pieces, once the first is there: what is refused before that is an answer of its own, not a download that breaks off."""
+    first = [piece] if (piece := await anext(pieces, None)) is not None else []
+    return _rest(first, pieces)
+
+
+async def _rest(first: Sequence[T], pieces: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    async with aclosing(pieces):
+        for piece in first:
+            yield piece
+        async for piece in pieces:
+            yield piece
 
 
 async def _unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T | None:

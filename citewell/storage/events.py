@@ -33,6 +33,13 @@ class EventRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
+    async def newest(self, resource_id: str) -> int:
+        """The id of the last event of a resource; 0 without any."""
+        query = sa.select(sa.func.max(resource_events.c.id).label("newest")).where(
+            resource_events.c.resource_id == resource_id
+        )
+        return (await self._database.rows(query))[0]["newest"] or 0
+
     async def since(self, resource_id: str, after: int = 0) -> list[dict[str, JsonValue]]:
         """Events of a resource with an id above `after`, oldest first."""
         table = resource_events

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 from collections.abc import AsyncGenerator, Sequence
@@ -15,6 +16,7 @@ from citewell.features.audit.schemas import AuditEntryOut, AuditFormat, AuditLis
 from citewell.features.audit.service import AuditLog
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, while_admitted
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.waiting import begun
 from citewell.types.audit import AuditAction, AuditEntry, AuditFilter, AuditOutcome
 
 router = APIRouter(tags=["audit log"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -74,7 +76,7 @@ async def export_audit_log(
     format: AuditFormat = AuditFormat.NDJSON,
 ) -> StreamingResponse:
     """All entries that match, newest first, as a file. That they were exported is an entry itself."""
-    pages = while_admitted(request, principal, _service(request).export(principal, owner, wanted))
+    pages = while_admitted(request, principal, await begun(_service(request).export(principal, owner, wanted)))
     lines = _csv(pages) if format is AuditFormat.CSV else _ndjson(pages)
     headers = {"Content-Disposition": f'attachment; filename="audit.{format.value}"'}
     return StreamingResponse(lines, media_type=_MEDIA_TYPES[format], headers=headers)
@@ -82,15 +84,23 @@ async def export_audit_log(
 
 async def _ndjson(pages: AsyncGenerator[list[AuditEntry]]) -> AsyncGenerator[str]:
     async for page in pages:
-        yield "".join(f"{AuditEntryOut.of(one).model_dump_json()}\n" for one in page)
+        yield await asyncio.to_thread(_as_ndjson, page)
 
 
 async def _csv(pages: AsyncGenerator[list[AuditEntry]]) -> AsyncGenerator[str]:
     names = list(AuditEntryOut.model_fields)
     yield _lines([names])
     async for page in pages:
-        shown = [AuditEntryOut.of(one).model_dump(mode="json") for one in page]
-        yield _lines([[_cell(row[name]) for name in names] for row in shown])
+        yield await asyncio.to_thread(_as_csv, page, names)
+
+
+def _as_ndjson(page: Sequence[AuditEntry]) -> str:
+    return "".join(f"{AuditEntryOut.of(one).model_dump_json()}\n" for one in page)
+
+
+def _as_csv(page: Sequence[AuditEntry], names: Sequence[str]) -> str:
+    shown = [AuditEntryOut.of(one).model_dump(mode="json") for one in page]
+    return _lines([[_cell(row[name]) for name in names] for row in shown])
 
 
 def _lines(rows: Sequence[Sequence[str]]) -> str:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 import orjson
 
 from citewell.errors import Forbidden, Unavailable
+from citewell.shares import Shares
 from citewell.storage.audit import AuditRepository
 from citewell.types.accounts import Principal
 from citewell.types.audit import AuditEntry, AuditFilter
@@ -42,6 +43,7 @@ class AuditLog:
     entries: AuditRepository
     days: int
     pause_seconds: float = _PAUSE_SECONDS
+    _exports: Shares = field(default_factory=lambda: Shares("exports of the audit log", each=1))
     _waiting: deque[AuditEntry] = field(default_factory=deque[AuditEntry])
     _written: asyncio.Event = field(default_factory=asyncio.Event)
     _wakeup: asyncio.Event = field(default_factory=asyncio.Event)
@@ -108,16 +110,17 @@ class AuditLog:
         return await self.entries.page(_whose(principal, owner), wanted, limit, cursor)
 
     def export(self, principal: Principal, owner: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
-        """All of it, in pages, newest first. Raises `Forbidden` as `page` does, before anything is sent."""
-        return self._pages(_whose(principal, owner), wanted)
+        """All of it, in pages, newest first. Raises `Forbidden` as `page` does, and with the first page `RateLimited` while another export of the principal is under way."""
+        return self._pages(principal.owner_id, _whose(principal, owner), wanted)
 
-    async def _pages(self, owner_id: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
+    async def _pages(self, asker: str, owner_id: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
         cursor: str | None = None
-        while True:
-            found, cursor = await self.entries.page(owner_id, wanted, _PAGE, cursor)
-            yield found
-            if cursor is None:
-                return
+        async with self._exports.hold(asker):
+            while True:
+                found, cursor = await self.entries.page(owner_id, wanted, _PAGE, cursor)
+                yield found
+                if cursor is None:
+                    return
 
     async def _loop(self) -> None:
         while True:

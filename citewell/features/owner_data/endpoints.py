@@ -11,6 +11,7 @@ from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, whi
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.owner_data.schemas import ErasureIn, ErasureOut
 from citewell.features.owner_data.service import OwnerDataService
+from citewell.features.waiting import begun
 
 router = APIRouter(tags=["your data"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _ARCHIVE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "a ZIP archive"}}
@@ -24,7 +25,7 @@ def _service(request: Request) -> OwnerDataService:
 async def export_everything(request: Request, owner: Owner, principal: CurrentPrincipal) -> StreamingResponse:
     """Everything that belongs to the owner: files as they were uploaded, and what the database has, as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="citewell-export.zip"'}
-    pieces = while_admitted(request, principal, _service(request).export(owner))
+    pieces = while_admitted(request, principal, await begun(_service(request).export(owner)))
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 

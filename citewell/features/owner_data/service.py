@@ -8,10 +8,12 @@ import io
 import re
 import time
 import zipfile
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -20,6 +22,7 @@ from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
 from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
+from citewell.shares import Shares
 from citewell.storage.content import ContentRepository
 from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
 from citewell.storage.table_copies import copy_path
@@ -28,6 +31,8 @@ from citewell.types.accounts import ERASURE_CONFIRMATION
 
 _UNSAFE = re.compile(r"[^\w .()\-]+")
 _MAX_NAME = 120
+_ROWS_AT_ONCE = 100  # rows that are packed in one step, a few hundred kilobytes
+T = TypeVar("T")
 _ROUNDS = 3  # what is uploaded while files are being erased is erased in the next round
 # What the owner of this machine keeps: the way in, and a project to begin with.
 _STAYING = frozenset({"table tokens", "table projects"})
@@ -88,6 +93,62 @@ class _Pieces(io.RawIOBase):
         return taken
 
 
+class _Archive:
+    """A ZIP archive that is made in threads: no step takes longer than a piece of a file, and none goes on after its caller."""
+
+    def __init__(self) -> None:
+        self._pieces = _Pieces()
+        self._zip = zipfile.ZipFile(self._pieces, "w", zipfile.ZIP_DEFLATED, allowZip64=True)
+
+    def text(self, name: str, text: str) -> None:
+        """Add a short text."""
+        self._zip.writestr(name, text)
+
+    @asynccontextmanager
+    async def entry(self, name: str, compression: int) -> AsyncGenerator[Callable[..., Awaitable[bytes]]]:
+        """Add one file: what is given to the block makes bytes of its argument, adds them, and returns what can be sent by then."""
+        info = zipfile.ZipInfo(name, time.gmtime()[:6])
+        info.compress_type = compression
+        with self._zip.open(info, "w", force_zip64=True) as entry:
+
+            def add(packed: Callable[[Any], bytes], of: Any) -> bytes:
+                entry.write(packed(of))
+                return self._pieces.take()
+
+            yield partial(_whole, add)
+
+    async def end(self) -> bytes:
+        """Its directory, and all that was not sent yet."""
+        await _whole(self._zip.close)
+        return self._pieces.take()
+
+
+async def _whole(work: Callable[..., T], *arguments: Any) -> T:
+    """What the work returns, in a thread. Who is cancelled meanwhile waits for its end, as two must not write at once."""
+    step = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
+    try:
+        return await asyncio.shield(step)
+    except asyncio.CancelledError:
+        await asyncio.wait({step})
+        raise
+
+
+async def _batches(rows: AsyncGenerator[T]) -> AsyncGenerator[list[T]]:
+    batch = list[T]()
+    async with contextlib.aclosing(rows):
+        async for row in rows:
+            batch.append(row)
+            if len(batch) == _ROWS_AT_ONCE:
+                yield batch
+                batch = []
+    if batch:
+        yield batch
+
+
+def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    return b"".join(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDataService:
     """Hands over or erases what belongs to an owner.
@@ -107,33 +168,32 @@ class OwnerDataService:
     lost: LostAndFound
     local_owner: str
     forget_credentials: Callable[[], None]
+    exports: Shares = field(default_factory=lambda: Shares("exports", each=1))
 
     async def export(self, owner_id: str) -> AsyncGenerator[bytes]:
-        """A ZIP archive in pieces: the files as they were uploaded, and what the database has, as JSON."""
-        pieces, missing = _Pieces(), list[str]()
-        with zipfile.ZipFile(pieces, "w", zipfile.ZIP_DEFLATED, allowZip64=True) as archive:
-            archive.writestr("README.txt", _README)
+        """A ZIP archive in pieces: the files as they were uploaded, and what the database has, as JSON.
+
+        `RateLimited` while another export of the owner is under way. Packing is done in threads, a piece at a time.
+        """
+        async with self.exports.hold(owner_id):
+            archive = _Archive()
+            archive.text("README.txt", _README)
             for table in EXPORTED:
-                info = zipfile.ZipInfo(f"tables/{table}.ndjson", time.gmtime()[:6])
-                info.compress_type = zipfile.ZIP_DEFLATED
-                with archive.open(info, "w", force_zip64=True) as entry:
-                    async for row in self.data.rows(owner_id, table):
-                        entry.write(orjson.dumps(row, default=str, option=orjson.OPT_APPEND_NEWLINE))
-                        if piece := pieces.take():
-                            yield piece
+                async with archive.entry(f"tables/{table}.ndjson", zipfile.ZIP_DEFLATED) as write:
+                    async for rows in _batches(self.data.rows(owner_id, table)):
+                        yield await write(_lines, rows)
+            missing = list[str]()
             for one in await self.data.originals(owner_id):
-                info = zipfile.ZipInfo(_name(one), time.gmtime()[:6])  # most formats are compressed already: stored
                 try:
-                    with archive.open(info, "w", force_zip64=True) as entry:
+                    # Most formats are compressed already.
+                    async with archive.entry(_name(one), zipfile.ZIP_STORED) as write:
                         async for data in self.blobs.get(one.key):
-                            entry.write(data)
-                            if piece := pieces.take():
-                                yield piece
+                            yield await write(bytes, data)
                 except (NotFound, DamagedFile):
                     missing.append(f"{_name(one)}\n")
             if missing:
-                archive.writestr("missing.txt", "".join(missing))
-        yield pieces.take()
+                archive.text("missing.txt", "".join(missing))
+            yield await archive.end()
 
     async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
         """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Generator
+from collections.abc import AsyncGenerator, Generator
 from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal, cast
@@ -55,6 +55,7 @@ from citewell.features.resources.schemas import (
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.schemas import ErrorResponse
+from citewell.features.waiting import begun
 from citewell.filters import parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
@@ -323,15 +324,15 @@ async def follow_events(
 ) -> StreamingResponse:
     """Changes of state as NDJSON lines, until a terminal one."""
     service = _service(request)
-    await service.get(owner, resource_id)
 
-    async def lines() -> AsyncIterator[bytes]:
+    async def lines() -> AsyncGenerator[bytes]:
         number = 0
-        async for event in while_admitted(request, principal, service.follow(owner, resource_id)):
-            number += 1  # not its own number, which counts what happens to all files of the server
-            yield dumped(event | {"id": number}) + b"\n"
+        async with service.streams.hold(principal.owner_id):
+            async for event in while_admitted(request, principal, service.follow(owner, resource_id)):
+                number += 1  # not its own number, which counts what happens to all files of the server
+                yield dumped(event | {"id": number}) + b"\n"
 
-    return StreamingResponse(lines(), media_type="application/x-ndjson")
+    return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
 
 
 @router.get("/resources/{resource_id}/file", response_class=Response, responses=_FILE_RESPONSES)

@@ -9,7 +9,7 @@ import os
 import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,7 @@ from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.lost_found import LostAndFound
 from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
+from citewell.shares import Shares
 from citewell.storage.events import EventRepository
 from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.jobs import JobRepository
@@ -54,6 +55,9 @@ from citewell.types import (
 
 _EVENT_POLL_SECONDS = 0.2
 _POLLS_PER_LOOK = 5
+_STREAMS = (
+    100  # of changes of state that one owner follows at once: the browser has one for each file that it has just sent
+)
 _PIECE = 1024 * 1024
 # How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
 _APPLIED_SECONDS = 10.0
@@ -79,6 +83,8 @@ class ResourceService:
     chunking: ChunkConfig
     wake: Callable[..., None]
     lost: LostAndFound
+    streams: Shares = field(default_factory=lambda: Shares("streams of events", each=_STREAMS))
+    _looks: dict[str, asyncio.Task[int]] = field(default_factory=dict[str, "asyncio.Task[int]"])
 
     def open_spool(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
         """A place for the bytes of one file of at least so many; leave its block without `finish`, and nothing is left behind.
@@ -348,8 +354,8 @@ class ResourceService:
         """Changes of state as they come, until a terminal one."""
         last = 0
         for poll in itertools.count():
-            # Many may follow at once, and most polls find nothing: the resource itself is read when something happened, and now and then.
-            if poll % _POLLS_PER_LOOK == 0 or await self.events.since(resource_id, last):
+            # Most polls find nothing: the resource itself is read when something happened, and now and then.
+            if poll % _POLLS_PER_LOOK == 0 or await self._newest_event(resource_id) > last:
                 resource = await self.resources.get(owner_id, resource_id)
                 for event in await self.events.since(resource_id, last):
                     last = int(str(event["id"]))
@@ -357,6 +363,14 @@ class ResourceService:
                 if resource.status in TERMINAL:
                     return
             await asyncio.sleep(_EVENT_POLL_SECONDS)
+
+    async def _newest_event(self, resource_id: str) -> int:
+        """The id of a file's last event: all that follow the file within one span of polling look together."""
+        look = self._looks.get(resource_id)
+        if look is None:
+            look = self._looks[resource_id] = asyncio.create_task(self.events.newest(resource_id))
+            asyncio.get_running_loop().call_later(_EVENT_POLL_SECONDS, self._looks.pop, resource_id, None)
+        return await asyncio.shield(look)
 
     async def wait(self, owner_id: str, resource_id: str) -> Resource:
         """The resource once it is in a terminal state."""

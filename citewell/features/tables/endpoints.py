@@ -6,7 +6,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 
-from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
@@ -27,13 +27,16 @@ async def list_rows(
     resource_id: ResourceId,
     table_id: str,
     owner: Owner,
+    principal: CurrentPrincipal,
     offset: Whole = 0,
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
     row: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> RowPage:
     """Rows of a table (`extraction_metadata.tables`); with `row` from that row on."""
     return RowPage.of(
-        await unless_left(request, _service(request).page(owner, resource_id, table_id, offset, limit, row))
+        await unless_left(
+            request, _service(request).page(owner, principal.owner_id, resource_id, table_id, offset, limit, row)
+        )
     )
 
 
@@ -43,7 +46,10 @@ async def spread(
     resource_id: ResourceId,
     table_id: str,
     owner: Owner,
+    principal: CurrentPrincipal,
     column: Annotated[str, Query(min_length=1, max_length=1_000)],
 ) -> SpreadOut:
     """How the values of a column are distributed."""
-    return SpreadOut.of(await unless_left(request, _service(request).spread(owner, resource_id, table_id, column)))
+    return SpreadOut.of(
+        await unless_left(request, _service(request).spread(owner, principal.owner_id, resource_id, table_id, column))
+    )

@@ -47,13 +47,13 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableService:
-    """Reads tables from their exact copies."""
+    """Reads tables from their exact copies. `asker` is who waits for it: whoever shares a file takes nothing from its owner's turns."""
 
     tables: SqlTables
     _copies: CopyReader = field(default_factory=CopyReader)
 
     async def page(
-        self, owner_id: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
+        self, owner_id: str, asker: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
     ) -> TablePage:
         """Rows in the file's order. With `row` the page begins with that row (or the next one there is)."""
         table, path = await self._open(owner_id, resource_id, table_id)
@@ -61,29 +61,29 @@ class TableService:
         shown = ", ".join([ROW_COLUMN, *(quoted(name) for name in columns)])
         if row is not None:
             before = await self._run(
-                owner_id, path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW_COLUMN} < ?", [str(path), row]
+                asker, path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW_COLUMN} < ?", [str(path), row]
             )
             offset = before[0][0]
         sql = f"SELECT {shown} FROM read_parquet(?) LIMIT {int(limit)} OFFSET {int(offset)}"
-        found = await self._run(owner_id, path, sql, [str(path)])
+        found = await self._run(asker, path, sql, [str(path)])
         rows = tuple((int(values[0]), tuple(values[1:])) for values in found)
         return TablePage(columns, rows, offset, table.rows)
 
-    async def spread(self, owner_id: str, resource_id: str, table_id: str, column: str) -> Spread:
+    async def spread(self, owner_id: str, asker: str, resource_id: str, table_id: str, column: str) -> Spread:
         """How the values of a column are distributed; `NotFound` for a column that the table does not have."""
         table, path = await self._open(owner_id, resource_id, table_id)
         found = next((c for c in table.columns if c.name == column), None)
         if found is None:
             raise NotFound("The table has no such column.")
         numeric = found.is_numeric
-        bars = await (self._histogram(owner_id, path, column) if numeric else self._frequent(owner_id, path, column))
-        filled = await self._run(owner_id, path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
+        bars = await (self._histogram(asker, path, column) if numeric else self._frequent(asker, path, column))
+        filled = await self._run(asker, path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
 
-    async def _histogram(self, owner_id: str, path: Path, column: str) -> tuple[Bar, ...]:
+    async def _histogram(self, asker: str, path: Path, column: str) -> tuple[Bar, ...]:
         name = quoted(column)
         ends = await self._run(
-            owner_id, path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
+            asker, path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
         )
         low, high = ends[0]
         if low is None:
@@ -93,17 +93,17 @@ class TableService:
             f"SELECT least(floor(({name}::DOUBLE - ?) / ?), {_BINS - 1})::INTEGER AS bin, count(*) "
             f"FROM read_parquet(?) WHERE {name} IS NOT NULL GROUP BY bin"
         )
-        counts = {b: n for b, n in await self._run(owner_id, path, sql, [low, width, str(path)]) if b is not None}
+        counts = {b: n for b, n in await self._run(asker, path, sql, [low, width, str(path)]) if b is not None}
         bins = _BINS if high > low else 1
         return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
 
-    async def _frequent(self, owner_id: str, path: Path, column: str) -> tuple[Bar, ...]:
+    async def _frequent(self, asker: str, path: Path, column: str) -> tuple[Bar, ...]:
         name = quoted(column)
         sql = (
             f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
             f"GROUP BY value ORDER BY n DESC, value LIMIT {_MAX_VALUES}"
         )
-        return tuple(Bar(str(value), n) for value, n in await self._run(owner_id, path, sql, [str(path)]))
+        return tuple(Bar(str(value), n) for value, n in await self._run(asker, path, sql, [str(path)]))
 
     async def _open(self, owner_id: str, resource_id: str, table_id: str) -> tuple[TableInfo, Path]:
         for table in await self.tables.list_tables(owner_id, Scope(resource_ids=(resource_id,))):
@@ -111,8 +111,8 @@ class TableService:
                 return table, await self.tables.open_table(owner_id, table)
         raise NotFound("The file has no such table.")
 
-    async def _run(self, owner_id: str, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    async def _run(self, asker: str, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
-            return await self._copies.run(owner_id, path, sql, parameters)
+            return await self._copies.run(asker, path, sql, parameters)
         except UnreadableCopy as error:
             raise DamagedFile(_DAMAGED_COPY) from error

@@ -323,7 +323,8 @@ async function follow({ id, owner, workspace }: Upload, resourceId: string): Pro
       change(id, { status: resource.status, stages, ...(problem && { problem }) });
       return;
     } catch (error) {
-      if (error instanceof ApiError && error.status !== 401) throw error;
+      // 429: as many files are followed at once as may be.
+      if (error instanceof ApiError && error.status !== 401 && error.status !== 429) throw error;
       if (!uploads.get().some((upload) => upload.id === id)) return;
       await new Promise((resolve) => setTimeout(resolve, RECONNECT_MS));
     }
