@@ -14,7 +14,6 @@ import pytest
 from fastapi import Request
 
 from citewell.features import http
-from citewell.features.auth.service import end_of, lifetime
 from citewell.features.http import while_admitted
 from citewell.types.accounts import Principal
 from tests.accounts.people import Browser, signed_up
@@ -101,11 +100,11 @@ def test_only_the_owner_of_a_project_invites_to_it_and_nobody_else_becomes_its_o
 def test_the_earlier_end_counts(days: int | None, left: float | None, wanted: float | None) -> None:
     now = time.time()
     principal = Principal(owner_id="ada", expires_at=left and now + left * _DAY)
-    found = end_of(principal, days)
+    found = principal.end_of(days)
     assert found == (None if wanted is None else pytest.approx(now + wanted * _DAY, abs=5.0))
     if days is not None:
         assert wanted is not None
-        assert lifetime(principal, days) == pytest.approx(wanted * _DAY, abs=5.0)
+        assert principal.lifetime(days) == pytest.approx(wanted * _DAY, abs=5.0)
 
 
 async def test_an_open_stream_ends_when_its_reader_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from citewell.errors import Forbidden, NotFound, RateLimited, UnnamedProject, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.addresses import network_of, shortened
-from citewell.features.auth.service import AuthService, check_person, lifetime
+from citewell.features.auth.service import AuthService, check_person
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.audit import AuditRepository
@@ -221,7 +221,7 @@ class AccountService:
         address = checked_email(email) if email is not None else None
         given = (role or Role.VIEWER) if project_id is not None else None
         return await self.invitations.create(
-            principal.owner_id, lifetime(principal, days), address, project_id, given, principal.token_id
+            principal.owner_id, principal.lifetime(days), address, project_id, given, principal.token_id
         )
 
     async def invited(self, principal: Principal) -> list[Invitation]:
