@@ -90,7 +90,8 @@ _ORIGINAL = Prepared(
 class Receipt:
     """What a deletion removed: counts, and the keys of the blobs that must be deleted next.
 
-    quotations: citations in conversations, whosever they are, that were emptied. `is_busy` says that a worker held one of the resources: it may write points until it notices.
+    quotations: citations in conversations, whosever they are, that were emptied. `is_busy` says that a worker held one of the resources:
+    it may write points until it notices.
     """
 
     id: str
@@ -298,7 +299,7 @@ class ResourceRepository:
             quotations = await connection.run_sync(empty, ids)
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
             receipt = Receipt(
-                str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, quotations, is_busy=is_busy
+                str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, quotations=quotations, is_busy=is_busy
             )
             await connection.execute(
                 sa.insert(deletions).values(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -20,6 +21,7 @@ class AccessScope(StrEnum):
 
 
 ALL_SCOPES = frozenset(AccessScope)
+_DAY = 86_400.0
 ERASURE_CONFIRMATION = "erase everything"
 """What says that erasing all that an owner has is meant."""
 
@@ -128,6 +130,16 @@ class Principal:
     name: str | None = None
     managed_by: str | None = None
     expires_at: float | None = None
+
+    def end_of(self, days: int | None) -> float | None:
+        """When what it makes for so many days (None: without an end) expires: no later than itself."""
+        asked = None if days is None else time.time() + days * _DAY
+        return min((end for end in (asked, self.expires_at) if end is not None), default=None)
+
+    def lifetime(self, days: int) -> float:
+        """The seconds for which a link that it makes for so many days works."""
+        seconds = days * _DAY
+        return seconds if self.expires_at is None else min(seconds, self.expires_at - time.time())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

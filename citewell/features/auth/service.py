@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +147,7 @@ class AuthService:
                 raise Forbidden("A token cannot make another one for projects that are closed to itself.")
             ids = named
         return await self.owners.create_token(
-            owner_id, name.strip(), end_of(principal, days), scopes or principal.scopes, ids, principal.token_id
+            owner_id, name.strip(), principal.end_of(days), scopes or principal.scopes, ids, principal.token_id
         )
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
@@ -240,19 +239,6 @@ def check_no_more(principal: Principal, scopes: frozenset[AccessScope]) -> None:
     """Raise `Forbidden` for scopes of a new credential that the one that makes it does not have."""
     if not scopes <= principal.scopes:
         raise Forbidden("A token cannot make another one that is good for more than itself.")
-
-
-def end_of(principal: Principal, days: int | None) -> float | None:
-    """When what a credential makes for so many days (None: without an end) expires: no later than the credential itself."""
-    asked = time.time() + days * _DAY if days else None
-    return min((end for end in (asked, principal.expires_at) if end is not None), default=None)
-
-
-def lifetime(principal: Principal, days: int) -> float:
-    """The seconds that a link made for so many days works: no longer than the credential that makes it."""
-    end = end_of(principal, days)
-    assert end is not None
-    return end - time.time()
 
 
 def check_person(principal: Principal) -> None:

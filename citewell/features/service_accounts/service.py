@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
-from citewell.features.auth.service import AuthService, check_no_more, check_person, end_of
+from citewell.features.auth.service import AuthService, check_no_more, check_person
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.types.accounts import ERASURE_CONFIRMATION, AccessScope, PersonState, Principal, ServiceAccount
@@ -66,7 +66,7 @@ class ServiceAccountService:
         account = await self.accounts.get(self._manager(principal), account_id)
         check_no_more(principal, scopes)
         ids = None if projects is None else _resolved(account, projects)
-        end = end_of(principal, days)
+        end = principal.end_of(days)
         return await self.owners.create_token(account.acts_as, _shown(name), end, scopes, ids, principal.token_id)
 
     async def rotate_key(self, principal: Principal, account_id: str, key_id: str) -> tuple[TokenInfo, str]:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 
 from citewell.agent.citations.claims import keep_known
 from citewell.features.addresses import network_of
-from citewell.features.auth.service import lifetime
 from citewell.features.limits import Refusals
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
@@ -29,7 +28,7 @@ class SharedAnswerService:
         self, principal: Principal, thread_id: str, message_id: str, days: int
     ) -> tuple[SharedAnswer, str]:
         """A new link and its secret, which is shown this once. It ends no later than the credential that makes it."""
-        seconds = lifetime(principal, days)
+        seconds = principal.lifetime(days)
         return await self.shared.create(principal.owner_id, thread_id, message_id, seconds, principal.token_id)
 
     async def all(self, owner_id: str) -> list[SharedAnswer]:
