@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from pydantic import Field
@@ -57,6 +58,8 @@ class SpreadOut(Schema):
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
+    if isinstance(value, float) and not math.isfinite(value):  # JSON has no number for it
+        return None if math.isnan(value) else str(value)
     if value is None or isinstance(value, str | bool | float):
         return value
     return value if isinstance(value, int) and abs(value) < _EXACT else str(value)

@@ -81,18 +81,14 @@ class TableService:
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
 
     async def _histogram(self, asker: str, path: Path, column: str) -> tuple[Bar, ...]:
-        name = quoted(column)
-        ends = await self._run(
-            asker, path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
-        )
+        # What is not a number, or endless, lies in no range.
+        name = f"CASE WHEN isfinite({quoted(column)}::DOUBLE) THEN {quoted(column)}::DOUBLE END"
+        ends = await self._run(asker, path, f"SELECT min({name}), max({name}) FROM read_parquet(?)", [str(path)])
         low, high = ends[0]
         if low is None:
             return ()
-        width = (high - low) / _BINS or 1.0
-        sql = (
-            f"SELECT least(floor(({name}::DOUBLE - ?) / ?), {_BINS - 1})::INTEGER AS bin, count(*) "
-            f"FROM read_parquet(?) WHERE {name} IS NOT NULL GROUP BY bin"
-        )
+        width = high / _BINS - low / _BINS or 1.0  # divided first: the difference may be too large for a double
+        sql = f"SELECT least(floor(({name} - ?) / ?), {_BINS - 1})::INTEGER, count(*) FROM read_parquet(?) GROUP BY 1"
         counts = {b: n for b, n in await self._run(asker, path, sql, [low, width, str(path)]) if b is not None}
         bins = _BINS if high > low else 1
         return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
@@ -100,8 +96,8 @@ class TableService:
     async def _frequent(self, asker: str, path: Path, column: str) -> tuple[Bar, ...]:
         name = quoted(column)
         sql = (
-            f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
-            f"GROUP BY value ORDER BY n DESC, value LIMIT {_MAX_VALUES}"
+            f"SELECT {name}::VARCHAR, count(*) FROM read_parquet(?) WHERE {name} IS NOT NULL "
+            f"GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {_MAX_VALUES}"  # by place: columns may have any name
         )
         return tuple(Bar(str(value), n) for value, n in await self._run(asker, path, sql, [str(path)]))
 
