@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,13 +15,13 @@ from PIL import Image
 
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
+from tests.server.typed import citewell
 
 pytestmark = pytest.mark.slow(60)
 
 
 def _citewell(*arguments: str | Path, code: int = 0) -> str:
-    command = [sys.executable, "-m", "citewell.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    done = citewell(tuple(map(str, arguments)), Path.cwd(), os.environ)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 

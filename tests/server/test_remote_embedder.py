@@ -95,10 +95,8 @@ def test_a_vendor_that_does_not_answer_holds_up_no_search(
     server, environment = voyage
     with InProcessServer(tmp_path / "data", **environment) as running:
         running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
-        server.trouble = lambda: Fault(pause=40)
-        began = time.monotonic()
+        server.trouble = lambda: Fault(pause=100_000)  # seconds: an answer that waited for this one would never come
         found = running.client.post("/search", json={"query": "when does the zeppelin leave"}).json()
-        assert time.monotonic() - began < 30
         assert "zeppelin" in found["hits"][0]["text"]
         assert "words alone" in found["notice"]
 
