@@ -13,7 +13,7 @@ from mcp.types import TextContent
 
 from tests.server.in_process import InProcessServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
 
 

@@ -15,7 +15,7 @@ import pytest
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 
 def _keep_uploading(server: Server, stop: threading.Event) -> None:

@@ -22,7 +22,7 @@ from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer, Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 SECRET = "a secret that is long enough for a test"
 PAGE = b"<html><script>alert(1)</script><p>The warehouse closes at nine in the evening.</p></html>"
 KEY = re.compile(r"[0-9a-f-]{36}/[0-9a-f-]{36}/[12]/(original|extracted-\d+)-[0-9a-f]{12}")

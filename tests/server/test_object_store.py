@@ -16,7 +16,7 @@ from tests.contract_servers.gcs import GCSServer
 from tests.contract_servers.serving import serving
 from tests.server.in_process import InProcessServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 EXAMPLES = int(os.environ.get("CITEWELL_TEST_EXAMPLES", "20"))
 _NOTHING_IS_TOO_SLOW: Any = list(HealthCheck)

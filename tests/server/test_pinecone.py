@@ -14,7 +14,7 @@ from tests.contract_servers.serving import serving
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer, Server
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 FILES = ("Loan Policy.pdf", "Finance Sheet.xlsx", "Growth Plan.docx")
 QUESTION = "What is the maximum loan amount?"

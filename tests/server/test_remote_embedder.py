@@ -20,7 +20,7 @@ from tests.contract_servers.voyage import VoyageServer
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer
 
-pytestmark = pytest.mark.slow(40)
+pytestmark = [pytest.mark.full, pytest.mark.slow(40)]
 LINES = 2_000
 
 

@@ -24,7 +24,7 @@ from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer
 from tests.server.test_pgvector import FILES, SAMPLES, cited, database
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 assert database  # a fixture
 
 

@@ -16,7 +16,7 @@ from tests.server.running import Server
 from tests.server.test_remote_embedder import voyage
 
 __all__ = ["voyage"]  # a fixture
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 _PARAGRAPH = (
     "Ship {0} left the harbour of town {0} with barrels of salt, and its master noted the wind of day {0}. " * 6
 )
