@@ -1,8 +1,8 @@
-# `make run` installs and serves; `make test` installs what tests need and runs everything. Both are quick the second time.
+# `make run` installs and serves; `make test` installs what tests need and proves the product in ten minutes. Both are quick the second time.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live quick lint format types contracts unit web-test web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
+.PHONY: help run test test-rest test-all test-live quick lint style format types contracts unit fuzz web-unit journeys web-rest web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
 
 # Without byte code, which some containers turn off, every server that a test starts compiles its modules again: 1.7 of 4.2 s.
 unexport PYTHONDONTWRITEBYTECODE
@@ -10,8 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 HOST ?= 127.0.0.1
 PORT ?= 8000
 PYTEST_ARGS ?=
-# What fails is tried once more, as the browser's tests are, and listed at the end: a shared machine may stall a server for longer than any fair limit.
-PYTEST := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0 --reruns 1 -r R
+PYTEST := -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart 0
 QUICK := tests/agent tests/chunk tests/indexes tests/retrieve tests/storage tests/text tests/test_configuration.py tests/test_points.py
 
 VENV := .venv
@@ -23,7 +22,8 @@ WEB_BUILD := citewell/static/index.html
 
 help:
 	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
-	@echo "make test          install what tests need; linters, types, import contracts, web tests, tests"
+	@echo "make test          install what tests need; linters, types, import contracts, tests, the main journeys in a browser: ten minutes"
+	@echo "make test-all      that, and all else: Postgres, vendors' packages, kills, full disks, every browser test: forty minutes"
 	@echo "make test-live     the suites against a provider's real service, with your key  (PROVIDER=voyage)"
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
@@ -39,25 +39,37 @@ help:
 run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
 	@exec $(BIN)/citewell serve --host $(HOST) --port $(PORT) $(if $(DATA),--data "$(DATA)")
 
-# pytest comes last, so that its summary is the last line.
-test: lint $(if $(HAS_WEB),web-test)
-	@$(MAKE) --no-print-directory unit
+# Browser tests and types beside pytest, whose summary comes last. Each test is in one of the tiers: CONTRIBUTING.md says in which.
+test: style $(if $(HAS_WEB),$(WEB_BUILD))
+	@scripts/beside.sh build/beside-test.log "$(MAKE) --no-print-directory types $(if $(HAS_WEB),web-unit journeys)" \
+	    "$(BIN)/python -m pytest $(PYTEST) -m 'not full' $(PYTEST_ARGS)"
+
+test-rest: $(DEV) $(if $(HAS_WEB),$(WEB_BUILD))
+	@HYPOTHESIS_PROFILE=repeatable scripts/beside.sh build/beside-rest.log "$(MAKE) --no-print-directory $(if $(HAS_WEB),web-rest) fuzz" \
+	    "$(BIN)/python -m pytest $(PYTEST) -m 'full or hypothesis' $(PYTEST_ARGS)"
+
+test-all: test
+	@$(MAKE) --no-print-directory test-rest
 
 unit: $(DEV)
 	@$(BIN)/python -m pytest $(PYTEST) $(PYTEST_ARGS)
+
+# Generated requests over the whole API, as everybody who may call it.
+fuzz: $(DEV)
+	@$(BIN)/python scripts/fuzz_api.py
 
 test-live: $(DEV)
 	@$(BIN)/python scripts/live/run.py "$(PROVIDER)"
 
 quick: $(DEV)
-	@$(BIN)/python -m pytest $(PYTEST) -m "not slow" -k "not postgres" $(QUICK) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest $(PYTEST) -m "not slow and not full" $(QUICK) $(PYTEST_ARGS)
 
 # Every process of Citewell's that a test starts is measured; about twice the time of `make unit`. Without the tests that measure time, which
 # measuring lines multiplies.
 COVERAGE_FLOOR ?= 85
 coverage: $(DEV)
 	@rm -rf build/coverage && mkdir -p build/coverage
-	@$(BIN)/python -m coverage run -m pytest $(PYTEST) --ignore=tests/test_linear_time.py $(PYTEST_ARGS)
+	@HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m coverage run -m pytest $(PYTEST) --ignore=tests/test_linear_time.py $(PYTEST_ARGS)
 	@$(BIN)/python -m coverage combine --quiet
 	@$(BIN)/python -m coverage json --quiet -o build/coverage/report.json
 	@$(BIN)/python scripts/coverage_by_package.py build/coverage/report.json $(COVERAGE_FLOOR)
@@ -66,11 +78,14 @@ MUTATION_FLOOR ?= 80
 mutation: $(VENV)/.installed-mutation
 	@$(BIN)/python scripts/mutation.py $(MUTATION_FLOOR)
 
-lint: $(DEV)
+lint: style types
+
+# All of it but the types, which take a minute.
+style: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(if $(HAS_WEB),$(MAKE) --no-print-directory web-lint)
-	@$(MAKE) --no-print-directory types contracts
+	@$(MAKE) --no-print-directory contracts
 
 types: $(DEV)
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
@@ -145,6 +160,12 @@ web-lint: $(NODE_MODULES)
 web-format: $(NODE_MODULES)
 	@scripts/npm.sh $(VENV) run --silent format
 
-web-test: $(DEV) $(WEB_BUILD)
-	@scripts/npm.sh $(VENV) test
+web-unit: $(DEV) $(WEB_BUILD)
+	@scripts/npm.sh $(VENV) run --silent check
+
+journeys: $(DEV) $(WEB_BUILD)
+	@scripts/npm.sh $(VENV) run --silent browser -- --grep @journey
+
+web-rest: $(DEV) $(WEB_BUILD)
+	@scripts/npm.sh $(VENV) run --silent browser -- --grep-invert @journey
 endif

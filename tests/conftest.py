@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import os
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -11,14 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from httpx._config import DEFAULT_TIMEOUT_CONFIG  # pyright: ignore[reportPrivateUsage]
 from hypothesis import settings
 
-from tests.server.running import RunningServer
+from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, BuiltinModel
+from tests.depth import PROFILE
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
-# The same examples every time, so that a run tells of the change it tests; HYPOTHESIS_PROFILE=explore looks for new ones.
-settings.register_profile("repeatable", derandomize=True, database=None, deadline=None)
-settings.register_profile("explore", derandomize=False, deadline=None)
-settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+settings.load_profile(PROFILE)
+# By default httpx gives up after five seconds, which an answer may take while a machine is busy.
+for phase in ("connect", "read", "write", "pool"):
+    setattr(DEFAULT_TIMEOUT_CONFIG, phase, 120.0)
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 
@@ -42,13 +45,32 @@ def _no_network() -> Iterator[None]:
     patch.undo()
 
 
+@pytest.fixture(autouse=True, scope="session")
+def _models() -> list[BuiltinModel]:
+    """Whatever opens the models that come with Citewell shares these, and loads nothing again."""
+    return [BuiltinModel.open(folder) for folder in MODEL_FOLDER.parent.iterdir() if folder.is_dir()]
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files of slow tests come first, the slowest at the front, so that at the end no worker waits for the other."""
+    """Tests on Postgres, each of which has a twin on SQLite, are for `make test-all`.
+
+    Files of slow tests come first, the slowest at the front, so that at the end no worker waits for the other.
+    """
+    for item in items:
+        if _is_on_postgres(item):
+            item.add_marker("full")
     seconds: dict[Path, float] = {}
     for item in items:
         for mark in item.iter_markers("slow"):
             seconds[item.path] = max(seconds.get(item.path, 0.0), *mark.args)
     items.sort(key=lambda item: -seconds.get(item.path, 0.0))
+
+
+def _is_on_postgres(item: pytest.Item) -> bool:
+    assert isinstance(item, pytest.Function)
+    parameters = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    return "postgres" in item.fixturenames or "postgres" in parameters
 
 
 def _is_local(host: str) -> bool:
@@ -59,9 +81,9 @@ def _is_local(host: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server in local mode, shared by the tests of a worker; they keep apart by their own content."""
-    with RunningServer(tmp_path_factory.mktemp("server")) as running:
+    with InProcessServer(tmp_path_factory.mktemp("server")) as running:
         yield running
 
 

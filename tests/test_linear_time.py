@@ -89,6 +89,8 @@ from citewell.types import (
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
 from tests.retrieve.queries_with_filters import CONTEXT
 
+pytestmark = pytest.mark.full
+
 SIZE = 64_000  # bytes of UTF-8
 SECONDS = 0.1  # of CPU time
 _PACKAGES = ("text", "agent", "retrieve", "chunk", "points", "features.suggestions", "ingest.names", "spelling")

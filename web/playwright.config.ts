@@ -9,11 +9,12 @@ if (!executablePath) throw new Error("The browser tests need Chromium: scripts/e
 export default defineConfig({
   testDir: "e2e",
   outputDir: "test-results",
-  workers: 1,
-  timeout: 120_000,
-  // A shared machine may stall a browser for longer than any fair limit; what fails twice is broken.
-  retries: 1,
-  expect: { timeout: 30_000 },
+  globalSetup: "./e2e/template.ts",
+  // Each has a server of its own (`fixtures.ts`); tests of one file share one, in their order.
+  workers: 2,
+  // Far more than anything takes on a quiet machine: what does not happen fails a test, and nothing waits for the clock.
+  timeout: 300_000,
+  expect: { timeout: 90_000 },
   reporter: process.env.CI ? "line" : "list",
   use: {
     viewport: { width: 1360, height: 860 },

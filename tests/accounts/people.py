@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ssl
 from typing import Any
 
 import httpx
 
+from tests.server.running import TLS
+
 PASSWORD = "correct horse battery staple"
 SESSION_SECRET = "6f1d0c9a7be84235b1f0e6d7c8a9034512de7788ab90cd34ef56017829bcade1"
-
-_TLS = ssl.create_default_context()  # making one takes longer than a request
 
 
 class Browser:
@@ -33,7 +32,7 @@ class Browser:
 
     def call(self, method: str, path: str, **request: Any) -> httpx.Response:
         headers = {"X-CSRF-Token": self._proof} | request.pop("headers", {})
-        with httpx.Client(base_url=self.url, timeout=60, verify=_TLS, cookies=self.cookies) as client:
+        with httpx.Client(base_url=self.url, timeout=120, verify=TLS, cookies=self.cookies) as client:
             response = client.request(method, path, headers=headers, **request)
             self.cookies = client.cookies
         return response

@@ -15,7 +15,8 @@ import pytest
 from citewell.features.access import ACCESS, Reach
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(60)
 # Work that a request without a body begins, and what it would take: let in or not is seen with the other credentials.
@@ -26,7 +27,7 @@ _BEGINS_WORK = {("POST", "/samples"), ("POST", "/reindex")}
 class World:
     """The things that requests name, and who asks."""
 
-    server: RunningServer
+    server: Server
     routes: list[tuple[str, str]]
     project: str
     inside: str
@@ -65,7 +66,7 @@ class World:
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("matrix")
-    with RunningServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as server:
+    with InProcessServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as server:
         signed_up(server.url, "administrator@example.org")
         ada, ben = signed_up(server.url, "ada@example.org"), signed_up(server.url, "ben@example.org")
         project = ada.call("POST", "/projects", json={"name": "Shared"}).json()["id"]

@@ -24,7 +24,8 @@ from citewell.features.audited import AUDITED, NOT_AUDITED
 from citewell.storage.audit import AuditRepository
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 from tests.accounts.people import PASSWORD, Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
 SECRET_WORDS = "The vault opens with 4711."
 
@@ -60,7 +61,7 @@ def test_every_route_that_changes_something_has_a_row() -> None:
     assert not any("{secret}" in path and row.subject for (_, path), row in AUDITED.items())
 
 
-def test_what_somebody_does_is_in_their_log_with_what_and_how(accounts: RunningServer) -> None:
+def test_what_somebody_does_is_in_their_log_with_what_and_how(accounts: Server) -> None:
     ada = signed_up(accounts.url, "audit-ada@example.org")
     made = ada.call("POST", "/tokens", json={"name": "key"}).json()
     file = add(ada)
@@ -94,7 +95,7 @@ def test_what_somebody_does_is_in_their_log_with_what_and_how(accounts: RunningS
         assert secret not in text
 
 
-def test_a_token_a_link_and_a_trigger_are_told_apart(accounts: RunningServer) -> None:
+def test_a_token_a_link_and_a_trigger_are_told_apart(accounts: Server) -> None:
     ada = signed_up(accounts.url, "audit-kinds@example.org")
     made = ada.call("POST", "/tokens", json={"name": "key"}).json()
     file = add(ada, "vault.txt")
@@ -119,7 +120,7 @@ def test_a_token_a_link_and_a_trigger_are_told_apart(accounts: RunningServer) ->
     assert share["path"].rpartition("/")[2] not in json.dumps(sorted(map(str, found)))
 
 
-def test_failed_sign_ins_are_in_the_log_of_whose_account_it_is(accounts: RunningServer, administrator: Browser) -> None:
+def test_failed_sign_ins_are_in_the_log_of_whose_account_it_is(accounts: Server, administrator: Browser) -> None:
     ada = signed_up(accounts.url, "audit-sign-in@example.org")
     stranger = Browser(accounts.url)
     assert stranger.sign_in("audit-sign-in@example.org", "a wrong password").status_code == 401
@@ -137,7 +138,7 @@ def test_failed_sign_ins_are_in_the_log_of_whose_account_it_is(accounts: Running
     assert "audit-nobody" not in json.dumps(everybody)
 
 
-def test_everybody_sees_their_own_log_and_administrators_all(accounts: RunningServer, administrator: Browser) -> None:
+def test_everybody_sees_their_own_log_and_administrators_all(accounts: Server, administrator: Browser) -> None:
     ada, ben = signed_up(accounts.url, "audit-own@example.org"), signed_up(accounts.url, "audit-other@example.org")
     file = add(ada)
     assert ben.call("DELETE", f"/resources/{file}").status_code == 404
@@ -152,7 +153,7 @@ def test_everybody_sees_their_own_log_and_administrators_all(accounts: RunningSe
     assert named == {"audit-own"}
 
 
-def test_what_a_member_does_with_a_file_is_in_the_log_of_whose_file_it_is(accounts: RunningServer) -> None:
+def test_what_a_member_does_with_a_file_is_in_the_log_of_whose_file_it_is(accounts: Server) -> None:
     ada, ben = signed_up(accounts.url, "audit-lender@example.org"), signed_up(accounts.url, "audit-reader@example.org")
     project = ada.call("POST", "/projects", json={"name": "Shared"}).json()["id"]
     file = add(ada, "shared.txt", project=project)
@@ -166,7 +167,7 @@ def test_what_a_member_does_with_a_file_is_in_the_log_of_whose_file_it_is(accoun
     assert entries(ben, action="file.downloaded") == []
 
 
-def test_a_file_that_is_asked_for_in_pieces_is_one_entry(accounts: RunningServer) -> None:
+def test_a_file_that_is_asked_for_in_pieces_is_one_entry(accounts: Server) -> None:
     ada = signed_up(accounts.url, "audit-pieces@example.org")
     file, other = add(ada, "pieces.txt"), add(ada, "other.txt")
     for start in range(5):
@@ -175,7 +176,7 @@ def test_a_file_that_is_asked_for_in_pieces_is_one_entry(accounts: RunningServer
     assert [one["subject"] for one in entries(ada, action="file.downloaded")] == [file, other]
 
 
-def test_the_log_is_exported_as_lines_and_as_a_table(accounts: RunningServer) -> None:
+def test_the_log_is_exported_as_lines_and_as_a_table(accounts: Server) -> None:
     ada = signed_up(accounts.url, "audit-export@example.org", name="=cmd|' /C calc'!A0")
     add(ada)
     lines = [json.loads(line) for line in ada.get("/audit/export").text.splitlines()]
@@ -193,7 +194,7 @@ def test_the_log_is_exported_as_lines_and_as_a_table(accounts: RunningServer) ->
 
 
 def test_erasing_everything_erases_the_log_and_leaves_that_it_was_erased(
-    accounts: RunningServer, administrator: Browser
+    accounts: Server, administrator: Browser
 ) -> None:
     ada = signed_up(accounts.url, "audit-erased@example.org")
     ada.get(f"/resources/{add(ada)}/events")
@@ -208,28 +209,28 @@ def test_erasing_everything_erases_the_log_and_leaves_that_it_was_erased(
 
 
 @pytest.fixture
-def alone(tmp_path: Path) -> Iterator[RunningServer]:
-    """A server of this test alone, whose database and process it may break."""
-    with RunningServer(tmp_path / "data") as running:
+def alone(tmp_path: Path) -> Iterator[Server]:
+    """A server of this test alone, whose database it may break."""
+    with InProcessServer(tmp_path / "data") as running:
         yield running
 
 
-def execute(server: RunningServer, statement: str) -> None:
+def execute(server: Server, statement: str) -> None:
     with sqlite3.connect(server.data / "citewell.db", timeout=30) as connection:
         connection.execute(statement)
     connection.close()
 
 
-def refuse(server: RunningServer, table: str) -> None:
+def refuse(server: Server, table: str) -> None:
     execute(server, f"CREATE TRIGGER broken_{table} BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'broken'); END")
 
 
-def own_log(server: RunningServer, **wanted: str) -> list[tuple[str, str, str]]:
+def own_log(server: Server, **wanted: str) -> list[tuple[str, str, str]]:
     found = server.client.get("/audit", params=wanted).raise_for_status().json()["entries"]
     return [(one["action"], one["outcome"], one["subject"]) for one in found]
 
 
-def test_what_cannot_be_noted_before_it_is_done_is_not_done(alone: RunningServer) -> None:
+def test_what_cannot_be_noted_before_it_is_done_is_not_done(alone: Server) -> None:
     file = alone.add("a.txt", b"The vault opens with 4711.")["id"]
     refuse(alone, "audit_begun")
     refused = alone.client.delete(f"/resources/{file}", headers={"Connection": "close"})
@@ -238,7 +239,7 @@ def test_what_cannot_be_noted_before_it_is_done_is_not_done(alone: RunningServer
     assert alone.client.get(f"/resources/{file}").status_code == 200
 
 
-def test_an_entry_that_cannot_be_written_is_written_once_it_can(alone: RunningServer) -> None:
+def test_an_entry_that_cannot_be_written_is_written_once_it_can(alone: Server) -> None:
     file = alone.add("a.txt", b"The vault opens with 4711.")["id"]
     refuse(alone, "audit_log")
     assert alone.client.get(f"/resources/{file}/file").status_code == 200
@@ -253,16 +254,15 @@ def test_an_entry_that_cannot_be_written_is_written_once_it_can(alone: RunningSe
     assert own_log(alone, action="file.downloaded") == [("file.downloaded", "done", file)]
 
 
-def test_a_server_that_dies_before_it_could_say_what_came_of_a_change_leaves_that_it_was_begun(
-    alone: RunningServer,
-) -> None:
-    file = alone.add("a.txt", b"The vault opens with 4711.")["id"]
-    refuse(alone, "audit_log")
-    assert alone.client.delete(f"/resources/{file}").status_code == 200
-    alone.kill()
-    execute(alone, "DROP TRIGGER broken_audit_log")
-    alone.start()
-    assert own_log(alone, action="file.deleted") == [("file.deleted", "interrupted", file)]
+def test_a_server_that_dies_before_it_could_say_what_came_of_a_change_leaves_that_it_was_begun(tmp_path: Path) -> None:
+    with RunningServer(tmp_path / "data") as server:
+        file = server.add("a.txt", b"The vault opens with 4711.")["id"]
+        refuse(server, "audit_log")
+        assert server.client.delete(f"/resources/{file}").status_code == 200
+        server.kill()
+        execute(server, "DROP TRIGGER broken_audit_log")
+        server.start()
+        assert own_log(server, action="file.deleted") == [("file.deleted", "interrupted", file)]
 
 
 class Flaky(AuditRepository):

@@ -16,7 +16,7 @@ import pytest
 
 from citewell.features.http import PROJECT_HEADER
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
 pytestmark = pytest.mark.slow(20)
 Caller: TypeAlias = Callable[..., httpx.Response]
@@ -38,7 +38,7 @@ class Kitchen:
 
 @pytest.fixture(scope="module")
 def kitchen(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Kitchen]:
-    with RunningServer(tmp_path_factory.mktemp("joining") / "data", CITEWELL_ACCOUNTS="on") as server:
+    with InProcessServer(tmp_path_factory.mktemp("joining") / "data", CITEWELL_ACCOUNTS="on") as server:
         ada = signed_up(server.url, "ada@example.org")
         yield Kitchen(ada, ada.call("POST", "/projects", json={"name": "Kitchen"}).json()["id"])
 

@@ -22,7 +22,8 @@ import pytest
 
 from citewell.features.access import ACCESS
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(90)
 TABLE = b"town,limes\nRiga,7\nOslo,9\nBern,4\n"
@@ -80,7 +81,7 @@ class Owner:
         return json.loads(re.sub(r'"(last_used_at|used|indexed_at)": [^,}]+', '"-": 0', json.dumps(seen)))
 
 
-def _owner(server: RunningServer, email: str) -> Owner:
+def _owner(server: Server, email: str) -> Owner:
     """Make everything."""
     browser = signed_up(server.url, email)
     made = Owner(browser)
@@ -131,7 +132,7 @@ def _owner(server: RunningServer, email: str) -> Owner:
 class World:
     """Two owners with the same things."""
 
-    server: RunningServer
+    server: Server
     ada: Owner
     ben: Owner
     client: httpx.Client
@@ -154,7 +155,7 @@ class World:
 def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     folder = tmp_path_factory.mktemp("references")
     environment = {"CITEWELL_ACCOUNTS": "on", "CITEWELL_SIGN_UP": "open", "CITEWELL_REQUESTS_PER_MINUTE": "0"}
-    with RunningServer(folder / "data", **environment) as server:
+    with InProcessServer(folder / "data", **environment) as server:
         signed_up(server.url, "administrator@example.org")
         ada, ben = _owner(server, "ada@example.org"), _owner(server, "ben@example.org")
         with httpx.Client(base_url=server.url, timeout=60) as client:

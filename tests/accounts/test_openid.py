@@ -22,7 +22,8 @@ from citewell.features.identities.service import local_path
 from citewell.settings import load_settings
 from tests.accounts.people import Browser, signed_up
 from tests.contract_servers.openid import CLIENT, SECRET, OpenIdServer, openid_server
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(60)
 PATH = "/session/openid"
@@ -83,15 +84,15 @@ def _settings(provider: OpenIdServer, **more: str) -> dict[str, str]:
 
 
 @pytest.fixture(scope="module")
-def server(provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def server(provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("openid")
-    with RunningServer(folder / "data", CITEWELL_SIGN_UP="open", **_settings(provider)) as running:
+    with InProcessServer(folder / "data", CITEWELL_SIGN_UP="open", **_settings(provider)) as running:
         signed_up(running.url, "first@example.org")
         yield running
 
 
 @pytest.fixture
-def visitor(server: RunningServer, provider: OpenIdServer) -> Iterator[Visitor]:
+def visitor(server: Server, provider: OpenIdServer) -> Iterator[Visitor]:
     """Somebody whom only the provider knows; what a test changes of the provider is put back."""
     provider.person = somebody()
     provider.keys[:] = provider.keys[-1:]
@@ -444,12 +445,12 @@ def test_a_session_of_the_browser_is_replaced_by_another_one(visitor: Visitor, p
 
 
 def test_a_provider_that_does_not_answer_is_said_to_be_unavailable(
-    provider: OpenIdServer, server: RunningServer, tmp_path_factory: pytest.TempPathFactory
+    provider: OpenIdServer, server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = tmp_path_factory.mktemp("down")
     provider.is_down = True
     try:
-        with RunningServer(folder / "data", **_settings(provider)) as running:
+        with InProcessServer(folder / "data", **_settings(provider)) as running:
             response = Visitor(running.url).call("POST", PATH, json={})
             assert (response.status_code, response.json()["error"]["code"]) == (503, "unavailable")
             provider.is_down = False
@@ -494,16 +495,14 @@ async def test_a_document_that_is_not_in_order_is_not_used(metadata: dict[str, A
 
 
 @pytest.fixture(scope="module")
-def invited(
-    provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[RunningServer, Browser]]:
+def invited(provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Server, Browser]]:
     folder = tmp_path_factory.mktemp("invited")
-    with RunningServer(folder / "data", **_settings(provider)) as running:
+    with InProcessServer(folder / "data", **_settings(provider)) as running:
         yield running, signed_up(running.url, "first@example.org")
 
 
 def test_by_invitation_only_who_is_invited_gets_an_account(
-    visitor: Visitor, provider: OpenIdServer, invited: tuple[RunningServer, Browser]
+    visitor: Visitor, provider: OpenIdServer, invited: tuple[Server, Browser]
 ) -> None:
     running, administrator = invited
     guest = Visitor(running.url)
@@ -520,7 +519,7 @@ def test_by_invitation_only_who_is_invited_gets_an_account(
 
 
 def test_who_is_suspended_is_not_let_in(
-    visitor: Visitor, provider: OpenIdServer, invited: tuple[RunningServer, Browser]
+    visitor: Visitor, provider: OpenIdServer, invited: tuple[Server, Browser]
 ) -> None:
     running, administrator = invited
     guest = Visitor(running.url)
@@ -536,7 +535,7 @@ def test_only_addresses_of_the_domains_are_let_in_and_need_no_invitation(
 ) -> None:
     folder = tmp_path_factory.mktemp("domains")
     settings = _settings(provider, DOMAINS="example.org, example.net")
-    with RunningServer(folder / "data", **settings) as running:
+    with InProcessServer(folder / "data", **settings) as running:
         signed_up(running.url, "first@example.org")
         for domain in ("example.com", "sub.example.org", "example.org.evil.example", "evilexample.org"):
             provider.person = somebody(email=f"{uuid.uuid4().hex}@{domain}")
@@ -552,7 +551,7 @@ async def test_a_public_client_and_other_algorithms_and_methods_work(tmp_path_fa
             settings = _settings(running)
             if secret is None:
                 del settings["CITEWELL_OIDC_CLIENT_SECRET"]
-            with RunningServer(folder / "data", CITEWELL_SIGN_UP="open", **settings) as citewell:
+            with InProcessServer(folder / "data", CITEWELL_SIGN_UP="open", **settings) as citewell:
                 assert problem(Visitor(citewell.url).through()) is None
 
 

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow(20)
 class Person:
     """Somebody new, and what the administrator lets them have."""
 
-    def __init__(self, server: RunningServer, administrator: Browser) -> None:
+    def __init__(self, server: Server, administrator: Browser) -> None:
         email = f"{uuid.uuid4().hex[:12]}@example.org"
         self.browser = signed_up(server.url, email)
         self._administrator = administrator
@@ -39,12 +39,12 @@ class Person:
 
 
 @pytest.fixture
-def ada(accounts: RunningServer, administrator: Browser) -> Person:
+def ada(accounts: Server, administrator: Browser) -> Person:
     return Person(accounts, administrator)
 
 
 @pytest.fixture
-def ben(accounts: RunningServer, administrator: Browser) -> Person:
+def ben(accounts: Server, administrator: Browser) -> Person:
     return Person(accounts, administrator)
 
 

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from tests.accounts.people import PASSWORD, Browser
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(10)
 BODY = {"email": "first@example.org", "password": PASSWORD}
@@ -19,15 +20,15 @@ ELSEWHERE = (
 
 
 @pytest.fixture(scope="module")
-def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server on this machine where nobody has an account yet, and everybody may make one."""
     folder = tmp_path_factory.mktemp("rebound")
-    with RunningServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as running:
+    with InProcessServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as running:
         yield running
 
 
 @pytest.mark.parametrize("host", ELSEWHERE)
-def test_a_page_of_a_name_that_was_rebound_does_not_become_the_administrator(empty: RunningServer, host: str) -> None:
+def test_a_page_of_a_name_that_was_rebound_does_not_become_the_administrator(empty: Server, host: str) -> None:
     named = f"{host}:{empty.url.rpartition(':')[2]}"
     headers = {"Host": named, "Origin": f"http://{named}", "Sec-Fetch-Site": "same-origin"}
     assert httpx.post(f"{empty.url}/account", json=BODY, headers=headers, timeout=60).status_code in (400, 403)
@@ -36,14 +37,14 @@ def test_a_page_of_a_name_that_was_rebound_does_not_become_the_administrator(emp
 
 @pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700::1111", "10.0.0.7"])
 def test_whom_a_proxy_on_this_machine_lets_through_does_not_become_the_administrator(
-    empty: RunningServer, address: str
+    empty: Server, address: str
 ) -> None:
     answer = httpx.post(f"{empty.url}/account", json=BODY, headers={"X-Forwarded-For": address}, timeout=60)
     assert answer.status_code == 403
     assert "create-admin" in answer.json()["error"]["message"]
 
 
-def test_somebody_at_this_machine_does(empty: RunningServer) -> None:
+def test_somebody_at_this_machine_does(empty: Server) -> None:
     browser = Browser(empty.url.replace("127.0.0.1", "localhost"))
     assert browser.sign_up("first@example.org").status_code == 201
     assert browser.get("/account").json()["administrator"] is True

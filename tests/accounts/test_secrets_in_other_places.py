@@ -13,7 +13,7 @@ from citewell.composition.accounts import open_password_resets
 from citewell.settings import load_settings
 from tests.accounts.people import Browser, signed_up
 from tests.accounts.test_shared_answers import asked
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 _REFUSED = {401, 403, 404, 422}
@@ -41,7 +41,7 @@ class Doors:
 
 
 @pytest.fixture(scope="module")
-def doors(accounts: RunningServer, administrator: Browser) -> Iterator[Doors]:
+def doors(accounts: Server, administrator: Browser) -> Iterator[Doors]:
     """Ada's secrets, and Ben's browser where a door needs somebody who is signed in."""
     assert administrator.owner
     shared = asked(accounts, "ada.doors@example.org")
@@ -110,7 +110,7 @@ def doors(accounts: RunningServer, administrator: Browser) -> Iterator[Doors]:
         )
 
 
-def reset_secret(server: RunningServer, email: str) -> str:
+def reset_secret(server: Server, email: str) -> str:
     """What sets the password of somebody who has just signed up."""
     signed_up(server.url, email)
 

@@ -15,7 +15,7 @@ import pytest
 from citewell.features.access import ACCESS, Reach
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 RECIPE = b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt."
@@ -27,7 +27,7 @@ _CLIENT = httpx.Client(timeout=60)  # making one takes longer than a request
 class Manager:
     """Ada, with a project that her service accounts may use, and a file outside it."""
 
-    def __init__(self, server: RunningServer) -> None:
+    def __init__(self, server: Server) -> None:
         self.url = server.url
         self.browser = signed_up(server.url, f"{uuid.uuid4().hex[:12]}@example.org", name="Ada")
         self.project = self.browser.call("POST", "/projects", json={"name": "Kitchen"}).json()["id"]
@@ -70,14 +70,14 @@ def sender(url: str, key: str) -> Callable[..., httpx.Response]:
 
 
 @pytest.fixture(scope="module")
-def ada(accounts: RunningServer, administrator: Browser) -> Manager:
+def ada(accounts: Server, administrator: Browser) -> Manager:
     """Somebody who is no administrator."""
     assert administrator.owner
     return Manager(accounts)
 
 
 @pytest.fixture(scope="module")
-def ben(accounts: RunningServer, administrator: Browser) -> Browser:
+def ben(accounts: Server, administrator: Browser) -> Browser:
     assert administrator.owner
     return signed_up(accounts.url, f"{uuid.uuid4().hex[:12]}@example.org")
 
@@ -187,7 +187,7 @@ def test_who_is_deleted_is_refused_and_gone(ada: Manager) -> None:
     assert ada.browser.call("DELETE", f"/service-accounts/{robot['id']}").status_code == 404
 
 
-def test_suspending_its_manager_suspends_it(accounts: RunningServer, administrator: Browser) -> None:
+def test_suspending_its_manager_suspends_it(accounts: Server, administrator: Browser) -> None:
     carl = Manager(accounts)
     ask = carl.program(carl.robot("viewer"))
     assert ask("GET", "/projects").status_code == 200
@@ -196,7 +196,7 @@ def test_suspending_its_manager_suspends_it(accounts: RunningServer, administrat
     assert refused_in_time(ask)
 
 
-def test_erasing_its_manager_erases_it(accounts: RunningServer) -> None:
+def test_erasing_its_manager_erases_it(accounts: Server) -> None:
     carl = Manager(accounts)
     robot = carl.robot("editor")
     ask = carl.program(robot)
@@ -366,7 +366,7 @@ def test_a_member_may_do_in_the_project_what_the_role_says_and_nothing_outside_i
         assert (answer.status_code == 403) == (access.scope.value not in good), (method, path, answer.text)
 
 
-def test_without_accounts_there_are_none(server: RunningServer) -> None:
+def test_without_accounts_there_are_none(server: Server) -> None:
     answer = server.client.get("/service-accounts")
     assert answer.status_code == 404
     assert "CITEWELL_ACCOUNTS=on" in answer.text

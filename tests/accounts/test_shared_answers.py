@@ -18,7 +18,8 @@ from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, pro
 from citewell.storage.database import Database
 from citewell.types.sharing import ShownAnswer, ShownPassage
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 QUESTION = "How many limes does the recipe of the harbour inn need?"
@@ -42,7 +43,7 @@ class Ada:
         )
 
 
-def asked(server: RunningServer, email: str) -> Ada:
+def asked(server: Server, email: str) -> Ada:
     browser = signed_up(server.url, email)
     made = browser.call(
         "POST", "/ingest", files={"file": ("recipe.txt", RECIPE)}, data={"metadata": json.dumps({"shelf": "cellar"})}
@@ -54,21 +55,21 @@ def asked(server: RunningServer, email: str) -> Ada:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     folder = tmp_path_factory.mktemp("shares")
-    with RunningServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as running:
+    with InProcessServer(folder / "data", CITEWELL_ACCOUNTS="on", CITEWELL_SIGN_UP="open") as running:
         signed_up(running.url, "administrator@example.org")
         yield running
 
 
-def opened(server: RunningServer, path: str, address: str = "") -> list[httpx.Response]:
+def opened(server: Server, path: str, address: str = "") -> list[httpx.Response]:
     """The page and its JSON, as a stranger sees them; the server trusts a proxy on its machine to say from where."""
     headers = {"X-Forwarded-For": address} if address else {}
     secret = path.rpartition("/")[2]
     return [httpx.get(server.url + at, headers=headers, timeout=60) for at in (path, f"/shared-answers/{secret}")]
 
 
-def test_a_link_shows_the_answer_with_its_passages_and_nothing_else(server: RunningServer) -> None:
+def test_a_link_shows_the_answer_with_its_passages_and_nothing_else(server: Server) -> None:
     ada = asked(server, "ada@example.org")
     made = ada.share()
     assert made.status_code == 201, made.text
@@ -90,7 +91,7 @@ def test_a_link_shows_the_answer_with_its_passages_and_nothing_else(server: Runn
             assert word not in response.text
 
 
-def test_a_link_is_shown_once_and_kept_as_a_hash(server: RunningServer) -> None:
+def test_a_link_is_shown_once_and_kept_as_a_hash(server: Server) -> None:
     ada = asked(server, "once@example.org")
     made = ada.share(days=3).json()
     listed = ada.browser.get("/shares").json()["shares"]
@@ -103,7 +104,7 @@ def test_a_link_is_shown_once_and_kept_as_a_hash(server: RunningServer) -> None:
     assert all(secret not in path.read_bytes() for path in server.data.rglob("*.db*"))
 
 
-def test_a_link_that_was_ended_is_dead_at_once_and_another_cannot_end_it(server: RunningServer) -> None:
+def test_a_link_that_was_ended_is_dead_at_once_and_another_cannot_end_it(server: Server) -> None:
     ada, ben = asked(server, "end@example.org"), signed_up(server.url, "ben@example.org")
     made = ada.share().json()
     assert ben.call("DELETE", f"/shares/{made['id']}").status_code == 404
@@ -115,7 +116,7 @@ def test_a_link_that_was_ended_is_dead_at_once_and_another_cannot_end_it(server:
 
 
 @pytest.mark.parametrize("way", ["file", "thread", "message", "erasure", "suspension", "expiry"])
-def test_a_link_ends_with_what_it_shows_and_with_its_owner(server: RunningServer, way: str) -> None:
+def test_a_link_ends_with_what_it_shows_and_with_its_owner(server: Server, way: str) -> None:
     ada = asked(server, f"{way}@example.org")
     path = ada.share().json()["path"]
     assert [one.status_code for one in opened(server, path, "192.0.2.3")] == [200, 200]
@@ -149,7 +150,7 @@ async def _expire(path: Path) -> None:
     await database.close()
 
 
-def test_an_answer_without_sources_is_not_shared(server: RunningServer) -> None:
+def test_an_answer_without_sources_is_not_shared(server: Server) -> None:
     browser = signed_up(server.url, "nothing@example.org")
     answer = browser.call("POST", "/chat", json={"message": QUESTION}).json()
     refused = Ada(browser, "", answer).share()
@@ -157,7 +158,7 @@ def test_an_answer_without_sources_is_not_shared(server: RunningServer) -> None:
     assert Ada(browser, "", answer).share(days=366).status_code == 422
 
 
-def test_an_address_that_opens_too_many_is_told_to_wait_and_others_are_not(server: RunningServer) -> None:
+def test_an_address_that_opens_too_many_is_told_to_wait_and_others_are_not(server: Server) -> None:
     ada = asked(server, "often@example.org")
     path = ada.share().json()["path"]
     statuses = [opened(server, "/shared/guess", "198.51.100.7")[0] for _ in range(31)]

@@ -16,7 +16,7 @@ from citewell.features.access import ACCESS, Reach
 from citewell.features.http import PROJECT_HEADER
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
 pytestmark = pytest.mark.slow(20)
 RECIPE = b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt."
@@ -46,7 +46,7 @@ class Shared:
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shared]:
-    with RunningServer(tmp_path_factory.mktemp("sharing") / "data", CITEWELL_ACCOUNTS="on") as server:
+    with InProcessServer(tmp_path_factory.mktemp("sharing") / "data", CITEWELL_ACCOUNTS="on") as server:
         ada = signed_up(server.url, "ada@example.org")
         project = ada.call("POST", "/projects", json={"name": "Kitchen"}).json()["id"]
         recipe = _added(ada, "recipe.txt", RECIPE, project=project)

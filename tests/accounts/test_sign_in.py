@@ -12,7 +12,7 @@ import jwt
 import pytest
 
 from tests.accounts.people import PASSWORD, Browser, signed_up
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 WITHIN_SECONDS = 5.0
@@ -23,7 +23,7 @@ def address() -> str:
 
 
 @pytest.fixture
-def ada(accounts: RunningServer, administrator: Browser) -> Browser:
+def ada(accounts: Server, administrator: Browser) -> Browser:
     return signed_up(accounts.url, address())
 
 
@@ -38,7 +38,7 @@ def refused(ask: Callable[[], httpx.Response]) -> bool:
 
 
 def test_the_first_person_administers_the_server_and_others_do_not(
-    accounts: RunningServer, administrator: Browser, ada: Browser
+    accounts: Server, administrator: Browser, ada: Browser
 ) -> None:
     assert administrator.get("/account").json()["administrator"] is True
     assert ada.get("/account").json()["administrator"] is False
@@ -46,7 +46,7 @@ def test_the_first_person_administers_the_server_and_others_do_not(
     assert len(administrator.get("/people").json()["people"]) > 1
 
 
-def test_the_cookies_are_out_of_reach_of_scripts_and_of_other_sites(accounts: RunningServer, ada: Browser) -> None:
+def test_the_cookies_are_out_of_reach_of_scripts_and_of_other_sites(accounts: Server, ada: Browser) -> None:
     response = ada.refresh()
     cookies = response.headers.get_list("set-cookie")
     assert len(cookies) == 2
@@ -62,7 +62,7 @@ def test_an_access_token_is_a_jwt_of_minutes_without_anything_to_read_but_ids(ad
     assert claims.keys() == {"iss", "aud", "sub", "sid", "iat", "exp"}
 
 
-def test_what_changes_something_needs_the_pages_proof(accounts: RunningServer, ada: Browser) -> None:
+def test_what_changes_something_needs_the_pages_proof(accounts: Server, ada: Browser) -> None:
     unproven = {"X-CSRF-Token": ""}
     assert ada.get("/account", headers=unproven).status_code == 200
     made = ada.call("POST", "/projects", json={"name": "x"}, headers=unproven)
@@ -73,7 +73,7 @@ def test_what_changes_something_needs_the_pages_proof(accounts: RunningServer, a
 @pytest.mark.parametrize("path", ["/session/password", "/session/refresh", "/account"])
 @pytest.mark.parametrize("header", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
 def test_another_sites_page_begins_and_renews_no_session(
-    accounts: RunningServer, ada: Browser, path: str, header: dict[str, str]
+    accounts: Server, ada: Browser, path: str, header: dict[str, str]
 ) -> None:
     body = {} if path.endswith("refresh") else {"email": address(), "password": PASSWORD}
     response = ada.call("POST", path, json=body, headers=header)
@@ -89,7 +89,7 @@ def test_the_proof_stays_the_same_while_tokens_change(ada: Browser) -> None:
     assert ada.call("POST", "/projects", json={"name": "after"}).status_code == 201
 
 
-def test_a_refresh_token_that_is_used_twice_ends_its_session_and_no_other(accounts: RunningServer) -> None:
+def test_a_refresh_token_that_is_used_twice_ends_its_session_and_no_other(accounts: Server) -> None:
     email = address()
     ada, elsewhere = signed_up(accounts.url, email), Browser(accounts.url)
     elsewhere.sign_in(email)
@@ -104,7 +104,7 @@ def test_a_refresh_token_that_is_used_twice_ends_its_session_and_no_other(accoun
     assert elsewhere.get("/resources").status_code == 200
 
 
-def test_signing_out_ends_the_session_and_not_only_the_cookie(accounts: RunningServer, ada: Browser) -> None:
+def test_signing_out_ends_the_session_and_not_only_the_cookie(accounts: Server, ada: Browser) -> None:
     access, refresh = ada.access_token, ada.refresh_token
     assert ada.call("DELETE", "/session").status_code == 204
     assert ada.get("/session").json()["signed_in"] is False
@@ -113,9 +113,7 @@ def test_signing_out_ends_the_session_and_not_only_the_cookie(accounts: RunningS
     assert httpx.post(f"{accounts.url}/session/refresh", cookies={name: refresh}).status_code == 401
 
 
-def test_signing_out_everywhere_ends_all_sessions_and_nobody_elses(
-    accounts: RunningServer, administrator: Browser
-) -> None:
+def test_signing_out_everywhere_ends_all_sessions_and_nobody_elses(accounts: Server, administrator: Browser) -> None:
     email = address()
     browsers = [signed_up(accounts.url, email)]
     for _ in range(2):
@@ -129,7 +127,7 @@ def test_signing_out_everywhere_ends_all_sessions_and_nobody_elses(
     assert Browser(accounts.url).sign_in(email).status_code == 200
 
 
-def test_one_session_is_ended_from_another_and_never_somebody_elses(accounts: RunningServer, ada: Browser) -> None:
+def test_one_session_is_ended_from_another_and_never_somebody_elses(accounts: Server, ada: Browser) -> None:
     other = signed_up(accounts.url, address())
     theirs = other.get("/account/sessions").json()["sessions"][0]["id"]
     assert ada.call("DELETE", f"/account/sessions/{theirs}").status_code == 404
@@ -140,7 +138,7 @@ def test_one_session_is_ended_from_another_and_never_somebody_elses(accounts: Ru
     assert refused(lambda: ada.get("/account"))
 
 
-def test_another_password_signs_out_elsewhere_and_needs_the_current_one(accounts: RunningServer) -> None:
+def test_another_password_signs_out_elsewhere_and_needs_the_current_one(accounts: Server) -> None:
     email, fresh = address(), "a different set of words"
     ada, elsewhere = signed_up(accounts.url, email), Browser(accounts.url)
     elsewhere.sign_in(email)
@@ -154,7 +152,7 @@ def test_another_password_signs_out_elsewhere_and_needs_the_current_one(accounts
 
 
 def test_who_is_suspended_is_out_at_once_with_sessions_and_tokens_and_comes_back(
-    accounts: RunningServer, administrator: Browser
+    accounts: Server, administrator: Browser
 ) -> None:
     email = address()
     ada = signed_up(accounts.url, email)
@@ -178,7 +176,7 @@ def test_the_only_administrator_cannot_be_suspended(administrator: Browser) -> N
     assert administrator.call("PATCH", f"/people/{me}", json={"state": "suspended"}).status_code == 409
 
 
-def test_two_people_have_nothing_of_each_other(accounts: RunningServer, ada: Browser) -> None:
+def test_two_people_have_nothing_of_each_other(accounts: Server, ada: Browser) -> None:
     ben = signed_up(accounts.url, address())
     uploaded = ada.call("POST", "/ingest", files={"file": ("secret.txt", b"Seven limes.")})
     assert uploaded.status_code == 201, uploaded.text
@@ -196,28 +194,28 @@ def test_two_people_have_nothing_of_each_other(accounts: RunningServer, ada: Bro
         ({"email": "x@example.org", "password": "é" * 257}, "body.password"),
     ],
 )
-def test_what_makes_no_account_says_which_field(accounts: RunningServer, body: dict[str, Any], field: str) -> None:
+def test_what_makes_no_account_says_which_field(accounts: Server, body: dict[str, Any], field: str) -> None:
     response = httpx.post(f"{accounts.url}/account", json=body)
     assert response.status_code == 422
     assert [one["field"] for one in response.json()["error"]["details"]["fields"]] == [field]
     assert body["password"] not in response.text
 
 
-def test_an_address_has_one_account_however_it_is_written(accounts: RunningServer, administrator: Browser) -> None:
+def test_an_address_has_one_account_however_it_is_written(accounts: Server, administrator: Browser) -> None:
     email = address()
     signed_up(accounts.url, email)
     assert Browser(accounts.url).sign_up(f" {email.upper()} ").status_code == 409
     assert Browser(accounts.url).sign_in(f" {email.upper()} ").status_code == 200
 
 
-def test_the_same_password_from_another_keyboard_is_the_same(accounts: RunningServer, administrator: Browser) -> None:
+def test_the_same_password_from_another_keyboard_is_the_same(accounts: Server, administrator: Browser) -> None:
     email = address()
     signed_up(accounts.url, email, password="zwölf Boxkämpfer jagen")
     assert Browser(accounts.url).sign_in(email, "zwo\u0308lf Boxka\u0308mpfer jagen").status_code == 200
 
 
 @pytest.mark.filterwarnings("ignore:The HMAC key")
-def test_an_access_token_of_another_key_kind_or_time_is_refused(accounts: RunningServer, ada: Browser) -> None:
+def test_an_access_token_of_another_key_kind_or_time_is_refused(accounts: Server, ada: Browser) -> None:
     claims: dict[str, Any] = jwt.decode(ada.access_token, options={"verify_signature": False})
     key = (accounts.data / "session_secret").read_bytes()
     good = jwt.encode(claims, key, "HS256", headers={"typ": "at+jwt"})
@@ -239,7 +237,7 @@ def test_an_access_token_of_another_key_kind_or_time_is_refused(accounts: Runnin
     assert statuses == {"good": 200} | dict.fromkeys(forged, 401)
 
 
-def test_without_accounts_there_is_no_way_to_make_one(server: RunningServer) -> None:
+def test_without_accounts_there_is_no_way_to_make_one(server: Server) -> None:
     for path, body in (("/account", {"email": "a@example.org", "password": PASSWORD}), ("/session/refresh", {})):
         assert httpx.post(f"{server.url}{path}", json=body).status_code == 404
     assert httpx.get(f"{server.url}/session").json() | {"version": ""} == {

@@ -15,6 +15,8 @@ from tests.adapters.hub_files import EMBEDDER, RERANKER, hub_of_both
 from tests.contract_servers.hub import HubServer
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 NOBODY = "http://127.0.0.1:9"
 
 

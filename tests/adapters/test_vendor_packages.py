@@ -35,6 +35,8 @@ from tests.contract_servers.pinecone import PineconeServer
 from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
 
+pytestmark = pytest.mark.full
+
 ADDRESSES: dict[object, str] = {}
 
 

@@ -17,6 +17,7 @@ from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, Source, TextDelta, TurnRequest
 from citewell.types import Verdict
 from tests.agent.fakes import StoredElements, WordEmbedder, WordSearcher, hit
+from tests.depth import examples
 
 PAPER = hit("Attention has been shown [1, 2] to help [12]. Depth matters less than people think [3].", resource="paper")
 README = hit(
@@ -86,7 +87,7 @@ def test_a_marker_on_a_line_of_its_own_belongs_to_the_words_before_it() -> None:
     ]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ANY_TEXT)
 async def test_markers_and_citations_agree_in_any_text(checker: CitationChecker, answer: str) -> None:
     checked = await checker.check("ada", answer, SOURCES)
@@ -97,7 +98,7 @@ async def test_markers_and_citations_agree_in_any_text(checker: CitationChecker,
     assert again.citations == checked.citations
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(ANY_TEXT, st.integers(min_value=1, max_value=9), st.booleans())
 def test_a_text_that_comes_in_pieces_is_said_as_the_whole_would_be(text: str, size: int, own: bool) -> None:
     def said(pieces: list[str]) -> str:
@@ -115,7 +116,7 @@ def test_a_text_that_comes_in_pieces_is_said_as_the_whole_would_be(text: str, si
     assert said([text[i : i + size] for i in range(0, len(text), size)]) == said([text])
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(300), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(ANY_TEXT, st.integers(min_value=1, max_value=9))
 async def test_what_was_said_is_what_is_checked(checker: CitationChecker, text: str, size: int) -> None:
     writer = AnswerWriter(lambda _: None, lambda: SOURCES)
@@ -244,7 +245,7 @@ def test_a_reader_lets_text_through_as_soon_as_it_is_decided() -> None:
     assert reader.read("] and water.") == " [1] and water."
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.lists(ANY_TEXT, min_size=1, max_size=4), st.booleans())
 async def test_an_extracted_answer_cites_what_it_says_whatever_the_files_hold(texts: list[str], as_list: bool) -> None:
     mark = "- " if as_list else ""

@@ -28,7 +28,8 @@ from tests.channels.conversation import Searching
 from tests.channels.test_claude import ROOT
 from tests.contract_servers.anthropic import KEY, AnthropicServer
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 STATEMENT = "A first-time borrower may receive at most GHS 5,000"
@@ -36,9 +37,9 @@ CALL = {"type": "tool_use", "id": "toolu_1", "name": "search_user_files"}
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with the loan policy and two notes of different threads."""
-    with RunningServer(tmp_path_factory.mktemp("own")) as server:
+    with InProcessServer(tmp_path_factory.mktemp("own")) as server:
         server.add("Loan Policy.pdf", (ROOT / "samples" / "Loan Policy.pdf").read_bytes())
         server.add("Lighthouse.md", b"The lamp of the lighthouse turns once every twelve seconds.")
         yield server
@@ -51,12 +52,12 @@ def _sign() -> bytes:
     return written.getvalue()
 
 
-def _token(server: RunningServer) -> str:
+def _token(server: Server) -> str:
     return DataFolder(server.data).token()
 
 
 @pytest.fixture
-def files(own: RunningServer) -> ClaudeFiles:
+def files(own: Server) -> ClaudeFiles:
     return ClaudeFiles(CitewellServer(own.url, _token(own)))
 
 
@@ -67,7 +68,7 @@ def _search(files: ClaudeFiles, **arguments: object) -> list[dict[str, Any]]:
 
 
 def test_the_program_of_the_documentation_prints_a_checked_answer(
-    own: RunningServer, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    own: Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = (ROOT / "docs" / "claude.md").read_text(encoding="utf-8")
     (program,) = re.findall(r"```python title=\"ask_server\.py\"\n(.*?)```", page, re.DOTALL)
@@ -103,7 +104,7 @@ def test_filters_thresholds_and_counts_reach_the_server(files: ClaudeFiles) -> N
     assert nothing["text"].startswith("Nothing was found.")
 
 
-async def test_every_wish_of_a_search_is_understood_by_the_server(own: RunningServer) -> None:
+async def test_every_wish_of_a_search_is_understood_by_the_server(own: Server) -> None:
     server = AsyncCitewellServer(own.url, _token(own))
     (resource,) = [r for r in own.client.get("/resources").json()["resources"] if r["filename"] == "Lighthouse.md"]
     found = await server.search_result(
@@ -116,7 +117,7 @@ async def test_every_wish_of_a_search_is_understood_by_the_server(own: RunningSe
         await server.search_result("lamp", projects=["no such"])
 
 
-async def test_citations_are_checked_with_asyncio_too(own: RunningServer) -> None:
+async def test_citations_are_checked_with_asyncio_too(own: Server) -> None:
     server = AsyncCitewellServer(own.url, _token(own))
     (hit, *_) = (await server.search_result("lamp of the lighthouse", 1)).hits
     wrong = AnswerPiece("The lamp turns every ninety seconds", (hit.chunk.id, hit.chunk.id))
@@ -134,7 +135,7 @@ def _looked(files: ClaudeFiles, wanted: str) -> dict[str, Any]:
     return cast(dict[str, Any], files.result({**CALL, "name": "analyze_image", "input": {"resource_id": wanted}}))
 
 
-def test_a_picture_is_sent_to_claude_by_its_own_client(own: RunningServer, files: ClaudeFiles) -> None:
+def test_a_picture_is_sent_to_claude_by_its_own_client(own: Server, files: ClaudeFiles) -> None:
     sign = own.add("Sign.png", _sign(), project="Coast", identifier="sign-7")["id"]
     script = Searching({"resource_id": sign}, "It forbids entry", "no such evidence", tool="analyze_image")
     server = AnthropicServer(script)
@@ -157,7 +158,7 @@ def test_a_picture_is_sent_to_claude_by_its_own_client(own: RunningServer, files
         assert _looked(files, wanted)["content"] == result["content"]
 
 
-def test_a_picture_outside_of_what_the_tools_see_is_not_shown(own: RunningServer) -> None:
+def test_a_picture_outside_of_what_the_tools_see_is_not_shown(own: Server) -> None:
     sign = own.add("Sign.png", _sign(), project="Coast", identifier="sign-7")["id"]
     server = CitewellServer(own.url, _token(own))
     own.add("Inland.md", b"The meadow is mown in June.", project="Inland")
@@ -181,7 +182,7 @@ async def test_it_works_where_a_loop_is_running_as_in_a_notebook(files: ClaudeFi
     assert _search(files, query="lamp", top_k=1)[0]["title"] == "Lighthouse.md"
 
 
-def test_a_wrong_token_is_the_programs_to_mend(own: RunningServer) -> None:
+def test_a_wrong_token_is_the_programs_to_mend(own: Server) -> None:
     files = ClaudeFiles(CitewellServer(own.url, "nobody's"))
     with pytest.raises(Unauthorized):
         files.result({**CALL, "input": {"query": "lamp"}})
@@ -189,7 +190,7 @@ def test_a_wrong_token_is_the_programs_to_mend(own: RunningServer) -> None:
         CitewellServer(own.url, "a\nb")
 
 
-def test_another_project_is_not_there(own: RunningServer) -> None:
+def test_another_project_is_not_there(own: Server) -> None:
     files = ClaudeFiles(CitewellServer(own.url, _token(own), project="no such"))
     assert cast(dict[str, Any], files.result({**CALL, "input": {"query": "lamp"}}))["is_error"]
 

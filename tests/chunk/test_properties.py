@@ -17,6 +17,7 @@ from citewell.chunk import ChunkConfig, Strategy, chunk_elements
 from citewell.ports import Tokenizer
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, Locator
 from citewell.types.chunking import measured_in_characters
+from tests.depth import examples
 
 from .documents import PROSE, Greedy, Words, documents
 
@@ -42,7 +43,7 @@ def chunked(elements: list[Element], config: ChunkConfig, tokenizer: Tokenizer, 
     return list(chunk_elements(iter(elements), config, tokenizer, title, embed))
 
 
-every_document = settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+every_document = settings(max_examples=examples(50), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 titles = st.sampled_from(["", "Handbook", "A handbook of loans for those who lend money " * 3])
 
 
@@ -166,7 +167,7 @@ def test_texts_are_in_reading_order(elements: list[Element], config: ChunkConfig
     assert firsts == sorted(firsts)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PROSE, st.integers(40, 120), st.data())
 def test_windows_of_characters_overlap_exactly(text: str, size: int, data: st.DataObject) -> None:
     overlap = data.draw(st.integers(0, size // 2))
@@ -178,7 +179,7 @@ def test_windows_of_characters_overlap_exactly(text: str, size: int, data: st.Da
         assert text[start:end] == text[slice(*window)].strip()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(PROSE, st.sampled_from([Strategy.TOKENS, Strategy.SEMANTIC, Strategy.SECTIONS, Strategy.RECURSIVE]), st.data())
 def test_what_is_repeated_is_at_most_the_overlap(text: str, strategy: Strategy, data: st.DataObject) -> None:
     size = data.draw(st.integers(60, 200))

@@ -11,9 +11,9 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.types import TextContent
 
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
 
 
@@ -32,7 +32,7 @@ async def _search(data: Path) -> str:
 
 
 async def test_the_tools_are_served_over_standard_input_and_output(tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data") as server:
+    with InProcessServer(tmp_path / "data") as server:
         server.add("Lighthouse.md", NOTE)
         assert "twelve seconds" in await _search(tmp_path / "data")
     assert "twelve seconds" in await _search(tmp_path / "data")

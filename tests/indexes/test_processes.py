@@ -14,6 +14,8 @@ from citewell.composition import open_services
 from citewell.settings import Settings, load_settings
 from citewell.storage.indexes import BuildOptions
 
+pytestmark = pytest.mark.full
+
 RECORDS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(12)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
 

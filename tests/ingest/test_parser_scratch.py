@@ -30,6 +30,7 @@ from citewell.types import (
     Locator,
     UnitCoverage,
 )
+from tests.depth import examples
 
 SUMMARY = ExtractionSummary(
     detected=DetectedType("application/pdf", "pdf", Category.RAG, "pdf"),
@@ -97,7 +98,7 @@ def test_honest_elements_are_read_as_they_were_written(scratch: Scratch) -> None
     assert list(read_element_lines(scratch.folder)) == [(ELEMENT, line)]
 
 
-mutations = settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+mutations = settings(max_examples=examples(200), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @mutations

@@ -16,6 +16,7 @@ from citewell.filters import FIELDS, MAX_CONDITIONS, build_filter, lowered, vali
 from citewell.points import FieldKind, field_kind
 from citewell.predicates import admits
 from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery, conditions_in
+from tests.depth import examples
 
 _KEYWORDS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.KEYWORD)
 _INTEGERS = sorted(field for field, kind in FIELDS.items() if kind is FieldKind.INTEGER)
@@ -178,7 +179,7 @@ async def test_the_store_admits_what_the_reference_admits(
     )
     scopes: list[Filter] = []
 
-    @settings(max_examples=150, deadline=None)
+    @settings(max_examples=examples(150), deadline=None)
     @given(
         st.lists(_conditions, max_size=3).map(tuple),
         st.sampled_from([None, (), ("r1",), ("r0", "r2")]),

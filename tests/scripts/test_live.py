@@ -14,6 +14,8 @@ from tests.contract_servers import voyage as contract
 from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 SCRIPT = runpy.run_path(str(ROOT / "scripts/live/run.py"))
 KEYS: dict[str, str] = SCRIPT["KEYS"]

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 _SCRIPT = ROOT / "scripts" / "provider_table.py"
 

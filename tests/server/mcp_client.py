@@ -12,7 +12,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.types import ImageContent, TextContent
 
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Tools:
 
 
 @asynccontextmanager
-async def connected(server: RunningServer, query: str = "", token: str | None = None) -> AsyncGenerator[Tools]:
+async def connected(server: Server, query: str = "", token: str | None = None) -> AsyncGenerator[Tools]:
     authorization = f"Bearer {token}" if token else server.client.headers["Authorization"]
     async with httpx2.AsyncClient(headers={"Authorization": authorization}, timeout=60) as http:
         transport = streamable_http_client(f"{server.url}/mcp{query}", http_client=http)

@@ -16,12 +16,13 @@ import pytest
 from citewell.composition.recovery import restore_lost
 from citewell.lost_found import LostAndFound
 from citewell.settings import load_settings
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 
-def _keep_uploading(server: RunningServer, stop: threading.Event) -> None:
+def _keep_uploading(server: Server, stop: threading.Event) -> None:
     number = 0
     with httpx.Client(base_url=server.url, headers=server.client.headers) as client:
         while not stop.is_set():
@@ -51,7 +52,7 @@ def _texts(server: RunningServer) -> list[str]:
 def test_database_and_files_are_all_that_a_backup_needs(tmp_path: Path, samples: Path) -> None:
     backup = tmp_path / "backup"
     backup.mkdir()
-    with RunningServer(tmp_path / "data") as running:
+    with InProcessServer(tmp_path / "data") as running:
         running.add("Loan Policy.pdf", (samples / "Loan Policy.pdf").read_bytes())
         asked = running.client.post("/chat", json={"message": "What is the maximum loan size?"}).json()
         stop = threading.Event()
@@ -64,7 +65,7 @@ def test_database_and_files_are_all_that_a_backup_needs(tmp_path: Path, samples:
         uploads.join()
         shutil.copy(running.data / "token", backup)
         token = running.client.headers["Authorization"]
-    with RunningServer(backup) as restored:
+    with InProcessServer(backup) as restored:
         assert restored.client.headers["Authorization"] == token
         files = [restored.wait(one["id"]) for one in restored.resources()]
         assert {one["status"] for one in files} == {"indexed"}

@@ -16,7 +16,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 
 def _error(response: httpx.Response, status: int, code: str) -> None:
@@ -34,12 +35,12 @@ def _files(folder: Path) -> set[Path]:
     return {p for p in folder.rglob("*") if p.is_file()}
 
 
-def test_empty_file(server: RunningServer) -> None:
+def test_empty_file(server: Server) -> None:
     _error(server.upload("empty.txt", b""), 400, "empty_file")
 
 
 @pytest.mark.parametrize("field", ["project", "identifier", "thread", "caption", "password", "metadata"])
-def test_a_null_character_in_a_field_of_a_form(server: RunningServer, field: str) -> None:
+def test_a_null_character_in_a_field_of_a_form(server: Server, field: str) -> None:
     response = server.client.post("/ingest", files={"file": ("a.txt", _unique())}, data={field: "har\x00bour"})
     _error(response, 422, "invalid_request")
     assert response.json()["error"]["details"]["fields"][0]["field"] == f"body.{field}"
@@ -55,44 +56,44 @@ def test_a_null_character_in_a_field_of_a_form(server: RunningServer, field: str
         ("/projects", {"name": "har\x00bour"}),
     ],
 )
-def test_a_null_character_in_a_name(server: RunningServer, path: str, body: dict[str, Any]) -> None:
+def test_a_null_character_in_a_name(server: Server, path: str, body: dict[str, Any]) -> None:
     _error(server.client.post(path, json=body), 422, "invalid_request")
 
 
-def test_a_record_whose_id_is_blank(server: RunningServer) -> None:
+def test_a_record_whose_id_is_blank(server: Server) -> None:
     _error(server.client.post("/records", json={"records": [{"id": " ", "text": "x"}]}), 400, "invalid_input")
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n\t"])
-def test_a_record_without_words(server: RunningServer, text: str) -> None:
+def test_a_record_without_words(server: Server, text: str) -> None:
     response = server.client.post("/records", json={"records": [{"id": "no words", "text": text}]})
     _error(response, 400, "invalid_input")
     assert "'no words'" in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\n\t"])
-def test_empty_query(server: RunningServer, query: str) -> None:
+def test_empty_query(server: Server, query: str) -> None:
     _error(server.client.post("/search", json={"query": query}), 400, "empty_query")
     _error(server.client.post("/chat", json={"message": query}), 400, "empty_query")
 
 
 @pytest.mark.parametrize("top_k", [0, -1, 101, 10**9])
-def test_top_k_out_of_bounds(server: RunningServer, top_k: int) -> None:
+def test_top_k_out_of_bounds(server: Server, top_k: int) -> None:
     _error(server.client.post("/search", json={"query": "x", "top_k": top_k}), 400, "invalid_input")
 
 
-def test_top_k_that_is_no_number(server: RunningServer) -> None:
+def test_top_k_that_is_no_number(server: Server) -> None:
     _error(server.client.post("/search", json={"query": "x", "top_k": "many"}), 422, "invalid_request")
 
 
-def test_a_type_without_reader_is_stored_with_its_reason(server: RunningServer) -> None:
+def test_a_type_without_reader_is_stored_with_its_reason(server: Server) -> None:
     resource = server.add("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes)
     assert resource["status"] == "stored"
     assert resource["error_code"] == "no_reader"
     assert "no reader" in resource["error_message"]
 
 
-def test_a_type_without_reader_is_refused_when_strict(server: RunningServer) -> None:
+def test_a_type_without_reader_is_refused_when_strict(server: Server) -> None:
     before = len(server.resources())
     _error(
         server.upload("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes, strict="true"), 415, "unsupported_type"
@@ -104,18 +105,18 @@ def test_a_type_without_reader_is_refused_when_strict(server: RunningServer) -> 
 @pytest.mark.parametrize(
     ("method", "path"), [("GET", "/resources"), ("POST", "/search"), ("POST", "/ingest"), ("GET", "/ready")]
 )
-def test_no_token_or_a_wrong_one(server: RunningServer, header: dict[str, str], method: str, path: str) -> None:
+def test_no_token_or_a_wrong_one(server: Server, header: dict[str, str], method: str, path: str) -> None:
     response = httpx.request(method, server.url + path, headers=header)
     _error(response, 401, "unauthorized")
     assert response.headers["www-authenticate"] == "Bearer"
 
 
 @pytest.mark.parametrize("path", ["", "/file", "/elements", "/chunks", "/events", "/blobs"])
-def test_unknown_resource(server: RunningServer, path: str) -> None:
+def test_unknown_resource(server: Server, path: str) -> None:
     _error(server.client.get(f"/resources/{uuid.uuid4()}{path}"), 404, "not_found")
 
 
-def test_unknown_thread_project_and_route(server: RunningServer) -> None:
+def test_unknown_thread_project_and_route(server: Server) -> None:
     _error(server.client.get(f"/threads/{uuid.uuid4()}"), 404, "not_found")
     _error(server.client.post("/search", json={"query": "x", "project": "no such"}), 404, "not_found")
     _error(server.client.get("/nothing-here"), 404, "not_found")
@@ -141,7 +142,7 @@ def test_unknown_thread_project_and_route(server: RunningServer) -> None:
     ],
 )
 def test_an_empty_project_is_neither_the_default_one_nor_all(
-    server: RunningServer, method: str, path: str, body: dict[str, Any] | None, project: str
+    server: Server, method: str, path: str, body: dict[str, Any] | None, project: str
 ) -> None:
     named = None if body is None else json.loads(json.dumps(body, default=lambda _: project))
     asked = "in_project" if path == "/resources/some-name" else "project"
@@ -151,14 +152,14 @@ def test_an_empty_project_is_neither_the_default_one_nor_all(
     assert "leave it out" in response.json()["error"]["message"]
 
 
-def test_a_forms_empty_field_names_no_project_and_an_empty_header_is_refused(server: RunningServer) -> None:
+def test_a_forms_empty_field_names_no_project_and_an_empty_header_is_refused(server: Server) -> None:
     without, empty = (server.upload("a.txt", _unique(), **given).json() for given in ({}, {"project": " "}))
     assert empty["project_ids"] == without["project_ids"]
     _error(server.client.get("/resources", headers={"X-Citewell-Project": ""}), 422, "unnamed_project")
 
 
 @pytest.mark.parametrize("cursor", ["x", "WzFd", "W10", "bnVsbA", "é", "////"])
-def test_a_cursor_that_is_not_ours(server: RunningServer, cursor: str) -> None:
+def test_a_cursor_that_is_not_ours(server: Server, cursor: str) -> None:
     _error(server.client.get("/resources", params={"cursor": cursor}), 400, "invalid_cursor")
 
 
@@ -168,7 +169,7 @@ def test_a_cursor_that_is_not_ours(server: RunningServer, cursor: str) -> None:
     ids=lambda key: str(key)[:9],
 )
 @pytest.mark.parametrize("path", ["/resources", "/threads", "/resources/{id}/elements", "/resources/{id}/chunks"])
-def test_a_cursor_with_what_no_database_compares_with(server: RunningServer, path: str, key: list[object]) -> None:
+def test_a_cursor_with_what_no_database_compares_with(server: Server, path: str, key: list[object]) -> None:
     resource = server.add("cursor.txt", b"A text to page through.")
     cursor = base64.urlsafe_b64encode(json.dumps(key).encode()).decode().rstrip("=")
     response = server.client.get(path.format(id=resource["id"]), params={"cursor": cursor})
@@ -177,7 +178,7 @@ def test_a_cursor_with_what_no_database_compares_with(server: RunningServer, pat
 
 @pytest.mark.parametrize("name", ["status", "category"])
 @pytest.mark.parametrize("value", ["bogus", ""])
-def test_a_list_by_what_no_file_can_be_says_what_there_is(server: RunningServer, name: str, value: str) -> None:
+def test_a_list_by_what_no_file_can_be_says_what_there_is(server: Server, name: str, value: str) -> None:
     response = server.client.get("/resources", params={name: value})
     _error(response, 400, "invalid_input")
     allowed = response.json()["error"]["details"]["allowed"]
@@ -187,7 +188,7 @@ def test_a_list_by_what_no_file_can_be_says_what_there_is(server: RunningServer,
 
 
 @pytest.mark.parametrize("asked", [f"bytes={'9' * 5_000}-", f"bytes=-{'9' * 5_000}", "bytes=٣-٤", "bytes=-"])
-def test_a_range_that_is_none_gives_the_whole_file(server: RunningServer, asked: str) -> None:
+def test_a_range_that_is_none_gives_the_whole_file(server: Server, asked: str) -> None:
     resource = server.add("range.txt", b"All of these words.")
     response = server.client.get(f"/resources/{resource['id']}/file", headers=[(b"range", asked.encode())])
     assert (response.status_code, response.content) == (200, b"All of these words.")
@@ -197,13 +198,13 @@ def test_a_range_that_is_none_gives_the_whole_file(server: RunningServer, asked:
     "message",
     ["1" * 32_000, f"{'1' * 400}.5", f"{'9' * 400}k", "²²²²", "in march ²²²²", "paid on 9999-12-31", "march 0000"],
 )
-def test_a_number_that_no_number_can_hold_is_a_message_like_others(server: RunningServer, message: str) -> None:
+def test_a_number_that_no_number_can_hold_is_a_message_like_others(server: Server, message: str) -> None:
     server.add("amounts.csv", b"Branch,Amount,Paid\nAccra,5,2024-03-01\nKumasi,7,2024-04-01\nTema,9,2024-05-01\n")
     response = server.client.post("/chat", json={"message": message})
     assert response.status_code == 200, response.text
 
 
-def test_halves_of_surrogate_pairs_are_replaced_wherever_they_stand(server: RunningServer) -> None:
+def test_halves_of_surrogate_pairs_are_replaced_wherever_they_stand(server: Server) -> None:
     half = '"a\\ud800b"'
     record = '{"id": %s, "text": %s, "title": %s, "metadata": {%s: [%s]}}' % ((half,) * 5)
     bodies = {
@@ -222,7 +223,7 @@ def test_halves_of_surrogate_pairs_are_replaced_wherever_they_stand(server: Runn
 
 
 @pytest.mark.parametrize("value", ["1e999", "NaN", "-Infinity", "[" * 1_000 + "]" * 1_000, "1" * 5_000, "[" * 100_000])
-def test_json_that_cannot_be_kept_is_refused(server: RunningServer, value: str) -> None:
+def test_json_that_cannot_be_kept_is_refused(server: Server, value: str) -> None:
     body = f'{{"records": [{{"id": "x", "text": "y", "metadata": {{"a": {value}}}}}]}}'
     response = server.client.post("/records", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code in (400, 422), response.text
@@ -232,7 +233,7 @@ def test_json_that_cannot_be_kept_is_refused(server: RunningServer, value: str) 
 def test_a_token_whose_subject_is_no_name(tmp_path: Path) -> None:
     secret = "a secret of more than thirty-two bytes, to be sure"
     subjects: list[object] = ["\ud800", "a\x00", "", " ", 7, {"a": 1}, None]
-    with RunningServer(tmp_path / "accounts", CITEWELL_AUTH_SECRET=secret) as running:
+    with InProcessServer(tmp_path / "accounts", CITEWELL_AUTH_SECRET=secret) as running:
         for subject in subjects:
             headers = {"Authorization": f"Bearer {_signed({'sub': subject, 'exp': time.time() + 600}, secret)}"}
             _error(httpx.get(f"{running.url}/resources", headers=headers), 401, "unauthorized")
@@ -265,7 +266,7 @@ def _base64(raw: bytes) -> str:
         ("naïve – файл 文.txt", "naïve – файл 文.txt"),
     ],
 )
-def test_hostile_names_are_made_harmless(server: RunningServer, sent: str, kept: str) -> None:
+def test_hostile_names_are_made_harmless(server: Server, sent: str, kept: str) -> None:
     body, boundary = _multipart(sent.encode(), _unique())
     response = server.client.post(
         "/ingest", content=body, headers={"Content-Type": f"multipart/form-data; boundary={boundary}"}
@@ -274,7 +275,7 @@ def test_hostile_names_are_made_harmless(server: RunningServer, sent: str, kept:
     assert response.json()["filename"] == kept
 
 
-def test_a_name_that_is_not_utf8(server: RunningServer) -> None:
+def test_a_name_that_is_not_utf8(server: Server) -> None:
     body, boundary = _multipart("Größe.txt".encode("latin-1"), _unique())
     response = server.client.post(
         "/ingest", content=body, headers={"Content-Type": f"multipart/form-data; boundary={boundary}"}
@@ -283,7 +284,7 @@ def test_a_name_that_is_not_utf8(server: RunningServer) -> None:
     assert response.json()["filename"] == "Größe.txt"
 
 
-def test_bodies_that_are_no_upload(server: RunningServer) -> None:
+def test_bodies_that_are_no_upload(server: Server) -> None:
     _error(server.client.post("/ingest", json={"file": "x"}), 400, "invalid_input")
     _error(server.client.post("/ingest", files={"other": ("a.txt", b"x")}), 422, "invalid_request")
     _error(server.client.post("/ingest", files={"file": (None, b"x")}), 400, "invalid_input")
@@ -292,11 +293,11 @@ def test_bodies_that_are_no_upload(server: RunningServer) -> None:
     _error(server.client.post("/ingest", content=b"", headers=headers), 400, "incomplete_upload")
 
 
-def test_a_flag_that_is_neither_true_nor_false(server: RunningServer) -> None:
+def test_a_flag_that_is_neither_true_nor_false(server: Server) -> None:
     _error(server.upload("a.txt", _unique(), extract_tables="perhaps"), 400, "invalid_input")
 
 
-def test_no_text_means_no_chunks_and_says_so(server: RunningServer, blank_pdf: bytes) -> None:
+def test_no_text_means_no_chunks_and_says_so(server: Server, blank_pdf: bytes) -> None:
     resource = server.add("blank.pdf", blank_pdf)
     assert resource["status"] == "indexed"
     assert resource["chunk_count"] == 0
@@ -306,7 +307,7 @@ def test_no_text_means_no_chunks_and_says_so(server: RunningServer, blank_pdf: b
     assert all(unit["warnings"] for unit in coverage["units"])
 
 
-def test_the_same_file_twice_is_one_resource(server: RunningServer) -> None:
+def test_the_same_file_twice_is_one_resource(server: Server) -> None:
     content = _unique("The same words twice")
     first = server.upload("one.txt", content)
     server.wait(first.json()["id"])
@@ -318,7 +319,7 @@ def test_the_same_file_twice_is_one_resource(server: RunningServer) -> None:
     assert [s["status"] for s in stages].count("indexing") == 1
 
 
-def test_the_answer_to_a_known_file_says_what_is_done_for_it(server: RunningServer) -> None:
+def test_the_answer_to_a_known_file_says_what_is_done_for_it(server: Server) -> None:
     table = "<table><tr><th>Berth</th><th>Price</th></tr><tr><td>North</td><td>14</td></tr></table>"
     page = b"<h1>Harbour " + _unique("") + b"</h1>" + table.encode()
     first = server.upload("berths.html", page)
@@ -346,7 +347,7 @@ def test_the_answer_to_a_known_file_says_what_is_done_for_it(server: RunningServ
     _error(server.client.post(path, json={"tables": True}), 422, "invalid_request")
 
 
-def test_what_failed_is_tried_again_when_it_is_sent_again(server: RunningServer, samples: Path) -> None:
+def test_what_failed_is_tried_again_when_it_is_sent_again(server: Server, samples: Path) -> None:
     broken = (samples / "Growth Plan.docx").read_bytes()[:4_000] + _unique("")
     failed = server.add("broken.docx", broken, extract_images="false")
     assert failed["status"] == "failed"
@@ -357,7 +358,7 @@ def test_what_failed_is_tried_again_when_it_is_sent_again(server: RunningServer,
     assert done["options"]["extract_images"] is False, "a failure does not forget what was asked for"
 
 
-def test_the_same_file_from_many_at_once_is_one_resource(server: RunningServer) -> None:
+def test_the_same_file_from_many_at_once_is_one_resource(server: Server) -> None:
     content = _unique("At once")
     responses: list[httpx.Response] = []
 
@@ -374,12 +375,12 @@ def test_the_same_file_from_many_at_once_is_one_resource(server: RunningServer) 
 
 
 @pytest.fixture
-def small_server(tmp_path: Path) -> Iterator[RunningServer]:
-    with RunningServer(tmp_path / "small", CITEWELL_MAX_UPLOAD_BYTES="100000") as running:
+def small_server(tmp_path: Path) -> Iterator[Server]:
+    with InProcessServer(tmp_path / "small", CITEWELL_MAX_UPLOAD_BYTES="100000") as running:
         yield running
 
 
-def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: RunningServer) -> None:
+def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: Server) -> None:
     before = _files(small_server.data / "uploads")
     _error(small_server.upload("big.txt", b"x" * 5_000_000), 413, "too_large")
     _cut_off(small_server)
@@ -391,14 +392,14 @@ def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: Ru
     assert not _files(small_server.data / "blobs")
 
 
-def test_the_active_model_needs_no_second_index(server: RunningServer) -> None:
+def test_the_active_model_needs_no_second_index(server: Server) -> None:
     response = server.client.post("/indexes", json={"provider": "builtin"})
     assert response.status_code == 409
     assert response.json()["error"]["code"] == "conflict"
     assert len(server.client.get("/indexes").json()["indexes"]) == 1
 
 
-def _cut_off(server: RunningServer) -> None:
+def _cut_off(server: Server) -> None:
     """Announce 90,000 bytes, send some, and hang up."""
     host, port = server.url.removeprefix("http://").split(":")
     token = server.client.headers["authorization"]

@@ -15,7 +15,8 @@ import pytest
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 NOTE = b"# Harbour\n\nThe harbour gate closes at half past nine in the evening.\n\n## Cranes\n\nDogs must be kept on a lead.\n"
 SALES = b"Month,Visitors\nJan,120\nFeb,340\nMar,95\n"
@@ -24,7 +25,7 @@ ANSWER = Reply(text="It closes at half past nine in the evening [1].")
 
 
 class Place:
-    def __init__(self, server: RunningServer, model: OpenAIServer) -> None:
+    def __init__(self, server: Server, model: OpenAIServer) -> None:
         self.server = server
         self.model = model
         self.note = server.add("Harbour.md", NOTE)["id"]
@@ -51,7 +52,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "CITEWELL_OPENAI_API_KEY": KEY,
             "CITEWELL_PRICES": '{"gpt-test": [2.0, 8.0]}',
         }
-        with RunningServer(tmp_path_factory.mktemp("chat") / "data", **environment) as server:
+        with InProcessServer(tmp_path_factory.mktemp("chat") / "data", **environment) as server:
             yield Place(server, model)
 
 

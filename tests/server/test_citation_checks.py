@@ -11,7 +11,8 @@ import pytest
 
 from citewell.features.citations.schemas import CheckedAnswerOut
 from tests.accounts.people import signed_up
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 
@@ -22,7 +23,7 @@ def mark() -> str:
 
 
 @pytest.fixture(scope="module")
-def chunk(server: RunningServer, mark: str) -> Iterator[dict[str, Any]]:
+def chunk(server: Server, mark: str) -> Iterator[dict[str, Any]]:
     """The only passage of a file about a lamp."""
     added = server.add(f"Lamp {mark}.md", f"The lamp of {mark} turns once every twelve seconds.".encode())
     yield _first(server.client, added["id"])
@@ -33,12 +34,12 @@ def _first(client: httpx.Client, resource_id: str) -> dict[str, Any]:
     return client.get(f"/resources/{resource_id}/chunks").json()["chunks"][0] | {"resource_id": resource_id}
 
 
-def _check(server: RunningServer, *pieces: object, **more: object) -> httpx.Response:
+def _check(server: Server, *pieces: object, **more: object) -> httpx.Response:
     return server.client.post("/citations/check", json={"pieces": list(pieces), **more})
 
 
 def test_a_citation_comes_back_numbered_quoted_and_with_a_verdict(
-    server: RunningServer, chunk: dict[str, Any], mark: str
+    server: Server, chunk: dict[str, Any], mark: str
 ) -> None:
     said = {"text": f"The lamp of {mark} turns every twelve seconds", "chunk_ids": [chunk["id"]]}
     answer = _check(server, said, {"text": ". Somebody told me so [7]."}, seen=[chunk["id"]]).json()
@@ -51,14 +52,14 @@ def test_a_citation_comes_back_numbered_quoted_and_with_a_verdict(
     assert answer["removed_citations"] == []
 
 
-def test_what_the_passage_does_not_say_is_unsupported(server: RunningServer, chunk: dict[str, Any], mark: str) -> None:
+def test_what_the_passage_does_not_say_is_unsupported(server: Server, chunk: dict[str, Any], mark: str) -> None:
     wrong = {"text": f"The lamp of {mark} turns every ninety seconds", "chunk_ids": [chunk["id"]]}
     answer = _check(server, wrong).json()
     assert [one["verdict"] for one in answer["citations"]] == ["unsupported"]
     assert answer["confidence"] == 0
 
 
-def test_what_names_no_passage_is_removed_and_told(server: RunningServer) -> None:
+def test_what_names_no_passage_is_removed_and_told(server: Server) -> None:
     answer = _check(server, {"text": "It turns.", "chunk_ids": ["no-such-chunk"]}).json()
     assert (answer["answer"], answer["citations"], answer["removed_citations"]) == ("It turns.", [], ["no-such-chunk"])
     assert answer["confidence"] is None
@@ -79,7 +80,7 @@ def test_what_names_no_passage_is_removed_and_told(server: RunningServer) -> Non
         ({"pieces": [], "owner_id": "ben"}, "body.owner_id"),
     ],
 )
-def test_bad_input_names_its_field(server: RunningServer, body: dict[str, Any], field: str) -> None:
+def test_bad_input_names_its_field(server: Server, body: dict[str, Any], field: str) -> None:
     response = server.client.post("/citations/check", json=body)
     assert response.status_code == 422, response.text
     error = response.json()["error"]
@@ -87,20 +88,20 @@ def test_bad_input_names_its_field(server: RunningServer, body: dict[str, Any], 
     assert field in str(error)
 
 
-def test_an_answer_too_long_or_with_too_many_citations_in_all_is_refused(server: RunningServer) -> None:
+def test_an_answer_too_long_or_with_too_many_citations_in_all_is_refused(server: Server) -> None:
     long = _check(server, *[{"text": "a" * 60_000}] * 2)
     assert (long.status_code, long.json()["error"]["code"]) == (400, "invalid_input")
     many = _check(server, *[{"text": "a", "chunk_ids": [f"{n}-{k}" for k in range(150)]} for n in range(2)])
     assert (many.status_code, many.json()["error"]["code"]) == (400, "invalid_input")
 
 
-def test_text_that_no_file_can_hold_is_taken_as_data(server: RunningServer) -> None:
+def test_text_that_no_file_can_hold_is_taken_as_data(server: Server) -> None:
     answer = _check(server, {"text": "a\x00b ![x](https://example.org/leak) <script>", "chunk_ids": []})
     assert answer.is_success, answer.text
     assert "https://example.org" not in answer.json()["answer"]
 
 
-def test_a_threshold_of_a_search_leaves_out_what_is_less_similar(server: RunningServer, mark: str) -> None:
+def test_a_threshold_of_a_search_leaves_out_what_is_less_similar(server: Server, mark: str) -> None:
     found = {"query": f"lamp of {mark}", "vector_threshold": 0.999}
     assert server.client.post("/search", json=found).json()["hits"] == []
     assert server.client.post("/search", json=found | {"vector_threshold": 0}).json()["hits"]
@@ -110,7 +111,7 @@ def test_a_threshold_of_a_search_leaves_out_what_is_less_similar(server: Running
 def test_only_passages_of_the_caller_and_of_the_project_it_is_kept_to_are_citations(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
-    with RunningServer(tmp_path_factory.mktemp("checks") / "data", CITEWELL_ACCOUNTS="on") as server:
+    with InProcessServer(tmp_path_factory.mktemp("checks") / "data", CITEWELL_ACCOUNTS="on") as server:
         ada = signed_up(server.url, "ada@example.org")
         project = ada.call("POST", "/projects", json={"name": "Kitchen"}).json()["id"]
         ids: list[str] = []

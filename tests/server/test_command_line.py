@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
-import subprocess
-import sys
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +13,15 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
+from tests.server.typed import citewell
 
 pytestmark = pytest.mark.slow(60)
 
 
 def _citewell(*arguments: str | Path, code: int = 0) -> str:
-    command = [sys.executable, "-m", "citewell.cli", *map(str, arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    done = citewell(tuple(map(str, arguments)), Path.cwd(), os.environ)
     assert done.returncode == code, done.stdout + done.stderr
     return done.stdout + done.stderr
 
@@ -52,7 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def held(folder: Path) -> Iterator[Path]:
     """A copy of that folder, held by a running server: a command there starts no application of its own."""
     data = shutil.copytree(folder, folder.parent / "held")
-    with RunningServer(data):
+    with InProcessServer(data):
         yield data
 
 
@@ -174,7 +174,7 @@ def test_errors_are_one_line_and_an_exit_code(folder: Path, held: Path) -> None:
     assert "CITEWELL_AUTH_SECRET" in _citewell("serve", "--host", "0.0.0.0", "--data", folder, code=2)
 
 
-def test_a_running_server_is_used(server: RunningServer, tmp_path: Path) -> None:
+def test_a_running_server_is_used(server: Server, tmp_path: Path) -> None:
     word = f"zebra{uuid.uuid4().hex[:6]}"
     (tmp_path / f"{word}.txt").write_text(f"The {word} sleeps standing.")
     assert "indexed" in _citewell("add", tmp_path / f"{word}.txt", "--data", server.data)

@@ -12,7 +12,7 @@ import pytest
 from citewell.errors import RangeNotSatisfiable
 from citewell.features.resources.handed_out import StoredBytes
 from citewell.features.resources.stored_bytes import stored_bytes
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 _TEXT = b"All of these words."
 _TAG = f'"{hashlib.sha256(_TEXT).hexdigest()}"'
@@ -86,7 +86,7 @@ async def test_bytes_without_a_known_hash_have_no_validator() -> None:
 
 
 @pytest.mark.slow(10)
-def test_a_file_is_downloaded_in_parts_and_only_once(server: RunningServer) -> None:
+def test_a_file_is_downloaded_in_parts_and_only_once(server: Server) -> None:
     file = f"/resources/{server.add('words.txt', _TEXT)['id']}/file"
     beyond = server.client.get(file, headers={"Range": "bytes=99999999-"})
     assert (beyond.status_code, beyond.headers["content-range"]) == (416, "bytes */19")
@@ -104,7 +104,7 @@ def test_a_file_is_downloaded_in_parts_and_only_once(server: RunningServer) -> N
 
 
 @pytest.mark.slow(10)
-def test_head_is_answered_as_get_is_without_a_body(server: RunningServer) -> None:
+def test_head_is_answered_as_get_is_without_a_body(server: Server) -> None:
     one = server.add("words.txt", _TEXT)["id"]
     paths = (
         "/health", "/resources", f"/resources/{one}", f"/resources/{one}/file", f"/resources/{one}/events", "/openapi.json", "/", "/resources/none"
@@ -123,7 +123,7 @@ def test_head_is_answered_as_get_is_without_a_body(server: RunningServer) -> Non
 
 
 @pytest.mark.slow(10)
-def test_the_description_of_a_download_has_what_it_answers(server: RunningServer) -> None:
+def test_the_description_of_a_download_has_what_it_answers(server: Server) -> None:
     paths = server.client.get("/openapi.json").json()["paths"]
     responses = paths["/resources/{resource_id}/file"]["get"]["responses"]
     assert {"200", "206", "304", "416"} <= responses.keys()

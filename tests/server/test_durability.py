@@ -14,7 +14,7 @@ import pytest
 from citewell.types import TERMINAL
 from tests.server.running import RunningServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 
 FILES = int(os.environ.get("CITEWELL_TEST_KILL_FILES", "24"))
 KILLS = int(os.environ.get("CITEWELL_TEST_KILLS", "4"))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow(12)
+pytestmark = [pytest.mark.full, pytest.mark.slow(12)]
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from citewell import AsyncCitewell, InvalidFilter
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 @pytest.fixture(scope="module")
-def project(server: RunningServer) -> str:
+def project(server: Server) -> str:
     """A project of three described files."""
     name = f"frames {uuid.uuid4().hex[:8]}"
     for number, camera in enumerate(("Leica", "leica", "Canon")):
@@ -24,12 +24,12 @@ def project(server: RunningServer) -> str:
     return name
 
 
-def _facets(server: RunningServer, **query: Any) -> dict[str, Any]:
+def _facets(server: Server, **query: Any) -> dict[str, Any]:
     answer = server.client.get("/resources/facets", params=query).json()
     return {"files": answer["files"]} | {facet["field"]: facet for facet in answer["facets"]}
 
 
-def test_facets_of_a_project_have_values_with_counts(server: RunningServer, project: str) -> None:
+def test_facets_of_a_project_have_values_with_counts(server: Server, project: str) -> None:
     found = _facets(server, project=project)
     assert found["files"] == 3
     camera = found["metadata.camera"]
@@ -42,7 +42,7 @@ def test_facets_of_a_project_have_values_with_counts(server: RunningServer, proj
     assert years["metadata.taken"]["values"] == [{"value": "2025", "files": 3}]
 
 
-def test_a_filter_narrows_the_list_and_its_facets(server: RunningServer, project: str) -> None:
+def test_a_filter_narrows_the_list_and_its_facets(server: Server, project: str) -> None:
     said = json.dumps(
         {
             "all": [
@@ -67,14 +67,14 @@ def test_a_filter_narrows_the_list_and_its_facets(server: RunningServer, project
         ('[{"field": "metadata.iso", "value": "fast"}]', "holds values of type number"),
     ],
 )
-def test_a_filter_that_is_not_allowed_is_refused(server: RunningServer, project: str, filters: str, says: str) -> None:
+def test_a_filter_that_is_not_allowed_is_refused(server: Server, project: str, filters: str, says: str) -> None:
     for address in ("/resources", "/resources/facets"):
         answer = server.client.get(address, params={"filters": filters})
         assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_filter")
         assert says in answer.json()["error"]["message"]
 
 
-def test_the_number_of_values_is_bounded_and_the_name_of_the_address_is_no_identifier(server: RunningServer) -> None:
+def test_the_number_of_values_is_bounded_and_the_name_of_the_address_is_no_identifier(server: Server) -> None:
     assert server.client.get("/resources/facets", params={"values": 201}).status_code == 400
     answer = server.upload("a.txt", b"A text.", identifier="facets")
     assert (answer.status_code, answer.json()["error"]["details"]) == (422, {"key": "identifier"})
@@ -95,7 +95,7 @@ async def test_python_has_the_same_facets_and_lists(tmp_path: Path) -> None:
             await cw.facets(conditions=[{"field": "metadata.none", "value": 1}])
 
 
-def test_a_question_draws_on_the_files_that_its_filters_admit(server: RunningServer, project: str) -> None:
+def test_a_question_draws_on_the_files_that_its_filters_admit(server: Server, project: str) -> None:
     said = [{"field": "metadata.camera", "operator": "eq", "value": "canon"}]
     asked = {"message": "Where does the red car stand?", "project": project, "filters": said}
     answer = server.client.post("/chat", json=asked).json()
@@ -112,6 +112,6 @@ def test_a_question_draws_on_the_files_that_its_filters_admit(server: RunningSer
 
 
 @pytest.mark.parametrize("filters", [[{"field": "page", "value": 1}], [{"field": "metadata.lens", "value": "x"}], "x"])
-def test_a_question_with_a_filter_that_is_not_allowed_is_refused(server: RunningServer, filters: object) -> None:
+def test_a_question_with_a_filter_that_is_not_allowed_is_refused(server: Server, filters: object) -> None:
     answer = server.client.post("/chat", json={"message": "Where does the car stand?", "filters": filters})
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_filter")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 def _zip(files: dict[str, bytes]) -> bytes:
@@ -23,7 +23,7 @@ def _zip(files: dict[str, bytes]) -> bytes:
 class _Estate:
     """An archive in an archive, one of whose members the owner had before, and a file of the same kind beside them."""
 
-    def __init__(self, server: RunningServer) -> None:
+    def __init__(self, server: Server) -> None:
         self.server, self.word = server, f"zork{uuid.uuid4().hex[:8]}"
         self.known = server.add("known.txt", self._text("lantern"))["id"]
         self.beside = server.add("beside.txt", self._text("compass"))["id"]
@@ -53,7 +53,7 @@ class _Estate:
 
 
 @pytest.fixture(scope="module")
-def estate(server: RunningServer) -> _Estate:
+def estate(server: Server) -> _Estate:
     return _Estate(server)
 
 
@@ -77,7 +77,7 @@ def test_members_say_in_which_folder_of_the_archive_they_are(estate: _Estate) ->
     assert hit["metadata"] == {"archive_path": "b/report.txt"}
 
 
-def test_names_that_point_outside_the_archive_are_shown_without_it(server: RunningServer) -> None:
+def test_names_that_point_outside_the_archive_are_shown_without_it(server: Server) -> None:
     names = (
         "../../etc/passwd",
         "/keys/key.txt",

@@ -36,7 +36,7 @@ from citewell.storage.jobs import JobRepository
 from citewell.types import TERMINAL, ExtractOptions, Job, Point
 from tests.ingest import nasty
 
-pytestmark = pytest.mark.slow(15)
+pytestmark = [pytest.mark.full, pytest.mark.slow(15)]
 
 _TERMINAL = {status.value for status in TERMINAL}
 

@@ -25,7 +25,7 @@ from tests.contract_servers.serving import serving
 from tests.extract.documents.office import docx, paragraph
 from tests.ingest.referring import REFERRING
 from tests.server.mcp_client import connected
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 END_STATES = {"indexed", "analyzed", "described", "stored", "partial", "failed"}
 
@@ -49,7 +49,7 @@ def _template_docx(url: str) -> bytes:
     return docx(paragraph("Text"), relationships={"rId8": ("attachedTemplate", url), "rId7": ("oleObject", url)})
 
 
-def _everything_said(server: RunningServer, resource: dict[str, Any]) -> str:
+def _everything_said(server: Server, resource: dict[str, Any]) -> str:
     """All that the server tells of a file and of the files inside it."""
     said = json.dumps(resource)
     for path in ("elements", "chunks", "blobs"):
@@ -60,7 +60,7 @@ def _everything_said(server: RunningServer, resource: dict[str, Any]) -> str:
 
 @pytest.mark.parametrize("name", [*REFERRING, "template.docx"])
 def test_what_a_file_refers_to_is_fetched_neither_from_a_host_nor_from_the_disk(
-    server: RunningServer, listener: tuple[str, list[str]], name: str
+    server: Server, listener: tuple[str, list[str]], name: str
 ) -> None:
     host, called = listener
     make: Callable[[str], bytes] = REFERRING.get(name, _template_docx)
@@ -132,7 +132,7 @@ def _link(name: str, target: str) -> tarfile.TarInfo:
 
 
 @pytest.mark.parametrize("name", list(_archives("/nothing")))
-def test_links_and_paths_in_archives_lead_nowhere(server: RunningServer, name: str) -> None:
+def test_links_and_paths_in_archives_lead_nowhere(server: Server, name: str) -> None:
     resource = server.add(name, _archives(str(server.data / "token"))[name])
     assert resource["status"] in END_STATES
     said = _everything_said(server, resource)
@@ -142,7 +142,7 @@ def test_links_and_paths_in_archives_lead_nowhere(server: RunningServer, name: s
     assert not Path("/tmp/citewell-climbed.txt").exists()
 
 
-def test_archives_inside_archives_end(server: RunningServer) -> None:
+def test_archives_inside_archives_end(server: Server) -> None:
     inner = f"The innermost note {uuid.uuid4()}".encode()
     name = "note.txt"
     for level in range(40):
@@ -204,7 +204,7 @@ def _sheet(names: list[str]) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def sheet(server: RunningServer) -> dict[str, Any]:
+def sheet(server: Server) -> dict[str, Any]:
     resource = server.add("hostile columns.csv", _sheet(NAMES), project="Columns")
     assert resource["status"] == "analyzed", resource["error_message"]
     return resource
@@ -214,7 +214,7 @@ def _columns(resource: dict[str, Any]) -> list[str]:
     return [column["name"] for column in resource["extraction_metadata"]["tables"][0]["columns"]]
 
 
-def _is_whole(server: RunningServer, sheet: dict[str, Any]) -> bool:
+def _is_whole(server: Server, sheet: dict[str, Any]) -> bool:
     """Nothing was dropped or deleted."""
     return server.client.get(f"/resources/{sheet['id']}").status_code == 200 and len(server.resources()) > 0
 
@@ -228,7 +228,7 @@ def test_column_names_are_kept_distinct(sheet: dict[str, Any]) -> None:
 
 
 def test_every_column_is_shown_and_its_values_are_spread_whatever_its_name(
-    server: RunningServer, sheet: dict[str, Any]
+    server: Server, sheet: dict[str, Any]
 ) -> None:
     table = sheet["extraction_metadata"]["tables"][0]["id"]
     rows = server.client.get(f"/resources/{sheet['id']}/tables/{table}/rows").json()
@@ -245,7 +245,7 @@ def test_every_column_is_shown_and_its_values_are_spread_whatever_its_name(
 
 
 async def test_every_column_is_summed_filtered_grouped_and_ordered_whatever_its_name(
-    server: RunningServer, sheet: dict[str, Any]
+    server: Server, sheet: dict[str, Any]
 ) -> None:
     source = f"{sheet['id']}/{sheet['extraction_metadata']['tables'][0]['id']}"
     async with connected(server, "?project=Columns") as client:
@@ -276,7 +276,7 @@ async def test_every_column_is_summed_filtered_grouped_and_ordered_whatever_its_
     assert await asyncio.to_thread(_is_whole, server, sheet)
 
 
-def test_questions_about_such_columns_are_answered(server: RunningServer, sheet: dict[str, Any]) -> None:
+def test_questions_about_such_columns_are_answered(server: Server, sheet: dict[str, Any]) -> None:
     for question in (
         "What is the total of amount?",
         'What is the sum of a"; DROP TABLE resources; --?',

@@ -16,6 +16,8 @@ import pytest
 from citewell.storage.cursors import encode_cursor
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.full
+
 SEED = 11
 PER_PLACE = 6
 MAX_ERROR_LENGTH = 4_000

@@ -21,10 +21,11 @@ from citewell.composition import open_services
 from citewell.features.forms import receive_upload
 from citewell.ingest.capture import Spool
 from citewell.settings import load_settings
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 HEAD_SECONDS, BODY_SECONDS, MAX_BODY, MAX_UPLOAD = 1.0, 1.5, 100_000, 20_000_000
-PATIENCE = 30.0  # seconds: no limit of the server's, only the end of what a test waits for
+PATIENCE = 120.0  # seconds: no limit of the server's, only the end of what a test waits for
 BOUNDARY = "b0undary"
 FILE_HEAD = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'.encode()
 SECRET = "only for these tests, 32 bytes or more"
@@ -32,8 +33,8 @@ END = f"\r\n--{BOUNDARY}--\r\n".encode()
 
 
 @pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
-    with RunningServer(
+def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with InProcessServer(
         tmp_path_factory.mktemp("strict") / "data",
         CITEWELL_HEADER_SECONDS=str(HEAD_SECONDS),
         CITEWELL_BODY_SECONDS=str(BODY_SECONDS),
@@ -43,12 +44,12 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
         yield running
 
 
-def _connect(server: RunningServer) -> socket.socket:
+def _connect(server: Server) -> socket.socket:
     host, port = server.url.removeprefix("http://").split(":")
     return socket.create_connection((host, int(port)), timeout=PATIENCE)
 
 
-def _head(server: RunningServer, path: str, length: int, kind: str, method: str = "POST", extra: str = "") -> bytes:
+def _head(server: Server, path: str, length: int, kind: str, method: str = "POST", extra: str = "") -> bytes:
     token = server.client.headers["authorization"]
     return (
         f"{method} {path} HTTP/1.1\r\nHost: x\r\nAuthorization: {token}\r\nContent-Length: {length}\r\n"
@@ -56,7 +57,7 @@ def _head(server: RunningServer, path: str, length: int, kind: str, method: str 
     ).encode()
 
 
-def _upload_head(server: RunningServer, length: int, extra: str = "") -> bytes:
+def _upload_head(server: Server, length: int, extra: str = "") -> bytes:
     return _head(server, "/ingest", length, f"multipart/form-data; boundary={BOUNDARY}", extra=extra)
 
 
@@ -68,7 +69,7 @@ def _bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
-def _begun(server: RunningServer, token: str) -> socket.socket:
+def _begun(server: Server, token: str) -> socket.socket:
     """An upload of four bytes of which none has come yet."""
     connection = _connect(server)
     length = len(FILE_HEAD) + 4 + len(END)
@@ -112,7 +113,7 @@ def _code(body: dict[str, object]) -> object:
     return error["code"]
 
 
-def _nothing_left(server: RunningServer) -> None:
+def _nothing_left(server: Server) -> None:
     end = time.monotonic() + PATIENCE
     while any((server.data / "uploads").iterdir()) and time.monotonic() < end:
         time.sleep(0.05)
@@ -121,7 +122,7 @@ def _nothing_left(server: RunningServer) -> None:
 
 def test_beyond_the_uploads_of_an_owner_and_of_all_there_is_429_until_one_has_ended(tmp_path: Path) -> None:
     """Four at once, so two of an owner: a third is refused at its head, another owner's is not, and what is refused holds no file."""
-    with RunningServer(tmp_path / "data", CITEWELL_UPLOADS_AT_ONCE="4", CITEWELL_AUTH_SECRET=SECRET) as server:
+    with InProcessServer(tmp_path / "data", CITEWELL_UPLOADS_AT_ONCE="4", CITEWELL_AUTH_SECRET=SECRET) as server:
         ann, bob, eve = (_token(name) for name in ("ann", "bob", "eve"))
         slow = [_begun(server, token) for token in (ann, ann)]
         _until(lambda: len(list((server.data / "uploads").iterdir())) == 2)
@@ -146,7 +147,7 @@ def test_beyond_the_uploads_of_an_owner_and_of_all_there_is_429_until_one_has_en
             one.close()
 
 
-def test_a_head_that_does_not_end_is_cut_off_in_time(strict: RunningServer) -> None:
+def test_a_head_that_does_not_end_is_cut_off_in_time(strict: Server) -> None:
     started = time.monotonic()
     with _connect(strict) as slow:
         answer = threading.Thread(target=lambda: answers.append(_rest(slow)))
@@ -160,16 +161,16 @@ def test_a_head_that_does_not_end_is_cut_off_in_time(strict: RunningServer) -> N
         except OSError:
             pass
         answer.join(PATIENCE)
-    assert HEAD_SECONDS * 0.9 < time.monotonic() - started < PATIENCE
+    assert time.monotonic() - started > HEAD_SECONDS * 0.9
     assert answers[0].startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_connection_without_a_request_is_closed(strict: RunningServer) -> None:
+def test_a_connection_without_a_request_is_closed(strict: Server) -> None:
     with _connect(strict) as silent:
         assert _rest(silent) == b""
 
 
-def test_the_time_for_a_head_begins_anew_with_each_request_of_a_connection(strict: RunningServer) -> None:
+def test_the_time_for_a_head_begins_anew_with_each_request_of_a_connection(strict: Server) -> None:
     with _connect(strict) as connection:
         for _ in range(4):
             connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -177,7 +178,7 @@ def test_the_time_for_a_head_begins_anew_with_each_request_of_a_connection(stric
             time.sleep(HEAD_SECONDS * 0.4)
 
 
-def test_a_head_without_end_in_size_is_refused(strict: RunningServer) -> None:
+def test_a_head_without_end_in_size_is_refused(strict: Server) -> None:
     with _connect(strict) as connection:
         connection.sendall(b"GET /health HTTP/1.1\r\n")
         received = b""
@@ -191,7 +192,7 @@ def test_a_head_without_end_in_size_is_refused(strict: RunningServer) -> None:
 
 
 @pytest.mark.parametrize("path", ["/search", "/ingest"])
-def test_a_body_that_stops_coming_is_answered_408(strict: RunningServer, path: str) -> None:
+def test_a_body_that_stops_coming_is_answered_408(strict: Server, path: str) -> None:
     kind = "application/json" if path == "/search" else f"multipart/form-data; boundary={BOUNDARY}"
     started = time.monotonic()
     with _connect(strict) as stalled:
@@ -204,7 +205,7 @@ def test_a_body_that_stops_coming_is_answered_408(strict: RunningServer, path: s
     _nothing_left(strict)
 
 
-def test_a_body_that_trickles_is_answered_408(strict: RunningServer) -> None:
+def test_a_body_that_trickles_is_answered_408(strict: Server) -> None:
     """A byte now and then keeps no connection alive: that is no poor line."""
     with _connect(strict) as trickling:
         trickling.sendall(_upload_head(strict, 5_000) + FILE_HEAD)
@@ -220,7 +221,7 @@ def test_a_body_that_trickles_is_answered_408(strict: RunningServer) -> None:
     assert received.startswith(b"HTTP/1.1 408 ")
 
 
-def test_a_slow_upload_that_keeps_coming_succeeds(strict: RunningServer) -> None:
+def test_a_slow_upload_that_keeps_coming_succeeds(strict: Server) -> None:
     content = uuid.uuid4().bytes.hex().encode() * 300
     body = FILE_HEAD + content + END
     with _connect(strict) as slow:
@@ -236,7 +237,7 @@ def test_a_slow_upload_that_keeps_coming_succeeds(strict: RunningServer) -> None
 
 
 @pytest.mark.parametrize("extra", ["", "Connection: close\r\n"])
-def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(strict: RunningServer, extra: str) -> None:
+def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(strict: Server, extra: str) -> None:
     """The answer arrives although the client goes on sending, and the connection ends without a reset."""
     size = MAX_UPLOAD * 2
     with _connect(strict) as connection:
@@ -252,7 +253,7 @@ def test_an_upload_that_says_it_is_too_large_is_refused_before_it_is_read(strict
     _nothing_left(strict)
 
 
-def test_a_client_that_waits_for_100_continue_is_never_asked_for_too_large_a_body(strict: RunningServer) -> None:
+def test_a_client_that_waits_for_100_continue_is_never_asked_for_too_large_a_body(strict: Server) -> None:
     with _connect(strict) as connection:
         connection.sendall(_upload_head(strict, MAX_UPLOAD * 2, "Expect: 100-continue\r\n"))
         status, _ = _answer(connection)
@@ -261,14 +262,14 @@ def test_a_client_that_waits_for_100_continue_is_never_asked_for_too_large_a_bod
 
 @pytest.mark.parametrize("kind", ["application/json", "multipart/form-data; boundary=b"])
 @pytest.mark.parametrize("path", ["/search", "/records", "/chat", "/v1/chat/completions", "/mcp", "/tokens"])
-def test_other_bodies_are_bounded(strict: RunningServer, path: str, kind: str) -> None:
+def test_other_bodies_are_bounded(strict: Server, path: str, kind: str) -> None:
     with _connect(strict) as connection:
         connection.sendall(_head(strict, path, MAX_BODY + 1, kind))
         status, body = _answer(connection)
     assert (status, _code(body)) == (413, "too_large")
 
 
-def test_a_body_of_unknown_size_is_bounded_while_it_comes(strict: RunningServer) -> None:
+def test_a_body_of_unknown_size_is_bounded_while_it_comes(strict: Server) -> None:
     def pieces() -> Iterator[bytes]:
         yield b'{"query": "'
         for _ in range(60):
@@ -279,7 +280,7 @@ def test_a_body_of_unknown_size_is_bounded_while_it_comes(strict: RunningServer)
     assert (response.status_code, _code(response.json())) == (413, "too_large")
 
 
-def test_a_body_within_the_limit_is_read(strict: RunningServer) -> None:
+def test_a_body_within_the_limit_is_read(strict: Server) -> None:
     records = [{"id": str(n), "text": f"The {n}th text"} for n in range(1_000)]
     assert len(json.dumps(records)) < MAX_BODY
     assert strict.client.post("/records", json={"records": records}).status_code == 200
@@ -295,7 +296,7 @@ def _parts(name: str, count: int) -> bytes:
     ("name", "refused"),
     [("project", (400, "invalid_input")), ("same", (422, "invalid_request")), ("", (422, "invalid_request"))],
 )
-def test_parts_are_counted_whatever_their_names(strict: RunningServer, name: str, refused: tuple[int, str]) -> None:
+def test_parts_are_counted_whatever_their_names(strict: Server, name: str, refused: tuple[int, str]) -> None:
     """Parts of one name count as often as they come; those that nothing knows, or without a name, are refused at once."""
     body = _parts(name, 101) + FILE_HEAD + b"text" + END
     response = strict.client.post(
@@ -306,7 +307,7 @@ def test_parts_are_counted_whatever_their_names(strict: RunningServer, name: str
 
 
 @pytest.mark.parametrize("where", ["before the first part", "after the last", "in fields"])
-def test_what_is_not_the_file_is_bounded(strict: RunningServer, where: str) -> None:
+def test_what_is_not_the_file_is_bounded(strict: Server, where: str) -> None:
     junk = 12 * 1024 * 1024
     body = {
         "before the first part": b"\r\n" * (junk // 2) + FILE_HEAD + b"text" + END,
@@ -324,7 +325,7 @@ def test_what_is_not_the_file_is_bounded(strict: RunningServer, where: str) -> N
     _nothing_left(strict)
 
 
-def test_a_boundary_that_is_too_long_is_a_bad_request(strict: RunningServer) -> None:
+def test_a_boundary_that_is_too_long_is_a_bad_request(strict: Server) -> None:
     response = strict.client.post(
         "/ingest", content=b"x", headers={"Content-Type": f"multipart/form-data; boundary={'b' * 5_000}"}
     )
@@ -369,7 +370,7 @@ async def test_taking_in_a_form_does_not_hold_the_loop(tmp_path: Path, monkeypat
     assert all(waited)
 
 
-def test_clients_that_vanish_in_the_middle_of_an_upload_leave_nothing(strict: RunningServer, tmp_path: Path) -> None:
+def test_clients_that_vanish_in_the_middle_of_an_upload_leave_nothing(strict: Server, tmp_path: Path) -> None:
     for _ in range(20):
         with _connect(strict) as connection:
             connection.sendall(_upload_head(strict, 5_000_000) + FILE_HEAD + b"y" * 300_000)

@@ -35,7 +35,7 @@ from citewell.types import TERMINAL, Stage
 from tests.server.running import RunningServer
 from tests.storage.rows import add_resource
 
-pytestmark = pytest.mark.slow(50)
+pytestmark = [pytest.mark.full, pytest.mark.slow(50)]
 
 VANISHING = int(os.environ.get("CITEWELL_TEST_VANISHING", "40"))
 HOURS = 5 * 3600.0

@@ -19,9 +19,10 @@ import jwt
 import pytest
 
 from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 SECRET = "a secret that is long enough for a test"
 PAGE = b"<html><script>alert(1)</script><p>The warehouse closes at nine in the evening.</p></html>"
 KEY = re.compile(r"[0-9a-f-]{36}/[0-9a-f-]{36}/[12]/(original|extracted-\d+)-[0-9a-f]{12}")
@@ -58,7 +59,7 @@ def place() -> Generator[Place]:
         wire.close()
 
 
-def client_of(running: RunningServer, name: str) -> httpx.Client:
+def client_of(running: Server, name: str) -> httpx.Client:
     token = jwt.encode({"sub": name, "exp": int(time.time()) + 3_600}, SECRET, algorithm="HS256")
     return httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
 
@@ -103,7 +104,7 @@ def test_a_link_is_for_the_owner_and_is_kept_nowhere(place: Place, tmp_path: Pat
 
 
 def test_without_the_store_there_is_no_link_and_it_says_so(place: Place, tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", **place.environment) as running:
+    with InProcessServer(tmp_path / "data", **place.environment) as running:
         mine = add(running.client, "page.html", PAGE)
         place.wire.cut()
         down = running.client.post(f"/resources/{mine}/link")
@@ -116,7 +117,7 @@ def test_without_the_store_there_is_no_link_and_it_says_so(place: Place, tmp_pat
 
 
 def test_keys_of_the_form_of_before_are_read_linked_once_sent_again_and_erased(place: Place, tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", **place.environment) as running, ExitStack() as stack:
+    with InProcessServer(tmp_path / "data", **place.environment) as running, ExitStack() as stack:
         ann, bob = (stack.enter_context(client_of(running, name)) for name in ("ann", "bob"))
         mine, theirs = add(ann, "page.html", PAGE), add(bob, "page.html", PAGE)
         running.stop()

@@ -21,7 +21,7 @@ from citewell.features.mcp.service import McpTools
 from citewell.types.accounts import Principal
 from tests.agent.fakes import WordSearcher
 from tests.server.mcp_client import connected
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 NOTE = b"# Lighthouse\n\nThe lamp of the lighthouse turns once every twelve seconds.\n"
 TOOLS = ["search_files", "list_resources", "read_resource", "query_table", "analyze_image"]
@@ -29,13 +29,13 @@ SALES = b"Month,Visitors\nJan,120\nFeb,340\nMar,95\n"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _files(server: RunningServer) -> None:
+def _files(server: Server) -> None:
     server.add("Lighthouse.md", NOTE, project="Coast")
     server.add("Visitors.csv", SALES, project="Coast")
     server.add("Meadow.md", b"# Meadow\n\nThe meadow is mown in June.\n", project="Inland")
 
 
-async def test_five_tools_that_only_read_and_none_that_takes_an_owner(server: RunningServer) -> None:
+async def test_five_tools_that_only_read_and_none_that_takes_an_owner(server: Server) -> None:
     async with connected(server) as client:
         tools = (await client.client.list_tools()).tools
     assert [tool.name for tool in tools] == TOOLS
@@ -43,7 +43,7 @@ async def test_five_tools_that_only_read_and_none_that_takes_an_owner(server: Ru
     assert not any("owner" in str(tool.input_schema).lower() for tool in tools)
 
 
-async def test_searching_gives_passages_with_their_places(server: RunningServer) -> None:
+async def test_searching_gives_passages_with_their_places(server: Server) -> None:
     async with connected(server) as client:
         result = await client.call("search_files", {"query": "How often does the lamp turn?", "top_k": 3})
     assert not result.is_error
@@ -53,7 +53,7 @@ async def test_searching_gives_passages_with_their_places(server: RunningServer)
     assert best["label"] in result.text
 
 
-async def test_a_search_is_narrowed_by_filters_projects_and_identifiers(server: RunningServer) -> None:
+async def test_a_search_is_narrowed_by_filters_projects_and_identifiers(server: Server) -> None:
     said = {"identifier": "lamp-note", "metadata": '{"height": 31, "coast": "west"}', "project": "Coast"}
     server.add("Lamps.md", b"# Lamps\n\nEvery lamp of the coast is lit at dusk.\n", **said)
     async with connected(server, "?project=Coast&project=Inland") as client:
@@ -76,7 +76,7 @@ async def test_a_search_is_narrowed_by_filters_projects_and_identifiers(server: 
             assert outside.content["passages"] == []
 
 
-async def test_listing_reading_and_computing(server: RunningServer) -> None:
+async def test_listing_reading_and_computing(server: Server) -> None:
     async with connected(server, "?project=Coast") as client:
         listed = (await client.call("list_resources", {})).text
         assert "Lighthouse.md" in listed
@@ -105,7 +105,7 @@ async def test_listing_reading_and_computing(server: RunningServer) -> None:
         assert "Allowed: category" in wrong.text
 
 
-async def test_a_project_bounds_searches_and_reading(server: RunningServer) -> None:
+async def test_a_project_bounds_searches_and_reading(server: Server) -> None:
     meadow = next(r["id"] for r in server.resources() if r["filename"] == "Meadow.md")
     async with connected(server, "?project=Coast") as client:
         found = await client.call("search_files", {"query": "When is the meadow mown?"})
@@ -116,7 +116,7 @@ async def test_a_project_bounds_searches_and_reading(server: RunningServer) -> N
         assert read.is_error
 
 
-async def test_what_is_wrong_is_told_in_the_result(server: RunningServer) -> None:
+async def test_what_is_wrong_is_told_in_the_result(server: Server) -> None:
     async with connected(server) as client:
         result = await client.call("search_files", {"query": 7})
         assert result.is_error
@@ -125,7 +125,7 @@ async def test_what_is_wrong_is_told_in_the_result(server: RunningServer) -> Non
             await client.call("delete_everything", {})
 
 
-async def test_without_a_token_nobody_gets_in(server: RunningServer) -> None:
+async def test_without_a_token_nobody_gets_in(server: Server) -> None:
     for headers in ({}, {"Authorization": "Bearer wrong"}):
         async with httpx2.AsyncClient(headers=headers) as http:
             response = await http.post(f"{server.url}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "tools/list"})
@@ -133,7 +133,7 @@ async def test_without_a_token_nobody_gets_in(server: RunningServer) -> None:
         assert response.headers["WWW-Authenticate"] == "Bearer"
 
 
-async def test_another_owners_files_are_not_there(server: RunningServer) -> None:
+async def test_another_owners_files_are_not_there(server: Server) -> None:
     async with connected(server) as client:
         result = await client.call("read_resource", {"resource_id": "someone-elses"})
     assert result.is_error

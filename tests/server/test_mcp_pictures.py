@@ -21,8 +21,9 @@ from mcp.types import ImageContent, TextContent
 from PIL import Image, ImageDraw
 
 from citewell.agent.turn.pictures import MAX_IMAGE_BYTES
+from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import Result, connected
-from tests.server.running import RunningServer
+from tests.server.running import Server
 from tests.transcripts.frames import clip
 
 pytestmark = pytest.mark.slow(30)
@@ -33,7 +34,7 @@ JWT_SECRET = "a secret that is long enough for a test"
 class Pictured:
     """A server with two people's pictures."""
 
-    server: RunningServer
+    server: Server
     sign: str
     film: str
     note: str
@@ -55,7 +56,7 @@ def _token(owner: str) -> str:
 @pytest.fixture(scope="module")
 def pictured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pictured]:
     folder = tmp_path_factory.mktemp("pictured")
-    with RunningServer(folder / "data", JWT_SECRET=JWT_SECRET) as server:
+    with InProcessServer(folder / "data", JWT_SECRET=JWT_SECRET) as server:
         clip(folder / "drive.webm")
         sign = server.add("Sign.png", _png("Lamp room: no entry"), project="Coast")
         note = server.add("Note.md", b"# Note\n\nThe lamp room is closed in winter.\n", project="Inland")

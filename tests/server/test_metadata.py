@@ -22,7 +22,7 @@ from citewell.storage.database import Database
 from citewell.storage.metadata import FileChange, MetadataRepository
 from citewell.storage.owners import OwnerRepository
 from citewell.types import Scope, SearchRequest, Status
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 CAMERA = {"field": "metadata.camera", "value": "leica"}
 
@@ -97,7 +97,7 @@ async def _crash(*_: object) -> None:
     raise asyncio.CancelledError
 
 
-def test_metadata_comes_with_an_upload_and_is_patched(server: RunningServer) -> None:
+def test_metadata_comes_with_an_upload_and_is_patched(server: Server) -> None:
     metadata = {"taken": "2025-06-01T09:30:00+02:00", "tags": ["outdoor"], "indoor": False}
     form = {"metadata": json.dumps(metadata), "identifier": "frame-http", "thread": "t-http"}
     client = server.client
@@ -116,7 +116,7 @@ def test_metadata_comes_with_an_upload_and_is_patched(server: RunningServer) -> 
     assert (broken.status_code, broken.json()["error"]["code"]) == (422, "invalid_metadata")
 
 
-def test_searches_answers_and_threads_tell_what_is_said_of_a_file(server: RunningServer) -> None:
+def test_searches_answers_and_threads_tell_what_is_said_of_a_file(server: Server) -> None:
     client = server.client
     said = {"identifier": "frame-out", "metadata": {"frame_path": "frames/17.jpg", "iso": 400, "tags": ["outdoor"]}}
     form = {"identifier": "frame-out", "metadata": json.dumps(said["metadata"])}
@@ -144,7 +144,7 @@ def test_searches_answers_and_threads_tell_what_is_said_of_a_file(server: Runnin
     assert (gone["identifier"], gone["metadata"], gone["available"]) == (None, None, False)
 
 
-def test_a_passage_of_a_picture_says_where_the_picture_is(server: RunningServer) -> None:
+def test_a_passage_of_a_picture_says_where_the_picture_is(server: Server) -> None:
     buffer = io.BytesIO()
     Image.effect_noise((64, 48), 80).save(buffer, "PNG")
     sent = server.client.post(

@@ -14,9 +14,9 @@ from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
 from tests.contract_servers.azure import ACCOUNT, ACCOUNT_KEY, AzureServer
 from tests.contract_servers.gcs import GCSServer
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 
 
@@ -113,7 +113,7 @@ def stored(request: pytest.FixtureRequest) -> Generator[Stored]:
 
 
 def test_files_are_asked_about_read_and_deleted_in_the_store(stored: Stored, tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", **stored.environment) as running:
+    with InProcessServer(tmp_path / "data", **stored.environment) as running:
         names = ["Loan Policy.pdf", "Finance Sheet.xlsx"]
         added = [running.add(name, (SAMPLES / name).read_bytes()) for name in names]
         assert {one["storage_backend"] for one in added} == {stored.backend}
@@ -136,7 +136,7 @@ def test_files_are_asked_about_read_and_deleted_in_the_store(stored: Stored, tmp
 def test_while_the_store_is_down_uploads_are_refused_questions_answered_and_accepted_files_wait(
     stored: Stored, tmp_path: Path
 ) -> None:
-    with RunningServer(tmp_path / "data", **stored.environment) as running:
+    with InProcessServer(tmp_path / "data", **stored.environment) as running:
         running.add("policy.pdf", (SAMPLES / "Loan Policy.pdf").read_bytes())
         accepted = running.upload("growth.docx", (SAMPLES / "Growth Plan.docx").read_bytes()).json()
         stored.wire.cut()
@@ -153,7 +153,7 @@ def test_while_the_store_is_down_uploads_are_refused_questions_answered_and_acce
 def test_an_object_that_is_lost_or_other_bytes_is_damage_and_the_same_upload_restores_it(
     stored: Stored, tmp_path: Path
 ) -> None:
-    with RunningServer(tmp_path / "data", **stored.environment) as running:
+    with InProcessServer(tmp_path / "data", **stored.environment) as running:
         data = (SAMPLES / "Growth Plan.docx").read_bytes()
         added = running.add("growth.docx", data)
         [key] = _originals(stored)

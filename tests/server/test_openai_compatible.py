@@ -9,7 +9,7 @@ import openai
 import pytest
 from openai.types.chat import ChatCompletion
 
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 NOTE = b"# Harbour rules\n\nThe harbour gate closes at half past nine in the evening. Dogs must be kept on a lead near the cranes.\n"
 OTHER = b"# Orchard rules\n\nApples may be picked from the first of September. Ladders are locked away at dusk.\n"
@@ -17,7 +17,7 @@ QUESTION = "When does the harbour gate close?"
 
 
 @pytest.fixture(scope="module")
-def client(server: RunningServer) -> Iterator[openai.OpenAI]:
+def client(server: Server) -> Iterator[openai.OpenAI]:
     server.add("Harbour.md", NOTE, project="Harbour & port")
     server.add("Orchard.md", OTHER, project="Orchard")
     token = server.client.headers["Authorization"].removeprefix("Bearer ")
@@ -101,7 +101,7 @@ def test_projects_are_models_and_narrow_what_is_drawn_on(client: openai.OpenAI) 
     assert "half past nine" not in text_of(answer)
 
 
-def test_files_can_be_named(client: openai.OpenAI, server: RunningServer) -> None:
+def test_files_can_be_named(client: openai.OpenAI, server: Server) -> None:
     orchard = next(r["id"] for r in server.resources() if r["filename"] == "Orchard.md")
     answer = ask(client, ("user", "When may apples be picked?"), resource_ids=[orchard])
     assert "September" in text_of(answer)
@@ -109,7 +109,7 @@ def test_files_can_be_named(client: openai.OpenAI, server: RunningServer) -> Non
         ask(client, ("user", "When may apples be picked?"), resource_ids=["no-such-file"])
 
 
-def test_errors_are_those_the_client_knows(client: openai.OpenAI, server: RunningServer) -> None:
+def test_errors_are_those_the_client_knows(client: openai.OpenAI, server: Server) -> None:
     with pytest.raises(openai.NotFoundError) as raised:
         ask(client, ("user", QUESTION), model="gpt-4o")
     assert raised.value.code == "model_not_found"
@@ -137,7 +137,7 @@ def test_images_are_refused_in_words(client: openai.OpenAI) -> None:
         client.chat.completions.create(model="citewell", messages=[{"role": "user", "content": parts}])  # pyright: ignore[reportArgumentType]
 
 
-def test_errors_are_described_as_they_are(server: RunningServer) -> None:
+def test_errors_are_described_as_they_are(server: Server) -> None:
     described = server.client.get("/openapi.json").json()
     refused = server.client.get("/v1/models/none")
     schema = described["components"]["schemas"]["OpenAIErrorBody"]

@@ -18,7 +18,8 @@ import pytest
 
 from citewell.storage.owner_data import EXPORTED, SECRET, belongs
 from citewell.storage.tables import metadata
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 QUESTION = "What is the maximum loan size for first-time borrowers?"
@@ -91,7 +92,7 @@ def test_no_table_that_names_an_owner_through_another_is_missed() -> None:
 JWT_SECRET = "a secret that is long enough for a test"
 
 
-def client_of(running: RunningServer, name: str) -> httpx.Client:
+def client_of(running: Server, name: str) -> httpx.Client:
     token = jwt.encode({"sub": name, "exp": int(time.time()) + 3_600}, JWT_SECRET, algorithm="HS256")
     return httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
 
@@ -114,7 +115,7 @@ def tables_of(archive: zipfile.ZipFile) -> dict[str, list[dict[str, Any]]]:
 @pytest.mark.slow(20)
 def test_everything_is_handed_over_and_erased_and_others_keep_theirs(tmp_path: Path) -> None:
     policy = (SAMPLES / "Loan Policy.pdf").read_bytes()
-    with RunningServer(tmp_path / "data", JWT_SECRET=JWT_SECRET) as running, ExitStack() as stack:
+    with InProcessServer(tmp_path / "data", JWT_SECRET=JWT_SECRET) as running, ExitStack() as stack:
         ann, bob = stack.enter_context(client_of(running, "ann")), stack.enter_context(client_of(running, "bob"))
         mine = add(ann, "../Loan Policy.pdf", policy)
         table = add(ann, "prices.csv", b"item,price\napple,3\npear,4\n")
@@ -157,7 +158,7 @@ def test_everything_is_handed_over_and_erased_and_others_keep_theirs(tmp_path: P
 
 
 def test_the_owner_of_this_machine_goes_on_after_erasing_everything(tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data") as running:
+    with InProcessServer(tmp_path / "data") as running:
         running.add("note.txt", b"The warehouse closes at nine in the evening.")
         gone = running.add("gone.txt", b"The old warehouse closed at eight.")
         running.client.delete(f"/resources/{gone['id']}").raise_for_status()

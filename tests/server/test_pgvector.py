@@ -16,7 +16,8 @@ import asyncpg
 import pytest
 
 from tests.adapters.blob.stores import KEYS, new_s3_bucket, s3
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
 pytestmark = pytest.mark.slow(30)
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
@@ -52,7 +53,7 @@ def points(url: str) -> int:
     return asyncio.run(_points(url))
 
 
-def cited(running: RunningServer, question: str) -> str:
+def cited(running: Server, question: str) -> str:
     """The answer to a question, which must cite something."""
     answer = running.client.post("/chat", json={"message": question}).json()
     assert answer["citations"], answer
@@ -80,11 +81,11 @@ def test_files_are_asked_about_changed_and_deleted_in_postgres(database: str, tm
 def test_a_library_that_moves_to_postgres_is_written_there_and_found_again_when_it_moves_back(
     database: str, tmp_path: Path
 ) -> None:
-    with RunningServer(tmp_path / "data") as running:
+    with InProcessServer(tmp_path / "data") as running:
         added = [running.add(name, (SAMPLES / name).read_bytes()) for name in FILES]
         answer = cited(running, "What is the maximum loan amount?")
     moved = {"CITEWELL_VECTOR_STORE": "pgvector", "CITEWELL_PGVECTOR_URL": database}
-    with RunningServer(tmp_path / "data", **moved) as running:
+    with InProcessServer(tmp_path / "data", **moved) as running:
         end = time.monotonic() + 120
         while running.client.get("/ready").json().get("rebuilding") and time.monotonic() < end:
             time.sleep(0.2)
@@ -94,7 +95,7 @@ def test_a_library_that_moves_to_postgres_is_written_there_and_found_again_when_
         running.add("note.txt", b"The warehouse closes at nine in the evening.")
         assert points(database) > 0
         running.client.delete(f"/resources/{added[2]['id']}").raise_for_status()
-    with RunningServer(tmp_path / "data") as running:
+    with InProcessServer(tmp_path / "data") as running:
 
         def find() -> list[dict[str, str]]:
             return running.client.post("/search", json={"query": "When does the warehouse close?"}).json()["hits"]

@@ -11,9 +11,10 @@ import pytest
 from tests.contract_servers.faults import Fault
 from tests.contract_servers.pinecone_database import KEY, PineconeDatabase
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 FILES = ("Loan Policy.pdf", "Finance Sheet.xlsx", "Growth Plan.docx")
 QUESTION = "What is the maximum loan amount?"
@@ -35,7 +36,7 @@ def environment(pinecone: PineconeDatabase) -> dict[str, str]:
     }
 
 
-def cited(running: RunningServer) -> str:
+def cited(running: Server) -> str:
     """The answer to the question, which must cite something."""
     answer = running.client.post("/chat", json={"message": QUESTION}).json()
     assert answer["citations"], answer
@@ -91,7 +92,7 @@ def test_files_are_asked_about_changed_and_deleted(pinecone: PineconeDatabase, t
 def test_while_pinecone_is_away_words_are_searched_and_the_answer_says_so(
     pinecone: PineconeDatabase, tmp_path: Path
 ) -> None:
-    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+    with InProcessServer(tmp_path / "data", **environment(pinecone)) as running:
         running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
         asked = {"query": "maximum loan amount"}
         assert not running.client.post("/search", json=asked).json().get("notice")
@@ -109,11 +110,11 @@ def test_while_pinecone_is_away_words_are_searched_and_the_answer_says_so(
 
 
 def test_an_index_that_somebody_deleted_is_made_again_and_filled(pinecone: PineconeDatabase, tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+    with InProcessServer(tmp_path / "data", **environment(pinecone)) as running:
         running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
         answer, before = cited(running), records(pinecone)
     pinecone.indexes.clear()
-    with RunningServer(tmp_path / "data", **environment(pinecone)) as running:
+    with InProcessServer(tmp_path / "data", **environment(pinecone)) as running:
         eventually(lambda: not running.client.get("/ready").json().get("rebuilding"))
         assert cited(running) == answer
         assert records(pinecone) == before
@@ -121,7 +122,7 @@ def test_an_index_that_somebody_deleted_is_made_again_and_filled(pinecone: Pinec
 
 def test_an_index_that_embeds_itself_is_given_texts_and_questions(pinecone: PineconeDatabase, tmp_path: Path) -> None:
     chosen = {"EMBEDDING_PROVIDER": "store", "CITEWELL_EMBEDDING_BASE_URL": "http://127.0.0.1:9"}
-    with RunningServer(tmp_path / "data", **environment(pinecone), **chosen) as running:
+    with InProcessServer(tmp_path / "data", **environment(pinecone), **chosen) as running:
         added = running.add(FILES[0], (SAMPLES / FILES[0]).read_bytes())
         record = {"id": "7", "text": "Zebras graze beside the northern fence.", "title": "Zebras"}
         running.client.post("/records", json={"records": [record]}).raise_for_status()

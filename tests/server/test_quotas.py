@@ -15,7 +15,7 @@ from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.folder import FolderSource
 from citewell.errors import InvalidInput, NotFound
 from citewell.settings import load_settings
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
 
 def test_the_package_keeps_to_the_settings(tmp_path: Path) -> None:
@@ -45,7 +45,7 @@ def test_of_an_archive_as_many_files_are_kept_as_there_is_room_for(tmp_path: Pat
     with zipfile.ZipFile(packed, "w") as archive:
         for n in range(4):
             archive.writestr(f"note-{n}.txt", f"Note {n} of the archive.")
-    with RunningServer(tmp_path / "data", CITEWELL_QUOTA_FILES="3") as server:
+    with InProcessServer(tmp_path / "data", CITEWELL_QUOTA_FILES="3") as server:
         outer = server.add("notes.zip", packed.getvalue())
         assert outer["status"] != "failed"
         inside = [one for one in server.resources() if one["parent_id"] == outer["id"]]
@@ -79,7 +79,7 @@ def test_quotas_are_set_on_the_server_while_it_runs(tmp_path: Path, capsys: pyte
     from citewell.cli import quotas
 
     data = tmp_path / "data"
-    with RunningServer(data, CITEWELL_QUOTA_FILES="5") as server:
+    with InProcessServer(data, CITEWELL_QUOTA_FILES="5") as server:
         quotas.set_quotas("local", files="1", size="none", spend="2.50", data=data)
         assert server.upload("a.txt", b"The first.").status_code == 201
         assert server.upload("b.txt", b"The second.").json()["error"]["code"] == "quota_files"

@@ -17,9 +17,10 @@ from tests.contract_servers import voyage as contract
 from tests.contract_servers.faults import Fault
 from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
+from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer
 
-pytestmark = pytest.mark.slow(40)
+pytestmark = [pytest.mark.full, pytest.mark.slow(40)]
 LINES = 2_000
 
 
@@ -50,7 +51,7 @@ def test_a_large_file_is_embedded_in_full_calls_and_no_text_twice(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
 ) -> None:
     server, environment = voyage
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         done = running.add("items.csv", _records(LINES))
         assert (done["status"], done["chunk_count"] >= LINES) == ("analyzed", True)
         documents = [body for body in server.requests if body["input_type"] == "document"]
@@ -72,7 +73,7 @@ def test_while_the_vendor_is_away_words_are_searched_and_the_server_is_degraded(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
 ) -> None:
     server, environment = voyage
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
         assert running.client.get("/ready").json()["degraded"] is False
         server.trouble = lambda: Fault(status=401, message="no such key")
@@ -92,12 +93,10 @@ def test_a_vendor_that_does_not_answer_holds_up_no_search(
     voyage: tuple[VoyageServer, dict[str, str]], tmp_path: Path
 ) -> None:
     server, environment = voyage
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
-        server.trouble = lambda: Fault(pause=40)
-        began = time.monotonic()
+        server.trouble = lambda: Fault(pause=100_000)  # seconds: an answer that waited for this one would never come
         found = running.client.post("/search", json={"query": "when does the zeppelin leave"}).json()
-        assert time.monotonic() - began < 30
         assert "zeppelin" in found["hits"][0]["text"]
         assert "words alone" in found["notice"]
 
@@ -107,7 +106,7 @@ def test_vectors_of_another_length_leave_words_to_search_by(
 ) -> None:
     server, environment = voyage
     shorter = json.dumps({"data": [{"index": 0, "embedding": [0.6, 0.8]}], "usage": {"total_tokens": 4}}).encode()
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         running.add("note.txt", b"The zeppelin leaves the harbour at noon.")
         server.trouble = lambda: Fault(body=shorter)
         found = running.client.post("/search", json={"query": "when does the zeppelin leave"})
@@ -163,7 +162,7 @@ def test_a_spent_account_leaves_the_file_partial_and_it_goes_on_from_there(
         return Fault(status=402, message="out of credit") if left < 0 else None
 
     server.trouble = trouble
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         resource = running.add("items.csv", _records(1_000))
         assert (resource["status"], resource["error_code"]) == ("partial", "provider_quota")
         assert "Add credit" in resource["error_message"]
@@ -201,7 +200,7 @@ def test_a_server_that_is_stopped_waits_for_the_calls_under_way(
 ) -> None:
     server, environment = voyage
     server.trouble = lambda: Fault(pause=1.0)
-    running = RunningServer(tmp_path / "data", **environment)
+    running = InProcessServer(tmp_path / "data", **environment)
     running.start()
     resource = running.upload("items.csv", _records(1_000)).json()["id"]
     end = time.monotonic() + 60
@@ -288,7 +287,7 @@ def test_the_index_of_another_model_is_built_beside_the_active_one_and_takes_ove
         library.add(tmp_path / "note.txt")
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-    with RunningServer(tmp_path / "data", CITEWELL_INDEX_BUILD="always", **environment) as running:
+    with InProcessServer(tmp_path / "data", CITEWELL_INDEX_BUILD="always", **environment) as running:
         end = time.monotonic() + 60
         indexes: list[dict[str, str]] = []
         while time.monotonic() < end and not (len(indexes) == 2 and all(i["state"] != "building" for i in indexes)):

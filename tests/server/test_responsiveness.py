@@ -11,6 +11,8 @@ import pytest
 
 from tests.server.running import RunningServer
 
+pytestmark = pytest.mark.full
+
 # A stall of the event loop is what the server computes while one health check waits for its answer. The time on the wall
 # would count what other programs do to the machine.
 STALL_SECONDS = 0.25

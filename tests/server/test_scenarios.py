@@ -14,7 +14,8 @@ from tests.contract_servers import openai as openai_contract
 from tests.contract_servers.anthropic import AnthropicServer
 from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 from tests.server.scripted import anthropic_script, openai_script
 
 pytestmark = pytest.mark.slow(15)
@@ -25,7 +26,7 @@ LOAN_SIZE = "What's the maximum loan size for first-time borrowers?"
 def library(tmp_path_factory: pytest.TempPathFactory, samples: Path) -> Path:
     """A data folder with the sample files."""
     folder = tmp_path_factory.mktemp("scenarios") / "data"
-    with RunningServer(folder) as server:
+    with InProcessServer(folder) as server:
         for path in sorted(samples.iterdir()):
             assert server.add(path.name, path.read_bytes())["status"] in ("indexed", "analyzed")
     return folder
@@ -56,12 +57,12 @@ def talk(request: pytest.FixtureRequest, library: Path) -> Iterator[Talk]:
                 "CITEWELL_ANTHROPIC_API_KEY": anthropic_contract.KEY,
                 "CITEWELL_PRICES": '{"claude-test": [3.0, 15.0]}',
             }
-        server = stack.enter_context(RunningServer(library, **environment))
+        server = stack.enter_context(InProcessServer(library, **environment))
         yield Talk(server, request.param, model)
 
 
 class Talk:
-    def __init__(self, server: RunningServer, provider: str, model: OpenAIServer | AnthropicServer | None) -> None:
+    def __init__(self, server: Server, provider: str, model: OpenAIServer | AnthropicServer | None) -> None:
         self.server = server
         self.provider = provider
         self.model = model

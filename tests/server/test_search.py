@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from citewell.features.search.schemas import SearchOut
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)
 
@@ -19,7 +20,7 @@ _HEADINGS = ("Berths", "Quiet", "Waste", "Water", "Power", "Guests", "Children",
 
 
 @pytest.fixture(scope="module")
-def handbook(server: RunningServer) -> dict[str, Any]:
+def handbook(server: Server) -> dict[str, Any]:
     """A file of several chunks that belongs to this module."""
     mark = uuid.uuid4().hex[:8]
     text = "\n\n".join(
@@ -30,11 +31,11 @@ def handbook(server: RunningServer) -> dict[str, Any]:
     return resource
 
 
-def _search(server: RunningServer, query: str, **body: object) -> httpx.Response:
+def _search(server: Server, query: str, **body: object) -> httpx.Response:
     return server.client.post("/search", json={"query": query, **body})
 
 
-def test_filters_narrow_to_a_file(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_filters_narrow_to_a_file(server: Server, handbook: dict[str, Any]) -> None:
     own = {"field": "filename", "value": handbook["filename"].upper()}
     hits = _search(server, "rule on dogs", filters=[own]).json()["hits"]
     assert hits
@@ -56,7 +57,7 @@ def test_filters_narrow_to_a_file(server: RunningServer, handbook: dict[str, Any
         {"field": "filename", "operator": "eq", "value": ["a", "b"]},
     ],
 )
-def test_a_hostile_filter_is_an_error(server: RunningServer, hostile: dict[str, Any]) -> None:
+def test_a_hostile_filter_is_an_error(server: Server, hostile: dict[str, Any]) -> None:
     response = _search(server, "rule", filters=[hostile])
     assert response.status_code == 422, response.text
     assert response.json()["error"]["code"] == "invalid_filter"
@@ -71,13 +72,13 @@ def test_a_hostile_filter_is_an_error(server: RunningServer, hostile: dict[str, 
         {"value": 1},
     ],
 )
-def test_what_is_no_filter_at_all_is_an_error(server: RunningServer, hostile: dict[str, Any]) -> None:
+def test_what_is_no_filter_at_all_is_an_error(server: Server, hostile: dict[str, Any]) -> None:
     response = _search(server, "rule", filters=[hostile])
     assert response.status_code == 422, response.text
     assert response.json()["error"]["code"] == "invalid_filter"
 
 
-def test_neighbours_come_as_passages(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_neighbours_come_as_passages(server: Server, handbook: dict[str, Any]) -> None:
     scope = {"resource_ids": [handbook["id"]], "top_k": 1}
     plain = _search(server, "rule on waste", **scope).json()
     assert "passages" not in plain
@@ -90,20 +91,20 @@ def test_neighbours_come_as_passages(server: RunningServer, handbook: dict[str, 
     assert len(passage["text"]) > len(plain["hits"][0]["text"])
 
 
-def test_reranking_waits_to_be_asked(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_reranking_waits_to_be_asked(server: Server, handbook: dict[str, Any]) -> None:
     scope = {"resource_ids": [handbook["id"]]}
     assert all("rerank" not in hit["scores"] for hit in _search(server, "dogs", **scope).json()["hits"])
     assert all("rerank" in hit["scores"] for hit in _search(server, "dogs", rerank=True, **scope).json()["hits"])
 
 
-def test_a_hit_keeps_its_cosine_and_what_the_reranker_gave_it(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_a_hit_keeps_its_cosine_and_what_the_reranker_gave_it(server: Server, handbook: dict[str, Any]) -> None:
     scope = {"resource_ids": [handbook["id"]], "top_k": 4}
     for hit in _search(server, "dogs", rerank=True, rerank_candidates=4, **scope).json()["hits"]:
         assert (hit.get("vector_score"), hit["rerank_score"]) == (hit["scores"].get("dense"), hit["scores"]["rerank"])
     assert all("rerank_score" not in hit for hit in _search(server, "dogs", **scope).json()["hits"])
 
 
-def test_reranking_can_be_set_by_each_request(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_reranking_can_be_set_by_each_request(server: Server, handbook: dict[str, Any]) -> None:
     scope = {"resource_ids": [handbook["id"]]}
     found = _search(server, "dogs", rerank=True, rerank_candidates=4, rerank_top_n=2, debug=True, **scope).json()
     assert (len(found["hits"]), len(found["trace"]["details"]["rerank"]["before"])) == (2, 4)
@@ -117,7 +118,7 @@ def test_reranking_can_be_set_by_each_request(server: RunningServer, handbook: d
 
 
 def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
+    with InProcessServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
         rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(80))
         server.add("masters.csv", f"n,who\n{rows}\n".encode())
         assert len(_search(server, "harbour master").json()["hits"]) == 3
@@ -129,7 +130,7 @@ def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_pat
         assert [hit["chunk_id"] for hit in reranked["hits"]] == [item["chunk_id"] for item in shown["after"][:2]]
 
 
-def test_an_answer_is_reranked_when_its_request_says_so(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_an_answer_is_reranked_when_its_request_says_so(server: Server, handbook: dict[str, Any]) -> None:
     body = {"message": "What is the rule on dogs?", "resource_ids": [handbook["id"]], "debug": True}
     url = "/chat"
     plain = server.client.post(url, json=body).json()["trace"]["searches"][0]
@@ -146,7 +147,7 @@ def test_an_answer_is_reranked_when_its_request_says_so(server: RunningServer, h
 
 
 def test_reranking_without_a_reranker_is_an_error_in_answers_too(tmp_path: Path) -> None:
-    with RunningServer(tmp_path / "data", CITEWELL_RERANK_PROVIDER="none") as server:
+    with InProcessServer(tmp_path / "data", CITEWELL_RERANK_PROVIDER="none") as server:
         for url, body in (
             ("/search", {"query": "x"}),
             ("/chat", {"message": "x"}),
@@ -158,7 +159,7 @@ def test_reranking_without_a_reranker_is_an_error_in_answers_too(tmp_path: Path)
         assert server.client.post("/chat", json={"message": "x", "rerank": False}).status_code == 200
 
 
-def test_a_small_sheet_is_found_once_and_cited_by_row(server: RunningServer) -> None:
+def test_a_small_sheet_is_found_once_and_cited_by_row(server: Server) -> None:
     mark = uuid.uuid4().hex[:8]
     rows = [("Berths", 14, "Kai"), ("Showers", 2, "Kai"), ("Cranes", 95, "Yard"), ("Slipways", 31, "Yard")]
     text = "Service,Crowns,Place\n" + "".join(f"{name} {mark},{price},{place}\n" for name, price, place in rows)
@@ -182,7 +183,7 @@ def test_a_small_sheet_is_found_once_and_cited_by_row(server: RunningServer) -> 
 
 def test_nonsense_keeps_nothing_above_a_score_threshold(tmp_path: Path) -> None:
     environment = {"SCORE_THRESHOLD": "0.3", "CITEWELL_FUSION": "rrf"}
-    with RunningServer(tmp_path / "data", **environment) as server:
+    with InProcessServer(tmp_path / "data", **environment) as server:
         text = "\n\n".join(f"# {h}\n\n" + f"The harbour has a rule on {h.lower()}. " * 12 for h in _HEADINGS)
         server.add("Handbook.md", text.encode())
         assert _search(server, "flibbertigibbet zxqv wug").json()["hits"] == []
@@ -195,33 +196,33 @@ def test_nonsense_keeps_nothing_above_a_score_threshold(tmp_path: Path) -> None:
     "wrong",
     [{"diversity": 2}, {"near_duplicate": -1}, {"variations": 2}, {"neighbours": 11}, {"self_query": "model"}],
 )
-def test_an_option_out_of_bounds_is_an_error(server: RunningServer, wrong: dict[str, Any]) -> None:
+def test_an_option_out_of_bounds_is_an_error(server: Server, wrong: dict[str, Any]) -> None:
     response = _search(server, "rule", **wrong)
     assert response.status_code == 400, response.text
     assert next(iter(wrong)) in response.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("name", ["top_k", "neighbours", "variations", "diversity", "vector_threshold", "rerank_top_n"])
-def test_true_is_no_number(server: RunningServer, name: str) -> None:
+def test_true_is_no_number(server: Server, name: str) -> None:
     response = _search(server, "rule", **{name: True})
     assert response.status_code == 422, response.text
     (field,) = response.json()["error"]["details"]["fields"]
     assert field == {"field": f"body.{name}", "problem": "Value error, a number is needed, not true or false"}
 
 
-def test_dates_and_tags_of_a_file_can_be_filtered_by(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_dates_and_tags_of_a_file_can_be_filtered_by(server: Server, handbook: dict[str, Any]) -> None:
     dated = [{"field": "date", "operator": "gte", "value": 19000101}]
     found = _search(server, "rule", filters=dated, resource_ids=[handbook["id"]])
     assert found.status_code == 200
     assert found.json()["hits"] == []
 
 
-def test_answers_have_the_documented_form(server: RunningServer, handbook: dict[str, Any]) -> None:
+def test_answers_have_the_documented_form(server: Server, handbook: dict[str, Any]) -> None:
     body = _search(server, "rule on power", resource_ids=[handbook["id"]], neighbours=1, debug=True).json()
     assert SearchOut.model_validate(body).model_dump(mode="json", exclude_none=True) == body
 
 
-def test_searches_are_counted_by_route_and_status(server: RunningServer) -> None:
+def test_searches_are_counted_by_route_and_status(server: Server) -> None:
     def counted(status: int) -> float:
         label = f'method="POST",route="/search",status="{status}"'
         lines = server.client.get("/metrics").text.splitlines()
@@ -233,9 +234,7 @@ def test_searches_are_counted_by_route_and_status(server: RunningServer) -> None
     assert (counted(200), counted(400)) == (before[0] + 1, before[1] + 1)
 
 
-def test_files_are_counted_by_status_and_indexes_by_their_bytes(
-    server: RunningServer, handbook: dict[str, Any]
-) -> None:
+def test_files_are_counted_by_status_and_indexes_by_their_bytes(server: Server, handbook: dict[str, Any]) -> None:
     def figures() -> dict[str, float]:
         lines = server.client.get("/metrics").text.splitlines()
         return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines if line[0] != "#")}
@@ -250,7 +249,7 @@ def test_files_are_counted_by_status_and_indexes_by_their_bytes(
 
 
 def test_what_a_query_says_of_the_files_is_a_filter_until_it_is_taken_off(
-    server: RunningServer, handbook: dict[str, Any]
+    server: Server, handbook: dict[str, Any]
 ) -> None:
     name = handbook["filename"]
     found = _search(server, f"what does {name} say about dogs?").json()

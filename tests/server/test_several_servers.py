@@ -15,7 +15,7 @@ from tests.server.running import RunningServer
 from tests.server.test_pgvector import database
 
 __all__ = ["database"]  # a fixture
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 QUESTION = "What is the maximum loan size for first-time borrowers?"
 

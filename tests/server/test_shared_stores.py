@@ -20,10 +20,11 @@ from tests.contract_servers.faults import Fault
 from tests.contract_servers.qdrant import QdrantServer
 from tests.contract_servers.serving import serving
 from tests.redis_server import redis_server
+from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer
 from tests.server.test_pgvector import FILES, SAMPLES, cited, database
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 assert database  # a fixture
 
 
@@ -102,7 +103,7 @@ def test_a_search_while_qdrant_is_away_says_so_and_the_next_one_finds(tmp_path: 
     server = QdrantServer()
     with (
         serving(server.app) as base,
-        RunningServer(tmp_path / "data", CITEWELL_VECTOR_STORE="qdrant", QDRANT_URL=base) as running,
+        InProcessServer(tmp_path / "data", CITEWELL_VECTOR_STORE="qdrant", QDRANT_URL=base) as running,
     ):
         added = running.add("note.txt", b"The warehouse closes at nine in the evening.")
         server.trouble = lambda: Fault(status=503, message="no leader")

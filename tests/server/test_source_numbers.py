@@ -15,8 +15,9 @@ import pytest
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Reply
 from tests.contract_servers.serving import serving
+from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import connected
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 PAPER = b"""# Attention
 
@@ -40,7 +41,7 @@ def agree(answer: dict[str, Any]) -> bool:
     ) == len(answer["citations"])
 
 
-def ask(server: RunningServer, message: str, **fields: Any) -> dict[str, Any]:
+def ask(server: Server, message: str, **fields: Any) -> dict[str, Any]:
     """The answer, after the stream said the same and the thread kept the same."""
     answer = server.client.post("/chat", json={"message": message, **fields}).json()
     assert agree(answer), answer["answer"]
@@ -60,7 +61,7 @@ def model() -> OpenAIServer:
 
 
 @pytest.fixture(scope="module")
-def asked(model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def asked(model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server with a chat model."""
     with serving(model.app) as address:
         environment = {
@@ -69,14 +70,14 @@ def asked(model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iter
             "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
             "CITEWELL_OPENAI_API_KEY": KEY,
         }
-        with RunningServer(tmp_path_factory.mktemp("asked") / "data", **environment) as server:
+        with InProcessServer(tmp_path_factory.mktemp("asked") / "data", **environment) as server:
             server.add("Attention.md", PAPER)
             server.add("Paddle [2].md", README)
             yield server
 
 
 @pytest.fixture(scope="module")
-def files(server: RunningServer) -> dict[str, str]:
+def files(server: Server) -> dict[str, str]:
     """A server without one."""
     return {
         name: server.add(name, content)["id"]
@@ -88,7 +89,7 @@ def says(text: str) -> Callable[[dict[str, Any]], Reply]:
     return lambda body: Reply(text=text, pieces=40)
 
 
-def test_sentences_of_a_paper_keep_its_numbers_apart_from_ours(server: RunningServer, files: dict[str, str]) -> None:
+def test_sentences_of_a_paper_keep_its_numbers_apart_from_ours(server: Server, files: dict[str, str]) -> None:
     answer = ask(server, QUESTION, resource_ids=[files["Attention [3].md"]], references=True)
     assert "has been shown (1, 2) to help translation (12). [1]" in answer["answer"]
     assert "References\n[1] Attention (3).md" in answer["answer"]
@@ -96,7 +97,7 @@ def test_sentences_of_a_paper_keep_its_numbers_apart_from_ours(server: RunningSe
     assert "[1, 2]" in answer["citations"][0]["quote"] or "shown" in answer["citations"][0]["quote"]
 
 
-def test_code_of_a_readme_stays_code(server: RunningServer, files: dict[str, str]) -> None:
+def test_code_of_a_readme_stays_code(server: Server, files: dict[str, str]) -> None:
     answer = ask(server, "How is the first paddle argument read?", resource_ids=[files["Paddle.md"]])
     assert answer["answer"].endswith("is read with args[ 0 ]… [1]")
 
@@ -111,21 +112,19 @@ def test_code_of_a_readme_stays_code(server: RunningServer, files: dict[str, str
         "How many regions are there?",
     ],
 )
-def test_columns_and_cells_with_brackets_cite_nothing(
-    server: RunningServer, files: dict[str, str], question: str
-) -> None:
+def test_columns_and_cells_with_brackets_cite_nothing(server: Server, files: dict[str, str], question: str) -> None:
     answer = ask(server, question, resource_ids=[files["Regions.csv"]])
     assert answer["citations"]
     assert {c["resource_id"] for c in answer["citations"]} == {files["Regions.csv"]}
 
 
-def test_a_column_keeps_the_number_in_its_name(server: RunningServer, files: dict[str, str]) -> None:
+def test_a_column_keeps_the_number_in_its_name(server: Server, files: dict[str, str]) -> None:
     answer = ask(server, "Which region has the highest sales?", resource_ids=[files["Regions.csv"]])
     assert "South (2): " in answer["answer"]
     assert "Sales (2)" in answer["answer"]
 
 
-def test_a_model_sees_no_brackets_but_ours(asked: RunningServer, model: OpenAIServer) -> None:
+def test_a_model_sees_no_brackets_but_ours(asked: Server, model: OpenAIServer) -> None:
     model.script = says("Translation [1].")
     ask(asked, f"{QUESTION} As cited in [1, 2]?")
     sent = json.dumps(model.requests[-1]["messages"][1:], ensure_ascii=False)
@@ -144,7 +143,7 @@ def test_a_model_sees_no_brackets_but_ours(asked: RunningServer, model: OpenAISe
         "See [1](http://evil.example/[2]) and [^1] and [1-2] and [0] and [12345].",
     ],
 )
-def test_a_models_answer_has_a_citation_for_each_marker(asked: RunningServer, model: OpenAIServer, text: str) -> None:
+def test_a_models_answer_has_a_citation_for_each_marker(asked: Server, model: OpenAIServer, text: str) -> None:
     model.script = says(text)
     answer = ask(asked, QUESTION, references=True)
     assert answer["citations"]
@@ -152,7 +151,7 @@ def test_a_models_answer_has_a_citation_for_each_marker(asked: RunningServer, mo
     assert "[1, 2]" not in answer["answer"]
 
 
-def test_annotations_of_chat_clients_are_the_markers(asked: RunningServer, model: OpenAIServer) -> None:
+def test_annotations_of_chat_clients_are_the_markers(asked: Server, model: OpenAIServer) -> None:
     model.script = says("\n\nAttention over long inputs has been shown [1, 2] to help translation [12]. [1]")
     body = {"model": "citewell", "messages": [{"role": "user", "content": QUESTION}], "references": True}
     message = asked.client.post("/v1/chat/completions", json=body).json()["choices"][0]["message"]
@@ -166,9 +165,7 @@ def test_annotations_of_chat_clients_are_the_markers(asked: RunningServer, model
     assert deltas[-1]["annotations"] == message["annotations"]
 
 
-async def test_passages_for_other_models_have_numbers_of_ours_only(
-    server: RunningServer, files: dict[str, str]
-) -> None:
+async def test_passages_for_other_models_have_numbers_of_ours_only(server: Server, files: dict[str, str]) -> None:
     async with connected(server) as client:
         result = await client.call("search_files", {"query": QUESTION})
     numbers = [int(n) for n in MARKER.findall(result.text)]
@@ -176,7 +173,7 @@ async def test_passages_for_other_models_have_numbers_of_ours_only(
     assert any("[1, 2]" in passage["text"] for passage in result.content["passages"])
 
 
-def test_a_stored_answer_shows_no_marker_that_lost_its_citation(server: RunningServer, files: dict[str, str]) -> None:
+def test_a_stored_answer_shows_no_marker_that_lost_its_citation(server: Server, files: dict[str, str]) -> None:
     answer = ask(server, QUESTION, resource_ids=[files["Attention [3].md"]])
     with closing(sqlite3.connect(next(server.data.glob("*.db")))) as database, database:
         changed = database.execute(
@@ -188,9 +185,7 @@ def test_a_stored_answer_shows_no_marker_that_lost_its_citation(server: RunningS
     assert agree(kept)
 
 
-def test_a_stopped_answer_is_kept_without_markers_that_nobody_checked(
-    asked: RunningServer, model: OpenAIServer
-) -> None:
+def test_a_stopped_answer_is_kept_without_markers_that_nobody_checked(asked: Server, model: OpenAIServer) -> None:
     model.script = lambda _: Reply(text="Translation is helped [1]. " * 40, pieces=200, delay=0.05)
     thread = asked.client.post("/threads", json={"title": "left"}).json()["id"]
     body = {"message": QUESTION, "thread_id": thread, "stream": True}

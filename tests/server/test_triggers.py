@@ -8,10 +8,10 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.server.running import RunningServer
+from tests.server.running import RunningServer, Server
 
 
-def trigger(server: RunningServer, kind: str, project: str | None = None) -> tuple[httpx.Client, str, str]:
+def trigger(server: Server, kind: str, project: str | None = None) -> tuple[httpx.Client, str, str]:
     """A client with only the trigger's secret, the path to call, and the trigger's id."""
     made = server.client.post("/webhooks/incoming", json={"kind": kind, "name": f"n8n {kind}", "project": project})
     assert made.status_code == 201, made.text
@@ -20,7 +20,7 @@ def trigger(server: RunningServer, kind: str, project: str | None = None) -> tup
     return httpx.Client(base_url=server.url, headers=headers, timeout=120), made.json()["path"], made.json()["id"]
 
 
-def test_records_are_kept_described_and_asked_about(server: RunningServer) -> None:
+def test_records_are_kept_described_and_asked_about(server: Server) -> None:
     fetch, fetch_path, _ = trigger(server, "fetch", "Frames")
     chunk, chunk_path, _ = trigger(server, "chunk", "Frames")
     ask, ask_path, _ = trigger(server, "result", "Frames")
@@ -42,7 +42,7 @@ def test_records_are_kept_described_and_asked_about(server: RunningServer) -> No
         assert again["message_id"] == answer["message_id"]
 
 
-def test_a_secret_opens_one_trigger_and_nothing_else(server: RunningServer) -> None:
+def test_a_secret_opens_one_trigger_and_nothing_else(server: Server) -> None:
     fetch, path, trigger_id = trigger(server, "fetch")
     ask, ask_path, _ = trigger(server, "result")
     with fetch, ask:
@@ -56,7 +56,7 @@ def test_a_secret_opens_one_trigger_and_nothing_else(server: RunningServer) -> N
         assert fetch.post(path, json={"records": []}).status_code == 401
 
 
-def test_a_file_outside_its_project_is_not_described(server: RunningServer) -> None:
+def test_a_file_outside_its_project_is_not_described(server: Server) -> None:
     outside = server.add("Outside.md", b"# Outside\n\nA note elsewhere.\n", project="Elsewhere")
     server.add("Inside.md", b"# Inside\n\nA note within.\n", project="Within")
     chunk, path, _ = trigger(server, "chunk", "Within")
@@ -65,7 +65,7 @@ def test_a_file_outside_its_project_is_not_described(server: RunningServer) -> N
     assert refused.status_code == 404
 
 
-def test_a_file_in_other_projects_too_is_not_described(server: RunningServer) -> None:
+def test_a_file_in_other_projects_too_is_not_described(server: Server) -> None:
     content = b"# Both\n\nA note in two projects, which one of them may not describe.\n"
     for project in ("Elsewhere", "Within"):
         both = server.add("Both.md", content, project=project)
@@ -76,7 +76,7 @@ def test_a_file_in_other_projects_too_is_not_described(server: RunningServer) ->
     assert server.client.get(f"/resources/{both['id']}").json()["metadata"] == {}
 
 
-def test_a_record_in_other_projects_is_not_changed(server: RunningServer) -> None:
+def test_a_record_in_other_projects_is_not_changed(server: Server) -> None:
     record = {"id": "outside", "text": "The heron is elsewhere."}
     server.client.post("/records", json={"records": [record], "project": "Elsewhere"}).raise_for_status()
     fetch, path, _ = trigger(server, "fetch", "Within")

@@ -11,11 +11,12 @@ import pytest
 
 from tests.contract_servers.faults import Fault
 from tests.contract_servers.voyage import VoyageServer
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 from tests.server.test_remote_embedder import voyage
 
 __all__ = ["voyage"]  # a fixture
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 _PARAGRAPH = (
     "Ship {0} left the harbour of town {0} with barrels of salt, and its master noted the wind of day {0}. " * 6
 )
@@ -26,7 +27,7 @@ def _book(paragraphs: int = 500) -> bytes:
     return "\n\n".join([*(_PARAGRAPH.format(n) for n in range(paragraphs)), needle]).encode()
 
 
-def _until(running: RunningServer, resource_id: str, **wanted: object) -> dict[str, Any]:
+def _until(running: Server, resource_id: str, **wanted: object) -> dict[str, Any]:
     end = time.monotonic() + 120
     while True:
         found = running.client.get(f"/resources/{resource_id}").json()
@@ -41,7 +42,7 @@ def test_a_file_is_asked_about_while_its_vectors_follow(
 ) -> None:
     server, environment = voyage
     server.trouble = lambda: Fault(status=503)
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         resource = running.upload("book.txt", _book()).json()["id"]
         known = _until(running, resource, searchable="words")
         assert known["status"] in ("embedding", "partial")
@@ -64,7 +65,7 @@ def test_a_file_whose_embedder_is_away_stays_found_by_its_words_and_goes_on_from
 ) -> None:
     server, environment = voyage
     server.trouble = lambda: Fault(status=401, message="no such key")
-    with RunningServer(tmp_path / "data", **environment) as running:
+    with InProcessServer(tmp_path / "data", **environment) as running:
         for name, text in (("book.txt", _book()), ("note.txt", b"The balloon of Andree left the island at noon.")):
             left = running.add(name, text)
             assert (left["status"], left["searchable"], left["error_code"]) == ("partial", "words", "provider_auth")

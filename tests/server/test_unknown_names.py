@@ -13,8 +13,9 @@ from tests.contract_servers.anthropic import AnthropicServer
 from tests.contract_servers.openai import KEY as OPENAI_KEY
 from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.serving import serving
+from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import connected
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 SOMEWHERE = f"/threads/{uuid.UUID(int=0)}"
 
@@ -59,12 +60,12 @@ BODIES: list[tuple[str, str, dict[str, Any], str, str | None]] = [
 
 @pytest.mark.parametrize(("method", "path", "body", "field", "suggestion"), BODIES, ids=[b[3] + b[1] for b in BODIES])
 def test_unknown_field_of_a_body(
-    server: RunningServer, method: str, path: str, body: dict[str, Any], field: str, suggestion: str | None
+    server: Server, method: str, path: str, body: dict[str, Any], field: str, suggestion: str | None
 ) -> None:
     _refused(server.client.request(method, path, json=body), field, suggestion)
 
 
-def test_every_body_refuses_unknown_fields_but_those_of_chat_clients(server: RunningServer) -> None:
+def test_every_body_refuses_unknown_fields_but_those_of_chat_clients(server: Server) -> None:
     document = server.client.get("/openapi.json").json()
     lenient: set[str] = set()
     for path, operations in document["paths"].items():
@@ -80,7 +81,7 @@ def test_every_body_refuses_unknown_fields_but_those_of_chat_clients(server: Run
 
 
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-def test_a_number_that_is_none_is_refused(server: RunningServer, number: str) -> None:
+def test_a_number_that_is_none_is_refused(server: Server, number: str) -> None:
     body = f'{{"query": "x", "diversity": {number}}}'
     response = server.client.post("/search", content=body, headers={"Content-Type": "application/json"})
     assert response.status_code == 400, response.text
@@ -101,24 +102,24 @@ def test_a_number_that_is_none_is_refused(server: RunningServer, number: str) ->
         ("/suggestions", "Limit", "limit"),
     ],
 )
-def test_unknown_query_parameter(server: RunningServer, path: str, name: str, suggestion: str | None) -> None:
+def test_unknown_query_parameter(server: Server, path: str, name: str, suggestion: str | None) -> None:
     _refused(server.client.get(path, params={name: "1"}), f"query.{name}", suggestion)
 
 
-def test_unknown_query_parameter_where_there_are_none(server: RunningServer) -> None:
+def test_unknown_query_parameter_where_there_are_none(server: Server) -> None:
     response = server.client.get("/projects", params={"limit": "5"})
     assert response.status_code == 422
     assert "query.limit: There is no `limit`. There are none." in response.json()["error"]["message"]
 
 
-def test_what_others_add_to_addresses_of_theirs_is_left_alone(server: RunningServer) -> None:
+def test_what_others_add_to_addresses_of_theirs_is_left_alone(server: Server) -> None:
     assert server.client.get("/health", params={"probe": "1"}).status_code == 200
     assert server.client.get("/v1/models", params={"limit": "5"}).status_code == 200
     asked = {"model": "citewell", "messages": [{"role": "user", "content": "Hello"}], "temperature": 1, "user": "u"}
     assert server.client.post("/v1/chat/completions", json=asked).status_code == 200
 
 
-def test_unknown_field_of_a_form_keeps_nothing(server: RunningServer) -> None:
+def test_unknown_field_of_a_form_keeps_nothing(server: Server) -> None:
     before = len(server.resources())
     content = f"Form {uuid.uuid4()}".encode()
     _refused(server.upload("a.txt", content, multimodel="true"), "body.multimodel", "multimodal")
@@ -127,11 +128,11 @@ def test_unknown_field_of_a_form_keeps_nothing(server: RunningServer) -> None:
     assert list((server.data / "uploads").glob("*")) == []
 
 
-def test_a_large_file_under_a_wrong_name_still_hears_why(server: RunningServer) -> None:
+def test_a_large_file_under_a_wrong_name_still_hears_why(server: Server) -> None:
     _refused(server.client.post("/ingest", files={"fiel": ("a.txt", b"x" * 8_000_000)}), "body.fiel", "file")
 
 
-def test_a_new_version_has_no_project_or_identifier(server: RunningServer) -> None:
+def test_a_new_version_has_no_project_or_identifier(server: Server) -> None:
     resource = server.add("v.txt", f"Version {uuid.uuid4()}".encode())
     address = f"/resources/{resource['id']}/file"
     for name in ("project", "identifier", "strict"):
@@ -143,7 +144,7 @@ def test_a_new_version_has_no_project_or_identifier(server: RunningServer) -> No
 @pytest.mark.parametrize(
     "chunking", [{"size": 100, "overlap": 100}, {"overlap": 300}, {"strategy": "rows", "size": 16, "overlap": 9}]
 )
-def test_chunking_of_a_project_that_cannot_work(server: RunningServer, chunking: dict[str, Any]) -> None:
+def test_chunking_of_a_project_that_cannot_work(server: Server, chunking: dict[str, Any]) -> None:
     name = f"P {uuid.uuid4()}"
     response = server.client.post("/projects", json={"name": name, "chunking": chunking})
     assert response.status_code == 422, response.text
@@ -155,7 +156,7 @@ def test_chunking_of_a_project_that_cannot_work(server: RunningServer, chunking:
     assert server.client.get(f"/projects/{made['id']}").json()["settings"] == {}
 
 
-async def test_unknown_argument_of_a_tool(server: RunningServer) -> None:
+async def test_unknown_argument_of_a_tool(server: Server) -> None:
     wrong: list[tuple[str, dict[str, Any], str]] = [
         ("search_files", {"query": "x", "topk": 3}, "`top_k`?"),
         ("list_resources", {"limit": 3}, "`limit`"),
@@ -170,7 +171,7 @@ async def test_unknown_argument_of_a_tool(server: RunningServer) -> None:
             assert said in result.text
 
 
-def test_unknown_parameter_of_mcp(server: RunningServer) -> None:
+def test_unknown_parameter_of_mcp(server: Server) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     _refused(server.client.post("/mcp", params={"projct": "x"}, json=body), "query.projct", "project")
 
@@ -188,7 +189,7 @@ def test_temperature_and_length_of_answers_reach_the_model(
             else {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": ANTHROPIC_KEY, "LLM_MODEL": "claude-test"}
         )
         settings = {"LLM_PROVIDER": provider, "TEMPERATURE": "0.2", "MAX_TOKENS": "1024", **theirs}
-        with RunningServer(folder, **settings) as running:
+        with InProcessServer(folder, **settings) as running:
             running.add("Harbour.md", b"# Harbour\n\nThe gate closes at half past nine.\n")
             assert running.client.post("/chat", json={"message": "When does the gate close?"}).status_code == 200
     answering = [request for request in model.requests if request.get("max_tokens") == 1024]
@@ -196,7 +197,7 @@ def test_temperature_and_length_of_answers_reach_the_model(
     assert {request["temperature"] for request in answering} == {0.2}
 
 
-def test_unknown_field_of_a_filter(server: RunningServer) -> None:
+def test_unknown_field_of_a_filter(server: Server) -> None:
     body = {"query": "x", "filters": [{"field": "page", "operater": "eq", "value": 1}]}
     response = server.client.post("/search", json=body)
     assert response.status_code == 422, response.text

@@ -24,7 +24,8 @@ from citewell.features.resources.schemas import RecordsIn
 from citewell.features.search.schemas import SearchIn
 from citewell.features.triggers.schemas import ChunkIn, FetchIn, ResultIn, TriggerIn
 from citewell.features.webhooks import schemas
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import RunningServer, Server
 
 pytestmark = pytest.mark.slow(60)
 PRIVATE = {"CITEWELL_WEBHOOK_PRIVATE_ADDRESSES": "true"}
@@ -113,19 +114,19 @@ def receiver() -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Iterator[RunningServer]:
-    with RunningServer(tmp_path / "data", **PRIVATE) as running:
+def told(tmp_path: Path) -> Iterator[Server]:
+    with InProcessServer(tmp_path / "data", **PRIVATE) as running:
         yield running
 
 
-def subscribe(server: RunningServer, receiver: Receiver, *events: str) -> str:
+def subscribe(server: Server, receiver: Receiver, *events: str) -> str:
     made = server.client.post("/webhooks", json={"url": receiver.url, "events": list(events) or None})
     assert made.status_code == 201, made.text
     receiver.secrets.append(made.json()["secret"])
     return made.json()["id"]
 
 
-def delivered(server: RunningServer) -> list[dict[str, Any]]:
+def delivered(server: Server) -> list[dict[str, Any]]:
     page = server.client.get("/webhooks/deliveries", params={"limit": 200}).json()["deliveries"]
     return [one for one in page if one["state"] == "delivered"]
 
@@ -137,7 +138,7 @@ def _undescribed(body: dict[str, Any]) -> set[str]:
     return {*body} - {"type", "timestamp", "data"} | {*body["data"]} - {*data.model_fields}
 
 
-def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: Receiver) -> None:
+def test_every_event_is_told_as_it_is_described(told: Server, receiver: Receiver) -> None:
     subscribe(told, receiver)
     subscribe(told, receiver, "chunk.stored")
     resource = told.add("Lighthouse.md", NOTE)
@@ -163,10 +164,9 @@ def test_every_event_is_told_as_it_is_described(told: RunningServer, receiver: R
     assert [_undescribed(body) for _, body in receiver.seen] == [set()] * len(receiver.seen)
     ids = [one for one, _ in receiver.seen]
     assert len(ids) == len(set(ids))
-    assert SECRET_PATH not in told.log(), "who knows the address of a webhook can mostly send to it"
 
 
-def test_the_description_has_a_sample_of_all_that_automation_services_send_and_get(server: RunningServer) -> None:
+def test_the_description_has_a_sample_of_all_that_automation_services_send_and_get(server: Server) -> None:
     described = server.client.get("/openapi.json").json()
     operations = [one for methods in described["paths"].values() for one in methods.values()]
     names = [one["operationId"] for one in operations]
@@ -182,7 +182,7 @@ def test_the_description_has_a_sample_of_all_that_automation_services_send_and_g
         assert model not in EVENTS.values() or _undescribed(sample) == set()
 
 
-def test_the_receiver_of_the_documentation_takes_an_event(told: RunningServer, tmp_path: Path) -> None:
+def test_the_receiver_of_the_documentation_takes_an_event(told: Server, tmp_path: Path) -> None:
     (program,) = re.findall(r"```python title=\"receiver.py\"\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -201,7 +201,7 @@ def test_the_receiver_of_the_documentation_takes_an_event(told: RunningServer, t
     assert (message[:4], type_, filename) == ("msg_", "resource.indexed", "Lighthouse.md")
 
 
-def test_failures_are_tried_again_and_dead_letters_replayed(told: RunningServer, receiver: Receiver) -> None:
+def test_failures_are_tried_again_and_dead_letters_replayed(told: Server, receiver: Receiver) -> None:
     receiver.statuses = [429, 410]
     webhook = subscribe(told, receiver)
     told.client.post(f"/webhooks/{webhook}/test").raise_for_status()
@@ -218,8 +218,14 @@ def test_failures_are_tried_again_and_dead_letters_replayed(told: RunningServer,
 
 
 def test_a_server_that_is_killed_before_while_and_after_it_sends_loses_nothing(
-    told: RunningServer, receiver: Receiver
+    tmp_path: Path, receiver: Receiver
 ) -> None:
+    with RunningServer(tmp_path / "data", **PRIVATE) as told:
+        _kill_before_while_and_after(told, receiver)
+    assert SECRET_PATH not in told.log(), "who knows the address of a webhook can mostly send to it"
+
+
+def _kill_before_while_and_after(told: RunningServer, receiver: Receiver) -> None:
     subscribe(told, receiver)
     receiver.close()
     first = told.add("Lighthouse.md", NOTE)
@@ -242,7 +248,7 @@ def test_a_server_that_is_killed_before_while_and_after_it_sends_loses_nothing(
     assert len({one for one, _ in receiver.seen}) == 2
 
 
-def test_inner_addresses_and_plain_http_are_refused_unless_allowed(server: RunningServer) -> None:
+def test_inner_addresses_and_plain_http_are_refused_unless_allowed(server: Server) -> None:
     refused = server.client.post("/webhooks", json={"url": "http://example.com/"})
     assert refused.status_code == 422
     assert refused.json()["error"]["details"]["fields"][0]["field"] == "body.url"
@@ -256,7 +262,7 @@ def test_inner_addresses_and_plain_http_are_refused_unless_allowed(server: Runni
     server.client.delete(f"/webhooks/{made['id']}")
 
 
-def test_the_secret_is_shown_once(server: RunningServer) -> None:
+def test_the_secret_is_shown_once(server: Server) -> None:
     made = server.client.post("/webhooks", json={"url": "https://hooks.example/", "events": ["resource.failed"]}).json()
     assert made["secret"].startswith("whsec_")
     assert "secret" not in server.client.get(f"/webhooks/{made['id']}").json()

@@ -1,6 +1,6 @@
 """Commands as typed, each in a process of its own that is forked from one in which the command line is loaded already.
 
-For commands that fail before they open anything: loading takes longer than what they do.
+For commands that open nothing themselves: loading takes longer than what they do.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ import pytest
 
 from tests.transcripts.doors import DOORS, PAGES
 
-pytestmark = pytest.mark.slow(40)
+pytestmark = [pytest.mark.full, pytest.mark.slow(40)]
 
 
 def test_every_door_has_a_page_and_every_page_a_door() -> None:

@@ -13,6 +13,8 @@ import pytest
 from tests.server.running import RunningServer
 from tests.upgrade.make_folder import ANSWERED, BERTHS, FOLDERS, observe
 
+pytestmark = pytest.mark.full
+
 NAMES = sorted(path.name.removesuffix(".tar.xz") for path in FOLDERS.glob("*.tar.xz"))
 
 

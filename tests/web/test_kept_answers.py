@@ -14,7 +14,8 @@ import pytest
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
+from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(25)
 
@@ -22,11 +23,11 @@ NOTE = b"# Harbour\n\nThe harbour gate closes at half past nine in the evening.\
 QUESTION = "When does the harbour gate close?"
 
 
-def _messages(server: RunningServer, thread_id: str) -> list[dict[str, Any]]:
+def _messages(server: Server, thread_id: str) -> list[dict[str, Any]]:
     return server.client.get(f"/threads/{thread_id}").json()["messages"]
 
 
-def _wait(server: RunningServer, thread_id: str, done: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
+def _wait(server: Server, thread_id: str, done: Callable[[list[dict[str, Any]]], bool]) -> list[dict[str, Any]]:
     end = time.monotonic() + 60
     while not done(found := _messages(server, thread_id)):
         assert time.monotonic() < end, found
@@ -35,7 +36,7 @@ def _wait(server: RunningServer, thread_id: str, done: Callable[[list[dict[str, 
 
 
 @pytest.fixture(scope="module")
-def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
+def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A server whose chat model takes ten seconds for an answer."""
     model = OpenAIServer()
     model.script = Queue(Reply(text="It closes at half past nine. " * 40, pieces=200, delay=0.05))
@@ -46,12 +47,12 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
             "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
             "CITEWELL_OPENAI_API_KEY": KEY,
         }
-        with RunningServer(tmp_path_factory.mktemp("slow") / "data", **environment) as server:
+        with InProcessServer(tmp_path_factory.mktemp("slow") / "data", **environment) as server:
             server.add("Harbour.md", NOTE)
             yield server
 
 
-def _leave_in_the_middle(server: RunningServer, thread_id: str) -> str:
+def _leave_in_the_middle(server: Server, thread_id: str) -> str:
     """Ask, read the first words, and hang up; the words that were read."""
     body = {"message": QUESTION, "thread_id": thread_id, "stream": True}
     with server.client.stream("POST", "/chat", json=body) as response:
@@ -63,7 +64,7 @@ def _leave_in_the_middle(server: RunningServer, thread_id: str) -> str:
     return read
 
 
-def test_an_answer_that_was_left_keeps_its_words_and_says_so(slow: RunningServer) -> None:
+def test_an_answer_that_was_left_keeps_its_words_and_says_so(slow: Server) -> None:
     thread_id = slow.client.post("/threads", json={"title": "left"}).json()["id"]
     read = _leave_in_the_middle(slow, thread_id)
     question, answer = _wait(slow, thread_id, lambda found: len(found) == 2)
@@ -74,7 +75,7 @@ def test_an_answer_that_was_left_keeps_its_words_and_says_so(slow: RunningServer
     assert answer["citations"] == []
 
 
-def test_a_question_taken_back_at_once_leaves_no_words_behind(slow: RunningServer) -> None:
+def test_a_question_taken_back_at_once_leaves_no_words_behind(slow: Server) -> None:
     thread_id = slow.client.post("/threads", json={"title": "taken back"}).json()["id"]
     body = {"message": QUESTION, "thread_id": thread_id, "stream": True}
     with slow.client.stream("POST", "/chat", json=body) as response:
@@ -88,7 +89,7 @@ def test_a_question_taken_back_at_once_leaves_no_words_behind(slow: RunningServe
         assert another.get(f"/threads/{thread_id}").json()["messages"] == []
 
 
-def test_the_nearest_passages_stay_with_an_answer_that_is_none(server: RunningServer) -> None:
+def test_the_nearest_passages_stay_with_an_answer_that_is_none(server: Server) -> None:
     note = server.add(f"Harbour {uuid.uuid4().hex}.md", NOTE + uuid.uuid4().hex.encode())["id"]
     body = {"message": "What is the boiling point of tungsten?", "resource_ids": [note]}
     said = server.client.post("/chat", json=body).json()

@@ -14,7 +14,7 @@ from fastapi.testclient import TestClient
 from citewell.features.http import install_error_handlers
 from citewell.features.web import pages
 from citewell.features.web.headers import SecurityHeaders
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 @pytest.fixture
@@ -82,14 +82,14 @@ def test_an_interface_that_is_not_built_says_how_to_build_it(client: TestClient,
     assert "make run" in answer.json()["error"]["message"]
 
 
-def test_an_unknown_address_of_the_api_stays_an_error_in_json(server: RunningServer) -> None:
+def test_an_unknown_address_of_the_api_stays_an_error_in_json(server: Server) -> None:
     with httpx.Client(base_url=server.url) as browser:
         answer = browser.get("/resourcez", headers={"Accept": "text/html"})
     assert answer.status_code == 404
     assert answer.json()["error"]["code"] == "not_found"
 
 
-def test_answers_of_the_api_run_nothing_and_are_not_kept(server: RunningServer) -> None:
+def test_answers_of_the_api_run_nothing_and_are_not_kept(server: Server) -> None:
     headers = server.client.get("/resources").headers
     assert headers["content-security-policy"].startswith("default-src 'none'")
     assert headers["cache-control"] == "no-store"

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 @pytest.fixture(scope="module")
-def files(server: RunningServer, samples: Path) -> list[dict[str, Any]]:
+def files(server: Server, samples: Path) -> list[dict[str, Any]]:
     """A PDF of several pages, a table, and a text without units."""
     table = "city,shops\n" + "".join(f"town {n},{n}\n" for n in range(300))
     return [
@@ -22,13 +22,13 @@ def files(server: RunningServer, samples: Path) -> list[dict[str, Any]]:
     ]
 
 
-def _listed(server: RunningServer, **query: Any) -> dict[str, dict[str, Any]]:
+def _listed(server: Server, **query: Any) -> dict[str, dict[str, Any]]:
     answer = server.client.get("/resources", params={"limit": 1000, **query})
     assert answer.status_code == 200, answer.text
     return {resource["id"]: resource for resource in answer.json()["resources"]}
 
 
-def test_a_summary_says_the_same_but_for_what_grows(server: RunningServer, files: list[dict[str, Any]]) -> None:
+def test_a_summary_says_the_same_but_for_what_grows(server: Server, files: list[dict[str, Any]]) -> None:
     ids = [file["id"] for file in files]
     whole, brief = _listed(server, id=ids), _listed(server, id=ids, fields="summary")
     assert list(whole) == list(brief)
@@ -37,13 +37,13 @@ def test_a_summary_says_the_same_but_for_what_grows(server: RunningServer, files
         assert brief[resource_id] == resource | left_out
 
 
-def test_a_summary_counts_pages(server: RunningServer, files: list[dict[str, Any]]) -> None:
+def test_a_summary_counts_pages(server: Server, files: list[dict[str, Any]]) -> None:
     policy = server.client.get(f"/resources/{files[0]['id']}").json()
     brief = _listed(server, id=files[0]["id"], fields="summary")[files[0]["id"]]
     assert brief["coverage"] == {"unit": "page", "unit_count": len(policy["coverage"]["units"])}
 
 
-def test_summaries_come_page_by_page(server: RunningServer, files: list[dict[str, Any]]) -> None:
+def test_summaries_come_page_by_page(server: Server, files: list[dict[str, Any]]) -> None:
     params: dict[str, Any] = {"fields": "summary", "limit": 2, "id": [file["id"] for file in files]}
     first = server.client.get("/resources", params=params).json()
     second = server.client.get("/resources", params=params | {"cursor": first["next_cursor"]}).json()
@@ -51,7 +51,7 @@ def test_summaries_come_page_by_page(server: RunningServer, files: list[dict[str
     assert second["next_cursor"] is None
 
 
-def test_only_the_files_asked_for_are_listed(server: RunningServer, files: list[dict[str, Any]]) -> None:
+def test_only_the_files_asked_for_are_listed(server: Server, files: list[dict[str, Any]]) -> None:
     assert list(_listed(server, id=files[1]["id"])) == [files[1]["id"]]
     assert _listed(server, id=str(uuid.uuid4())) == {}
     too_many = server.client.get("/resources", params={"id": [str(n) for n in range(201)]})

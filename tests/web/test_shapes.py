@@ -11,7 +11,7 @@ from pydantic import TypeAdapter
 
 from citewell.features import schemas as shapes
 from citewell.features.threads.schemas import MessageDetailsOut
-from tests.server.running import RunningServer
+from tests.server.running import Server
 
 
 def _fits(value: Any, shape: Any, *, free: bool = False) -> None:
@@ -21,17 +21,17 @@ def _fits(value: Any, shape: Any, *, free: bool = False) -> None:
 
 
 @pytest.fixture(scope="module")
-def policy(server: RunningServer, samples: Path) -> str:
+def policy(server: Server, samples: Path) -> str:
     return server.add(f"policy {uuid.uuid4().hex}.pdf", (samples / "Loan Policy.pdf").read_bytes())["id"]
 
 
 @pytest.fixture(scope="module")
-def shops(server: RunningServer) -> str:
+def shops(server: Server) -> str:
     table = "city,shops,note\n" + "".join(f"town {n},{n},\n" for n in range(30))
     return server.add(f"shops {uuid.uuid4().hex}.csv", table.encode())["id"]
 
 
-def test_a_file_s_coverage_and_tables_are_as_described(server: RunningServer, policy: str, shops: str) -> None:
+def test_a_file_s_coverage_and_tables_are_as_described(server: Server, policy: str, shops: str) -> None:
     for resource_id in (policy, shops):
         resource = server.client.get(f"/resources/{resource_id}").json()
         _fits(resource["coverage"], shapes.CoverageOut)
@@ -41,7 +41,7 @@ def test_a_file_s_coverage_and_tables_are_as_described(server: RunningServer, po
     assert [column["dtype"] for column in resource["extraction_metadata"]["tables"][0]["columns"]]
 
 
-def test_elements_chunks_and_hits_are_as_described(server: RunningServer, policy: str, shops: str) -> None:
+def test_elements_chunks_and_hits_are_as_described(server: Server, policy: str, shops: str) -> None:
     for resource_id in (policy, shops):
         elements = server.client.get(f"/resources/{resource_id}/elements").json()["elements"]
         chunks = server.client.get(f"/resources/{resource_id}/chunks").json()["chunks"]
@@ -58,7 +58,7 @@ def test_elements_chunks_and_hits_are_as_described(server: RunningServer, policy
                 _fits(box, shapes.BoxOut)
 
 
-def test_what_a_thread_knows_of_its_messages_is_as_described(server: RunningServer, policy: str) -> None:
+def test_what_a_thread_knows_of_its_messages_is_as_described(server: Server, policy: str) -> None:
     asked = {"message": "What is the maximum loan size?", "resource_ids": [policy]}
     thread = server.client.post("/chat", json=asked).json()["thread_id"]
     messages = server.client.get(f"/threads/{thread}").json()["messages"]
@@ -69,7 +69,7 @@ def test_what_a_thread_knows_of_its_messages_is_as_described(server: RunningServ
         _fits(message["details"]["scope"], shapes.ScopeOut)
 
 
-def test_the_description_names_every_shape(server: RunningServer) -> None:
+def test_the_description_names_every_shape(server: Server) -> None:
     known = server.client.get("/openapi.json").json()["components"]["schemas"]
     assert known["CitationOut"]["properties"]["locator"]["$ref"].endswith("/LocatorOut")
     assert {"LocatorOut", "CoverageOut", "TableOut", "ColumnOut", "ElementOut", "MessageDetailsOut"} <= known.keys()

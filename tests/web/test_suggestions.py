@@ -13,7 +13,7 @@ from citewell.features.suggestions.headings import heading_questions
 from citewell.features.suggestions.inversion import inverted
 from citewell.features.suggestions.tables import table_questions
 from citewell.types import Citation, Locator, Verdict
-from tests.server.running import RunningServer
+from tests.server.in_process import InProcessServer
 
 
 def _column(name: str, dtype: str = "text", **facts: Any) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def test_an_answer_must_rest_on_what_the_question_was_made_from() -> None:
 
 
 def test_what_is_offered_is_answered(tmp_path: Path, samples: Path) -> None:
-    with RunningServer(tmp_path / "data") as server:
+    with InProcessServer(tmp_path / "data") as server:
         assert server.client.get("/suggestions").json() == {"suggestions": []}
         added = server.client.post("/samples").json()["resource_ids"]
         assert len(added) == len(list(samples.iterdir()))

@@ -4,7 +4,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   test.describe(colorScheme, () => {
     test.use({ colorScheme });
 
-    test("axe finds nothing serious while chatting", async ({ home: page }) => {
+    test("axe finds nothing serious while chatting", { tag: "@journey" }, async ({ home: page }) => {
       expect(await serious(page)).toEqual([]);
       const reply = await ask(page, "What is the maximum loan size for first-time borrowers?");
       await reply

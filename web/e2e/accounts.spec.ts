@@ -105,7 +105,9 @@ async function invite(page: Page, role: "Viewer" | "Editor"): Promise<string> {
   return link.replace(server.address, "");
 }
 
-test("one signs in with a password, stays signed in, and signs out everywhere", async ({ browser }) => {
+test("one signs in with a password, stays signed in, and signs out everywhere", { tag: "@journey" }, async ({
+  browser,
+}) => {
   const page = await visitor(browser);
   expect(await serious(page)).toEqual([]);
   await signIn(page, "ada@example.org", "not the password at all");

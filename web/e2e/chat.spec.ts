@@ -2,7 +2,9 @@ import { ask, expect, question, serious, test } from "./fixtures";
 
 const LOAN = "What is the maximum loan size for first-time borrowers?";
 
-test("an answer streams in, and its citation opens the page with the very words marked", async ({ home: page }) => {
+test("an answer streams in, and its citation opens the page with the very words marked", { tag: "@journey" }, async ({
+  home: page,
+}) => {
   const reply = await ask(page, LOAN);
   await expect(reply).toContainText("GHS 5,000");
   const chip = reply.getByRole("button", { name: "Source 1: Loan Policy.pdf, page 3", exact: true }).first();
@@ -45,7 +47,7 @@ test("a chip has its card on keyboard focus, and the sources below lead to the s
   await expect(page.getByRole("group", { name: "Page 3" }).locator(".pdf-mark").first()).toBeInViewport();
 });
 
-test("a question about data opens the sheet at the cited cell", async ({ home: page }) => {
+test("a question about data opens the sheet at the cited cell", { tag: "@journey" }, async ({ home: page }) => {
   const reply = await ask(page, "Which quarter had the highest expenses?");
   await reply
     .getByRole("button", { name: /Source 1: Finance Sheet\.xlsx, Revenue by quarter, row 5, Expenses/ })
@@ -121,7 +123,7 @@ test("a tagged document narrows the answer; its × returns to all documents, in 
   expect(page.url()).toBe(address);
 });
 
-test("an answer can be copied, rated and asked for again", async ({ home: page }) => {
+test("an answer can be copied, rated and asked for again", { tag: "@journey" }, async ({ home: page }) => {
   const reply = await ask(page, LOAN);
   await reply.getByRole("button", { name: "Copy with citations" }).click();
   await expect
@@ -135,7 +137,7 @@ test("an answer can be copied, rated and asked for again", async ({ home: page }
   await expect(page.getByRole("article", { name: "You asked" })).toHaveCount(1);
 });
 
-test("a chat is found, renamed, exported and deleted", async ({ home: page }) => {
+test("a chat is found, renamed, exported and deleted", { tag: "@journey" }, async ({ home: page }) => {
   await ask(page, "How do group meetings work in the handbook?");
   const threads = page.getByRole("region", { name: "Chats" });
   const menu = (title: string) => threads.getByRole("button", { name: `Options for ${title}` });
@@ -156,7 +158,7 @@ test("a chat is found, renamed, exported and deleted", async ({ home: page }) =>
   await expect(page.getByRole("heading", { name: "What would you like to know?" })).toBeVisible();
 });
 
-test("a chat works by keyboard alone", async ({ home: page }) => {
+test("a chat works by keyboard alone", { tag: "@journey" }, async ({ home: page }) => {
   await expect(question(page)).toBeFocused();
   await page.keyboard.type(LOAN);
   await page.keyboard.press("Enter");

@@ -1,11 +1,8 @@
-// One server with the sample files for all tests; every page is watched for violations of its policy and for errors.
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+// A server with the sample files for all tests of a worker; every page is watched for violations of its policy and for errors.
 import AxeBuilder from "@axe-core/playwright";
 import { test as base, expect, type Locator, type Page } from "@playwright/test";
 import { Server } from "./server";
 
-const SAMPLES = join(import.meta.dirname, "../../samples");
 const BUSY = ["uploaded", "extracting", "extracted", "indexing"];
 
 export interface ResourceRow {
@@ -22,24 +19,14 @@ export const test = base.extend<{ watched: Watched; home: Page }, { server: Serv
   server: [
     // Playwright reads what a fixture depends on from this pattern.
     async ({}, use) => {
-      const server = new Server();
+      const server = new Server().withSamples();
       await server.start();
       await use(server);
       await server.remove();
     },
-    { scope: "worker", timeout: 120_000 },
+    { scope: "worker", timeout: 300_000 },
   ],
-  samples: [
-    async ({ server }, use) => {
-      for (const name of readdirSync(SAMPLES)) {
-        const form = new FormData();
-        form.set("file", new Blob([readFileSync(join(SAMPLES, name))]), name);
-        await server.call("POST", "/ingest", form);
-      }
-      await use(await ready(server));
-    },
-    { scope: "worker", timeout: 240_000 },
-  ],
+  samples: [async ({ server }, use) => use(await ready(server)), { scope: "worker" }],
   watched: [
     async ({ context }, use) => {
       const problems: string[] = [];

@@ -66,11 +66,9 @@ test("several files are deleted at once, with a receipt that counts nothing left
   await expect(row(page, "gone two.txt")).toHaveCount(0);
 });
 
-test("a PDF shows its coverage page by page, its timeline, and what was read beside the original", async ({
-  home: page,
-  server,
-  samples,
-}) => {
+test("a PDF shows its coverage page by page, its timeline, and what was read beside the original", {
+  tag: "@journey",
+}, async ({ home: page, server, samples }) => {
   const id = samples.find(({ filename }) => filename === "Loan Policy.pdf")?.id;
   await page.goto(`${server.address}/library/${id}`);
   const cells = page.locator(".cover-cell");

@@ -12,7 +12,11 @@ async function visit(browser: Browser, link: string): Promise<Page> {
   return page;
 }
 
-test("two people in two browsers see nothing of each other", async ({ home: mine, server, browser }) => {
+test("two people in two browsers see nothing of each other", { tag: "@journey" }, async ({
+  home: mine,
+  server,
+  browser,
+}) => {
   const token = server.tokenOf("somebody else");
   const form = new FormData();
   form.set("file", new Blob([SECRET]), "secret recipe.txt");

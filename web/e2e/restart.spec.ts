@@ -1,7 +1,10 @@
 import type { Route } from "@playwright/test";
 import { expect, question, test } from "./fixtures";
 
-test("a question and an upload outlive a server that is killed and started again", async ({ home: page, server }) => {
+test("a question and an upload outlive a server that is killed and started again", { tag: "@journey" }, async ({
+  home: page,
+  server,
+}) => {
   await question(page).fill("What is the maximum loan size for first-time borrowers?");
   // The thread is begun, then the power goes while the answer is on its way.
   const asked = page.waitForRequest((request) => request.url().endsWith("/chat"));

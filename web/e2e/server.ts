@@ -1,13 +1,15 @@
 // Starts `citewell serve` on a folder of its own, as a user would, and ends it as a power cut would.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 export const PYTHON = process.env.CITEWELL_PYTHON ?? join(import.meta.dirname, "../../.venv/bin/python");
 const SECRET = "only for the browser tests, 32 bytes or more";
-const START_SECONDS = 90;
+const START_SECONDS = 180;
+/** The variable that names the folder of `template.ts`. */
+export const TEMPLATE = "TEST_TEMPLATE_FOLDER";
 
 export class Server {
   private process: ChildProcess | null = null;
@@ -18,6 +20,14 @@ export class Server {
 
   /** settings: environment variables beside the tests' own; undefined takes one of those away. */
   constructor(private readonly settings: Record<string, string | undefined> = {}) {}
+
+  /** Have it begin with the sample files, as files of this machine's owner. */
+  withSamples(): this {
+    const template = process.env[TEMPLATE];
+    if (!template) throw new Error("The folder of sample files was not made: see template.ts");
+    cpSync(template, this.data, { recursive: true });
+    return this;
+  }
 
   async start(port = 0): Promise<void> {
     const environment = Object.fromEntries(

@@ -1,10 +1,8 @@
 import { expect, question, test } from "./fixtures";
 
-test("the link's token leaves the address at once and becomes a cookie that scripts cannot read", async ({
-  page,
-  context,
-  server,
-}) => {
+test("the link's token leaves the address at once and becomes a cookie that scripts cannot read", {
+  tag: "@journey",
+}, async ({ page, context, server }) => {
   await page.goto(`${server.address}/settings?token=${server.token}`);
   await expect(page.getByRole("navigation", { name: "Main" })).toBeVisible();
   expect(page.url()).toBe(`${server.address}/settings`);
@@ -36,7 +34,10 @@ test("an address that does not exist says so, and the API's stay errors", async 
   expect(missing.headers()["content-type"]).toContain("json");
 });
 
-test("the first visit offers sample files and, once they are read, questions from them", async ({ page, server }) => {
+test("the first visit offers sample files and, once they are read, questions from them", { tag: "@journey" }, async ({
+  page,
+  server,
+}) => {
   const token = server.tokenOf("a newcomer");
   await page.goto(`${server.address}/?token=${token}`);
   await page.getByRole("button", { name: "Try it with sample files" }).click();

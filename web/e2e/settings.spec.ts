@@ -23,7 +23,10 @@ test("every screen says that the index is being rebuilt, until it is whole", asy
   await expect(notice).toHaveCount(0);
 });
 
-test("a token is shown once, works, and is refused after it was revoked", async ({ home: page, server }) => {
+test("a token is shown once, works, and is refused after it was revoked", { tag: "@journey" }, async ({
+  home: page,
+  server,
+}) => {
   await page.goto(`${server.address}/settings`);
   await page.getByRole("button", { name: "Create token" }).click();
   const dialog = page.getByRole("dialog", { name: "Create token" });

@@ -31,7 +31,9 @@ const FILES = [
   },
 ];
 
-test("files of six types go up by the dialog, and their stages are shown to the end", async ({ home: page }) => {
+test("files of six types go up by the dialog, and their stages are shown to the end", { tag: "@journey" }, async ({
+  home: page,
+}) => {
   await page.getByRole("button", { name: "Attach or filter" }).click();
   await page.getByRole("menuitem", { name: "Upload files" }).click();
   const dialog = page.getByRole("dialog");
@@ -46,9 +48,9 @@ test("files of six types go up by the dialog, and their stages are shown to the 
   await expect(tray).toBeHidden();
 });
 
-test("a dropped file opens the dialog; a damaged one fails with a reason, and can be tried again", async ({
-  home: page,
-}) => {
+test("a dropped file opens the dialog; a damaged one fails with a reason, and can be tried again", {
+  tag: "@journey",
+}, async ({ home: page }) => {
   const transfer = await page.evaluateHandle(() => {
     const data = new DataTransfer();
     data.items.add(new File(["%PDF-1.7\nthis is no PDF"], "broken.pdf", { type: "application/pdf" }));

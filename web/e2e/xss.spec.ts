@@ -71,7 +71,7 @@ test("the vectors do run where nothing prevents it", async ({ page }) => {
   }
 });
 
-test("files, their names, cells, metadata and errors are only text", async ({ page, server }) => {
+test("files, their names, cells, metadata and errors are only text", { tag: "@journey" }, async ({ page, server }) => {
   const called = await listen();
   const text = ["# The lighthouse opens at noon", ...VECTORS, ...LINKS, ...leaks(called.host)].join("\n\n");
   const cells = VECTORS.map((vector) => `"${vector.replaceAll('"', '""')}",1`).join("\n");

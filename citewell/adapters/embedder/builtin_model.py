@@ -7,6 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+from weakref import WeakValueDictionary
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
@@ -48,7 +49,14 @@ class BuiltinModel:
 
     @classmethod
     def open(cls, folder: Path = MODEL_FOLDER) -> BuiltinModel:
-        """Read the manifest."""
+        """The model in `folder`, which all who use it at the same time share; reads its manifest."""
+        model = _in_use.get(folder)
+        if model is None:
+            model = _in_use[folder] = cls._of_manifest(folder)
+        return model
+
+    @classmethod
+    def _of_manifest(cls, folder: Path) -> BuiltinModel:
         try:
             manifest = _Manifest.model_validate_json((folder / "manifest.json").read_bytes())
         except (OSError, ValidationError) as error:
@@ -109,3 +117,7 @@ class BuiltinModel:
         if hashlib.sha256(data).hexdigest() != self._hashes.get(name):
             raise ConfigurationError(f"{self.folder / name} is damaged. Reinstall Citewell.")
         return data
+
+
+_in_use: WeakValueDictionary[Path, BuiltinModel] = WeakValueDictionary()
+"""By folder."""

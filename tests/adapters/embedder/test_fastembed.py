@@ -19,6 +19,8 @@ from citewell.settings import FastembedEmbedding, load_settings
 from citewell.testing.embedder_suite import TEXTS, EmbedderConformance
 from tests.adapters.hub_files import write_embedder
 
+pytestmark = pytest.mark.full
+
 MODEL = "citewell-tests/all-MiniLM-L6-v2"
 
 

@@ -12,7 +12,7 @@ from citewell.errors import Unavailable
 from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, about, make_point, near, point_id
 from citewell.types import Filter, Point
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 
 async def _open(folder: Path, compact_from: int = 10_000) -> QdrantEdgeIndex:

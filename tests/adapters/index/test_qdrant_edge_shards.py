@@ -31,7 +31,7 @@ from citewell.testing.vector_index import (
 )
 from citewell.types import VectorQuery
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 
 async def _open(folder: Path) -> QdrantEdgeIndex:

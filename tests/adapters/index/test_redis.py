@@ -31,6 +31,8 @@ from tests.adapters.index.agreement import check_document_frequencies, check_fil
 from tests.contract_servers.wrong_answers import answering
 from tests.redis_server import redis_server
 
+pytestmark = pytest.mark.full
+
 OpenIndex = Callable[[], Awaitable[RedisIndex]]
 
 

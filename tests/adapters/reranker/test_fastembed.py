@@ -23,6 +23,8 @@ from citewell.testing.reranker_suite import DOCUMENTS, QUERY, RerankerConformanc
 from tests.adapters.hub_files import write_embedder, write_reranker
 from tests.adapters.reranker.overlap import LESS
 
+pytestmark = pytest.mark.full
+
 MODEL = "citewell-tests/overlap"
 
 

@@ -31,6 +31,7 @@ from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
 from citewell.types import ROW_COLUMN, ColumnKind, TableColumn, TableInfo
 from tests.agent.tables.sheets import OWNER, Sheets
+from tests.depth import examples
 
 KINDS: dict[str, ColumnKind] = {
     "text": "text",
@@ -164,7 +165,7 @@ def _info(names: list[str], kinds: list[ColumnKind]) -> TableInfo:
 
 
 @given(_names, st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_users_text_is_a_bound_parameter_or_the_quoted_name_of_a_known_column(
     names: list[str], data: st.DataObject
 ) -> None:
@@ -195,7 +196,7 @@ def nasty(sheets: Sheets) -> TableInfo:
 @given(
     st.sampled_from(list(KINDS)), st.sampled_from(Comparator), _scalars, st.one_of(st.none(), st.sampled_from(DatePart))
 )
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_every_condition_is_answered_or_refused_in_our_own_words(
     sheets: Sheets, table: TableInfo, column: str, comparison: Comparator, value: Scalar, part: DatePart | None
 ) -> None:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tests.extract.documents.reading import read_bytes, read_or_refused
 from tests.extract.documents.seeds import damaged, seeds
 
@@ -25,7 +26,7 @@ def test_each_seed_is_read_whole(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", sorted(SEEDS))
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_file_is_read_in_part_or_refused_with_a_reason(
     name: str, seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -14,6 +14,7 @@ from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.core.safexml import without_doctype
 from citewell.extract.formats.code import pieces
 from citewell.types import ElementType
+from tests.depth import examples
 from tests.extract.documents.office import picture
 from tests.extract.documents.reading import read_bytes
 from tests.extract.documents.seeds import MARKDOWN
@@ -62,7 +63,9 @@ def test_a_nested_list_number_goes_on_after_an_inner_list(tmp_path: Path) -> Non
     end=st.sampled_from(["\n", "\r\n", "\r"]),
 )
 @settings(
-    max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(80),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 def test_markdown_spans_stay_within_the_text_whatever_the_line_ends(
     lines: list[str], end: str, tmp_path_factory: pytest.TempPathFactory
@@ -227,7 +230,7 @@ def test_source_code_is_parted_between_its_blocks_at_exact_spans(tmp_path: Path)
 
 
 @given(st.text(alphabet="a \n\t{", max_size=400))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_code_is_lost_between_pieces(text: str) -> None:
     found = list(pieces(text.splitlines(keepends=True)))
     assert all(text[start : start + len(piece)] == piece for start, piece in found)

@@ -15,6 +15,7 @@ from citewell.extract.core.sink import ELEMENTS_FILE, Sink
 from citewell.extract.formats import plain
 from citewell.extract.formats.plain import MAX_PARAGRAPH, paragraphs
 from citewell.types import Element, ElementType, ExtractOptions
+from tests.depth import examples
 from tests.extract.documents.reading import read_bytes
 
 RUSSIAN = "Однажды, в студёную зимнюю пору, я из лесу вышел; был сильный мороз. Гляжу, поднимается медленно в гору."
@@ -111,7 +112,9 @@ _LINES = st.lists(st.text(alphabet=st.characters(codec="utf-8", exclude_characte
     encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
 )
 @settings(
-    max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+    max_examples=examples(80),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
 )
 def test_every_paragraph_stands_at_its_span_of_the_decoded_text(
     lines: list[str], separator: str, encoding: str, tmp_path: Path
@@ -131,7 +134,7 @@ def test_every_paragraph_stands_at_its_span_of_the_decoded_text(
 
 
 @given(st.text(alphabet="ab. \n。", max_size=3 * MAX_PARAGRAPH))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_character_but_white_space_is_lost_between_paragraphs(text: str) -> None:
     found = list(paragraphs(text.splitlines(keepends=True)))
     assert all(text[start : start + len(piece)] == piece for start, piece in found)

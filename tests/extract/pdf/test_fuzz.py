@@ -18,6 +18,7 @@ from citewell.extract.formats.pdf.paragraphs import paragraphs
 from citewell.extract.formats.pdf.tables.detect import find_tables
 from citewell.extract.formats.pdf.tables.model import render
 from citewell.extract.formats.pdf.words import Word
+from tests.depth import examples
 from tests.extract.documents.seeds import damaged
 from tests.extract.pdf.drawing import read_pdf, tabled
 
@@ -29,7 +30,7 @@ EDGES = st.tuples(st.integers(0, 600), st.integers(0, 600), st.integers(0, 300),
 
 
 @given(st.lists(PLACES, max_size=60))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_reading_order_keeps_every_word_once(places: list[tuple[str, int, int, int]]) -> None:
     words = words_of(places)
     columns = reading_order(build_runs(words))
@@ -38,7 +39,7 @@ def test_reading_order_keeps_every_word_once(places: list[tuple[str, int, int, i
 
 
 @given(st.lists(PLACES, max_size=60), st.lists(EDGES, max_size=25))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_tables_hold_no_word_twice_and_their_cells_do_not_overlap(
     places: list[tuple[str, int, int, int]], edges: list[tuple[int, int, int, bool]]
 ) -> None:
@@ -66,7 +67,7 @@ def test_turning_upright_and_back_is_where_it_was(angle: int, x: float, y: float
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_a_damaged_pdf_is_read_in_part_or_refused_with_a_reason(
     seed: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -17,6 +17,7 @@ from reportlab.pdfbase.ttfonts import TTFont
 from reportlab.pdfgen.canvas import Canvas
 
 from citewell.types import Box, Element
+from tests.depth import examples
 from tests.extract.pdf.drawing import COLUMNS, HEIGHT, RATES, lines, pdf, prose, read_pdf
 
 PARAGRAPH = st.lists(st.text("abcdefghij klmnop.", min_size=8, max_size=40), min_size=1, max_size=6)
@@ -27,7 +28,7 @@ PARAGRAPH = st.lists(st.text("abcdefghij klmnop.", min_size=8, max_size=40), min
     rotation=st.sampled_from([0, 90, 180, 270]),
     inset=st.integers(0, 40),
 )
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_text_inside_each_rectangle_is_that_of_its_span(
     paragraphs: list[list[str]], rotation: int, inset: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from citewell.errors import LimitExceeded
 from citewell.types import ElementType
+from tests.depth import examples
 from tests.extract.documents.reading import Reading, read_bytes
 from tests.extract.tabular.tables import column, copied, rows, tables
 
@@ -162,7 +163,7 @@ def test_a_cell_that_ends_in_a_backslash_escapes_nothing(tmp_path: Path) -> None
 _cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=12)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(2, 5).flatmap(
         lambda width: st.lists(st.lists(_cells, min_size=width, max_size=width), min_size=3, max_size=25)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from citewell.errors import LimitExceeded
 from citewell.extract.formats.tabular.json_stream import Damaged, JsonStream
 from citewell.types import ElementType
+from tests.depth import examples
 from tests.extract.documents.reading import read_bytes
 from tests.extract.tabular.tables import column, copied, rows, tables
 
@@ -107,7 +108,7 @@ _json = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(_json, st.booleans(), st.integers(0, 1_000))
 def test_a_stream_in_pieces_gives_the_values_of_the_whole(value: Any, plain: bool, seed: int) -> None:
     text = json.dumps(value, ensure_ascii=plain, indent=1 if plain else None)
@@ -126,7 +127,7 @@ def test_a_stream_in_pieces_gives_the_values_of_the_whole(value: Any, plain: boo
     assert rebuilt == value
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(_json, st.integers(0, 60), st.integers(0, 1_000))
 def test_a_cut_stream_loses_no_text(value: Any, cut: int, seed: int) -> None:
     text = json.dumps(value)[:cut]

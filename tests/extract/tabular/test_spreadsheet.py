@@ -18,6 +18,7 @@ from PIL import Image
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.formats.tabular.number_formats import NumberFormat, format_of_code
 from citewell.types import ElementType
+from tests.depth import examples
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import column, copied, rows, tables
 from tests.extract.tabular.workbooks import grid, ods, sheet_of, xlsb, xlsx
@@ -377,7 +378,7 @@ _value = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(1, 6).flatmap(lambda w: st.lists(st.lists(_value, min_size=w, max_size=w), min_size=1, max_size=14)),
     st.integers(1, 9),

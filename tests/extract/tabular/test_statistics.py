@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.depth import examples
 from tests.extract.documents.reading import Reading, read_bytes
 from tests.extract.tabular.tables import column, copied, copied_types
 
@@ -100,7 +101,7 @@ def test_samples_are_few_and_different(tmp_path: Path) -> None:
     ]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-(10**15), 10**15)), min_size=2, max_size=60))
 def test_statistics_of_integers_equal_those_computed_by_hand(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[int | None]
@@ -109,7 +110,7 @@ def test_statistics_of_integers_equal_those_computed_by_hand(
     check(reading, [n for n in numbers if n is not None], len(numbers))
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats(-1e9, 1e9, allow_subnormal=False)), min_size=2, max_size=60))
 def test_statistics_of_numbers_equal_those_computed_by_hand(
     tmp_path_factory: pytest.TempPathFactory, numbers: list[float | None]

@@ -16,7 +16,7 @@ from citewell.types import ExtractOptions
 from tests.extract.documents.reading import read, read_bytes
 from tests.extract.tabular.tables import column, copied, rows, tables
 
-pytestmark = pytest.mark.slow(25)
+pytestmark = [pytest.mark.full, pytest.mark.slow(25)]
 
 
 async def test_records_that_share_no_field_are_read_in_seconds_and_little_memory(tmp_path: Path) -> None:
