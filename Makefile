@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-live quick lint format types contracts prose unit web-test web-lint web-format coverage mutation bench docs providers samples requirements clean
+.PHONY: help run test test-live quick lint format types contracts prose unit web-test web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
 
 # Without byte code, which some containers turn off, every server that a test starts compiles its modules again: 1.7 of 4.2 s.
 unexport PYTHONDONTWRITEBYTECODE
@@ -33,6 +33,7 @@ help:
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
 	@echo "make providers     run the tests of the adapters, and write the table of docs/providers.md again"
 	@echo "make samples       write samples/ again"
+	@echo "make advisories    known vulnerabilities of what is pinned, from api.osv.dev or a dump of it  (OSV=file or folder …)"
 	@echo "make requirements  re-pin requirements/*.txt (UPGRADE=1 for the newest versions)"
 
 run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
@@ -100,6 +101,9 @@ samples: $(DEV)
 
 requirements: $(VENV)/bin/python
 	@scripts/pin_requirements.sh
+
+advisories: $(DEV)
+	@$(BIN)/python scripts/advisories.py $(OSV)
 
 clean:
 	rm -rf $(VENV) web/node_modules citewell/static .pytest_cache .ruff_cache .import_linter_cache

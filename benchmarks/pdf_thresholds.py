@@ -81,8 +81,14 @@ def thresholds() -> Iterator[tuple[str, Any]]:
     for found in pkgutil.walk_packages(pdf.__path__, f"{pdf.__name__}."):
         module = importlib.import_module(found.name)
         value = getattr(module, "THRESHOLDS", None)
-        if value is not None and type(value).__module__ == found.name:
-            yield found.name.removeprefix(f"{pdf.__name__}."), value
+        if value is None or type(value).__module__ != found.name:
+            continue
+        name = found.name.removeprefix(f"{pdf.__name__}.")
+        if name == "tables.thresholds":  # one value with a section for each step
+            for section in dataclasses.fields(value):
+                yield f"tables.{section.name}", getattr(value, section.name)
+        else:
+            yield name, value
 
 
 def fields(known: dict[str, Any], only: Sequence[str]) -> list[str]:

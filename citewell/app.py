@@ -16,6 +16,7 @@ from citewell.examination import examine_configuration
 from citewell.features.audit.recorder import AuditRecorder
 from citewell.features.bodies import BodyGuard
 from citewell.features.head_requests import HeadRequests
+from citewell.features.heads import HeadGuard
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers
 from citewell.features.mcp.endpoints import McpEndpoint
@@ -42,6 +43,7 @@ def build(settings: Settings) -> Application:
     app.add_middleware(RoutersOnDemand, routing=app.routing)
     app.add_middleware(AuditRecorder)
     app.add_middleware(BodyGuard, max_bytes=settings.server.max_body_bytes, seconds=settings.server.body_seconds)
+    app.add_middleware(HeadGuard)
     app.add_middleware(Observer)
     app.add_middleware(SecurityHeaders)
     app.add_middleware(HeadRequests)
@@ -61,11 +63,16 @@ async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
 
 def check_exposure(settings: Settings) -> None:
     """Refuse to listen beyond this machine while there are no accounts."""
-    auth = settings.auth
-    if settings.server.is_loopback or settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None:
+    if settings.server.is_loopback or has_identities(settings):
         return
     raise ConfigurationError(
         f"Not listening on {settings.server.host}: anyone who can reach this address could connect, and no accounts are configured. "
         "Set CITEWELL_ACCOUNTS=on to give people accounts, or CITEWELL_AUTH_SECRET to the secret that your identity provider signs "
         "JWTs with (HS256), or listen on 127.0.0.1 (CITEWELL_HOST)."
     )
+
+
+def has_identities(settings: Settings) -> bool:
+    """Whether people sign in with accounts, or programs with an identity provider's JWTs; else one token administers everything."""
+    auth = settings.auth
+    return settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None

@@ -101,14 +101,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def close(self) -> None:
         """Close, but not on bytes of the request that are still under way."""
-        if self._reading is not _Reading.BODY or self.transport.is_closing():
+        if self._reading not in (_Reading.BODY, _Reading.UNWANTED) or self.transport.is_closing():
             self.transport.close()
             return
         self._closing = True
         self.flow.resume_reading()
         if self.transport.can_write_eof():
             self.transport.write_eof()
-        self._drop_rest()
+        if self._reading is _Reading.BODY:
+            self._drop_rest()
 
     @property
     def closing(self) -> bool:

@@ -6,6 +6,8 @@ import logging
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from citewell.errors import DatabaseAway
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -31,11 +33,19 @@ class Output:
 def start_log(level: str) -> None:
     """Log to standard error from this level on."""
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(_is_news)
     logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs at every start that there was nothing to do
     # These log each address that is called, and those of webhooks and of attachments are secrets.
     for client in ("httpx", "httpx2"):
         logging.getLogger(client).setLevel(logging.WARNING)
     logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs the end of each call as that of a session
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    """Not that yet another part of the server waits for a database that is away: the database has logged that it is, once."""
+    told = (*(record.exc_info or ()), *(record.args if isinstance(record.args, tuple) else ()))
+    return not any(isinstance(one, DatabaseAway) for one in told)
 
 
 out = Output()

@@ -56,6 +56,12 @@ class UnnamedProject(InvalidRequest):
             raise cls
 
 
+class TooManyParameters(InvalidInput):
+    """The address has too many query parameters. Send fewer of them."""
+
+    code = "too_many_parameters"
+
+
 class EmptyFile(InvalidInput):
     """The file is empty. Choose a file that has content."""
 
@@ -168,6 +174,12 @@ class BytesQuotaReached(TooLarge):
     code = "quota_bytes"
 
 
+class HeadTooLarge(CitewellError):
+    """The request has too many header fields, or one of them is too long. Send fewer, and fewer cookies."""
+
+    code = "head_too_large"
+
+
 class RequestTimeout(CitewellError):
     """The request's body arrived too slowly, or not at all, and nothing was kept. Send it again."""
 
@@ -200,6 +212,10 @@ class Unavailable(CitewellError):
     """A service that this request needs is temporarily unavailable. Try again shortly."""
 
     code = "unavailable"
+
+
+class DatabaseAway(Unavailable):
+    """The database cannot be reached at present. Try again shortly."""
 
 
 class UnreadableCopy(Unavailable):

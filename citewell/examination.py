@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import platform
 import shutil
+import sys
 from importlib.metadata import version
 from urllib.parse import urlsplit
 
@@ -15,11 +16,18 @@ from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
 from citewell.features.local_models.service import refusal_in
 from citewell.folder import DataFolder
+from citewell.lost_found import LostAndFound
 from citewell.probing import probe_providers
 from citewell.settings import QdrantStore, Settings
 from citewell.settings.values import is_loopback
 
 _LOW_DISK = 2 * 1024**3
+_SOUND_PATCHES = {(3, 11): 14, (3, 12): 12, (3, 13): 8}
+"""Of each minor version of Python, the first patch release without the faults known in October 2025 of what reads strangers' bytes here:
+`tarfile` (CVE-2025-8194), `zipfile` (CVE-2024-0450, CVE-2025-8291), `email`, expat and `ipaddress` (CVE-2024-4032). Later minors never had them."""
+
+
+_NEWER_PYTHON = "Use a newer Python, unless your distribution has corrected this one, as Debian does. Files are read in a sandbox with limits on time and memory."
 
 
 async def examine_configuration(settings: Settings) -> list[Finding]:
@@ -36,7 +44,9 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         Finding(
             "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
         ),
+        *(Finding("python", "note", text, _NEWER_PYTHON) for text in faults_of_python(sys.version_info[:3])),
         _data_folder(settings),
+        *_lost_files(settings),
         _exposure(settings),
         *key_in_the_open(settings),
         *(Finding("settings", "note", text) for text in settings.without_effect),
@@ -46,6 +56,17 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
         *_local_models(settings),
         *_sandbox(),
         _optional("rapidocr", "OCR of scans and images", "pip install rapidocr"),
+    ]
+
+
+def faults_of_python(version: tuple[int, int, int]) -> list[str]:
+    """What is wrong with a version of Python, if anything."""
+    major, minor, patch = version
+    sound = _SOUND_PATCHES.get((major, minor), 0)
+    if patch >= sound:
+        return []
+    return [
+        f"Python {major}.{minor}.{patch} has known faults in its readers of archives, XML and mail, corrected in {major}.{minor}.{sound}."
     ]
 
 
@@ -59,6 +80,15 @@ def _data_folder(settings: Settings) -> Finding:
     if free < _LOW_DISK:
         return Finding("data folder", "note", text, "Little space is left on this disk.")
     return Finding("data folder", "ok", text)
+
+
+def _lost_files(settings: Settings) -> list[Finding]:
+    lost = LostAndFound(settings.data)
+    if not (found := lost.files()):
+        return []
+    text = f"{len(found):,} stored files ({console.size(sum(one.size for one in found))}) that the database does not name are in {lost.folder}"
+    advice = "List them with `citewell folder lost`; add them again with `restore`, or delete them with `purge`."
+    return [Finding("lost+found", "note", text, advice)]
 
 
 def key_in_the_open(settings: Settings) -> list[Finding]:

@@ -21,6 +21,7 @@ from citewell.errors import ConfigurationError, DataFolderBusy
 # What an Authorization header can carry (RFC 6750): people may write a token of their own into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
 _LOCAL_MODEL = "local_model.json"
+_MADE = ("backups", "cache", "indexes", "scratch")
 _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 
@@ -50,6 +51,7 @@ class DataFolder:
         """Lock the folder for this process; raises `DataFolderBusy` when another one has it. The system releases it when the process dies."""
         with folder_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_private()
             lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         if not _lock(lock):
             os.close(lock)
@@ -60,6 +62,14 @@ class DataFolder:
         except BaseException:
             self.release()
             raise
+
+    def _make_private(self) -> None:
+        """Have this user alone look into the folders with content, whatever the mode of the data folder, which may have been there before."""
+        for name in _MADE:
+            (self.path / name).mkdir(exist_ok=True, mode=0o700)
+        for name in (*_MADE, "blobs"):
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # PermissionError: it is another user's
+                (self.path / name).chmod(0o700)
 
     def announce(self, url: str | None) -> None:
         """Record where the holder can be reached."""

@@ -149,7 +149,7 @@ class AsyncCitewell:
             time_zone=wishes.get("time_zone"),
             indexes=None if (asked := wishes.get("indexes")) is None else tuple(asked),
         )
-        return await services.search.search(request)
+        return await services.search.search_for(services.local_owner, request)
 
     async def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
         """Answer a question with checked citations, from the files that match `conditions`.

@@ -14,7 +14,9 @@ from citewell.ports import (
     ChatMessage,
     ChatModel,
     ChatModelWrapper,
+    Embedder,
     EmbedderWrapper,
+    Fingerprint,
     FloatMatrix,
     ImageInput,
     Pictured,
@@ -118,25 +120,35 @@ def tokens_used(count: object) -> None:
 
 
 class MeteredEmbedder(EmbedderWrapper):
-    """Counts the texts that the embedder within is asked for, and the tokens that the provider reports, else their own count."""
+    """Counts the texts that the embedder within is asked for and their tokens, as the embedder says that it has read them, else by its tokenizer.
+
+    A vendor's bill is no measure: what a cache holds has to be charged alike (`CachingEmbedder`), and no vendor bills a text twice alike.
+    """
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
         vectors, charged = await _charged_for(self.inner.embed(texts, kind))
         if _current.get() is not None and texts:
-            tokens = charged or sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
-            self._spend(tokens, len(texts))
+            spend(embedding_usage(self.fingerprint, charged or embedding_tokens(self, texts), len(texts)))
         return vectors
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
-        vectors, charged = await _charged_for(super().embed_pictures(pictures))
-        self._spend(charged or picture_tokens(pictures), len(pictures))
+        vectors = await super().embed_pictures(pictures)
+        spend(embedding_usage(self.fingerprint, picture_tokens(pictures), len(pictures)))
         return vectors
 
-    def _spend(self, tokens: int, units: int) -> None:
-        name = self.fingerprint
-        spend(Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=units))
+
+def embedding_usage(name: Fingerprint, tokens: int, units: int) -> Usage:
+    """What embedding so many texts or pictures takes of a model."""
+    return Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=units)
+
+
+def embedding_tokens(embedder: Embedder, inputs: Sequence[str | Pictured]) -> int:
+    """Tokens that an embedder reads of texts, by its tokenizer, or of pictures, by estimate."""
+    pictures = [one for one in inputs if isinstance(one, Pictured)]
+    texts = [one for one in inputs if isinstance(one, str)]
+    return picture_tokens(pictures) + sum(min(count, embedder.max_tokens) for count in embedder.tokenizer.count(texts))
 
 
 async def _charged_for(call: Awaitable[FloatMatrix]) -> tuple[FloatMatrix, int]:

@@ -15,11 +15,12 @@ from typing import TypeAlias
 
 import uvicorn
 
-from citewell.app import build, check_exposure
+from citewell.app import build, check_exposure, has_identities
 from citewell.composition import Services
 from citewell.connections import bounded_protocol
 from citewell.console import start_log
 from citewell.errors import CitewellError, ConfigurationError
+from citewell.examination import faults_of_python
 from citewell.folder import DataFolder
 from citewell.routers import Application
 from citewell.settings import Settings
@@ -70,7 +71,6 @@ def _listen(settings: Settings) -> socket.socket:
         reason = error.strerror if isinstance(error, OSError) else "this is no host's name"
         message = f"Cannot listen on {settings.server.host}:{settings.server.port}: {reason}. Choose another with --port or CITEWELL_PORT."
         raise ConfigurationError(message) from error
-    listener.set_inheritable(True)
     return listener
 
 
@@ -117,13 +117,13 @@ class _Server(uvicorn.Server):
         if not self.started:
             return
         self.was_ready = True
-        for note in self._settings.without_effect:
+        for note in (*self._settings.without_effect, *faults_of_python(sys.version_info[:3])):
             log.warning("%s", note)
         folder: DataFolder = self._app.state.services.folder
         url = self._settings.server.address(self._listener.getsockname()[1])
         folder.announce(url)
         with suppress(OSError):  # its output may go to a file on a full disk
-            _welcome(url, folder)
+            welcome(url, folder, self._settings)
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
@@ -157,7 +157,10 @@ def _spare_the_collector() -> None:
     gc.set_threshold(_COLLECT_AFTER, 20, 50)
 
 
-def _welcome(url: str, folder: DataFolder) -> None:
+def welcome(url: str, folder: DataFolder, settings: Settings) -> None:
+    """Say where the server is and what to try. The link holds the token that administers everything only where a person at a terminal reads it
+    and it is how they sign in: anything but a terminal keeps what is written, such as the journal or a container's log."""
+    is_shown = sys.stdout.isatty() and not has_identities(settings)
     samples = f"{_SAMPLES}/" if _SAMPLES.is_dir() else "FILE…"
     commands = (
         f"citewell add {samples}",
@@ -166,7 +169,12 @@ def _welcome(url: str, folder: DataFolder) -> None:
     )
     lines = (
         f"\nCitewell is ready.  Data: {folder.path}",
-        f"\n  Open       {url}/?token={folder.token()}",
+        f"\n  Open       {url}{f'/?token={folder.token()}' if is_shown else ''}",
+        *(
+            ()
+            if is_shown or has_identities(settings)
+            else ("  Sign in    with the token that `citewell token` prints",)
+        ),
         f"  API docs   {url}/docs\n",
         "Try next, in another terminal:",
         *(f"  {command}" for command in commands),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
 _ALIKE = 0.6
@@ -21,7 +21,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
 def suggestion(name: str, known: Iterable[str], quote: str = "`") -> str:
     """A sentence with the nearest known name, or with all of them when none is near."""
     names = sorted(known)
-    near = nearest(name, names)
+    return advice(nearest(name, names), names, quote)
+
+
+def advice(near: str | None, names: Sequence[str], quote: str = "`") -> str:
+    """The same where the nearest name, or that there is none, is known already."""
     if near is not None:
         return f"Did you mean {quote}{near}{quote}?"
     listed = ", ".join(f"{quote}{one}{quote}" for one in names)

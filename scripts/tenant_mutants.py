@@ -58,7 +58,10 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/features/indexes/service.py": (("tests/accounts",),),
     "citewell/features/local_models/service.py": (("tests/accounts",), ("tests/server/test_local_models.py",)),
     "citewell/features/owner_data/service.py": (("tests/server/test_owner_data.py",),),
-    "citewell/storage/account_tables.py": (("tests/storage/test_service_accounts.py", "-k", _SQLITE),),
+    "citewell/storage/account_tables.py": (
+        ("tests/storage/test_service_accounts.py", "tests/storage/test_suspension.py", "-k", _SQLITE),
+        ("tests/storage/test_quotations.py", "-k", _SQLITE),
+    ),
     "citewell/storage/owner_data.py": (
         (_ISOLATION, "-k", f"{_SQLITE} and OwnerData"),
         ("tests/storage/test_members.py", "tests/storage/test_service_accounts.py", "-k", _SQLITE),
@@ -86,7 +89,7 @@ EQUIVALENT: dict[str, str] = {
     "citewell/storage/projects.py: ProjectRepository.delete: projects.c.owner_id == owner_id": (
         "the project was looked up by its owner right before"
     ),
-    "citewell/storage/service_accounts.py: ServiceAccountRepository._wait: owners.c.id == owner_id": (
+    "citewell/storage/owners.py: lock_owner: owners.c.id == owner_id": (
         "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
     ),
     "citewell/storage/facets.py: FacetRepository._sum_up: table.owner_id == owner_id": (

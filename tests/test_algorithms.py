@@ -17,6 +17,7 @@ import pytest
 from citewell import chunk, text
 from citewell.extract.core import ocr
 from citewell.extract.formats import pdf
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS, TableThresholds
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
@@ -25,14 +26,23 @@ PAGES = {
     text: ROOT / "docs/algorithms/summaries.md",
 }
 
+# The sections of the one value that holds the thresholds of tables, as their headings name them.
+SECTIONS = {
+    type(getattr(THRESHOLDS, field.name)): f"tables.{field.name}" for field in dataclasses.fields(TableThresholds)
+}
+
 
 def threshold_classes(package: ModuleType) -> Iterator[tuple[str, type]]:
     """Module (within the package) and class of every value of thresholds."""
     for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
         module = importlib.import_module(found.name)
         for name, value in inspect.getmembers(module, inspect.isclass):
-            if value.__module__ == found.name and re.search(r"Thresholds$|Penalties$", name):
-                yield found.name.removeprefix(f"{package.__name__}."), value
+            if (
+                value.__module__ == found.name
+                and re.search(r"Thresholds$|Penalties$", name)
+                and value is not TableThresholds
+            ):
+                yield SECTIONS.get(value, found.name.removeprefix(f"{package.__name__}.")), value
 
 
 def rows_of(page: str) -> dict[tuple[str, str], float]:

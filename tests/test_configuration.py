@@ -191,8 +191,12 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
         ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, since CITEWELL_RERANK_PROVIDER is 'builtin'."),
         ({"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"}, "CHUNK_SIZE_TOKENS has no effect, since CHUNK_SIZE is set."),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
+        (
+            {"DATABASE_URL": "sqlite:////elsewhere/other.db"},
+            "DATABASE_URL is not read: other programs set it, too; CITEWELL_DATABASE_URL names the database.",
+        ),
     ],
-    ids=["model", "chat model", "store", "answers", "address", "no provider", "reranker", "twice", "never"],
+    ids=["model", "chat model", "store", "answers", "address", "no provider", "reranker", "twice", "never", "database"],
 )
 def test_what_has_no_effect_is_said(bare: pytest.MonkeyPatch, variables: dict[str, str], note: str) -> None:
     for name, given in variables.items():
@@ -238,12 +242,24 @@ def test_nothing_set_is_nothing_to_say(bare: pytest.MonkeyPatch) -> None:
     assert load_settings().without_effect == ()
 
 
+@pytest.mark.parametrize(("name", "keyword"), [("DATABASE_URL", "database_url"), ("FILE_TTL", "telegram_file_ttl")])
+def test_a_short_name_that_would_endanger_files_is_not_read(bare: pytest.MonkeyPatch, name: str, keyword: str) -> None:
+    bare.setenv(name, "1")
+    assert keyword not in load_settings().values
+
+
+def test_the_database_of_another_program_goes_without_mention_beside_ours(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("DATABASE_URL", "mysql://elsewhere/other")
+    bare.setenv("CITEWELL_DATABASE_URL", "sqlite:////here/ours.db")
+    assert load_settings().without_effect == ()
+
+
 def test_an_empty_value_of_another_tool_counts_as_not_set(bare: pytest.MonkeyPatch) -> None:
-    for name in ("OPENAI_BASE_URL", "DATABASE_URL", "TOP_K", "OPENAI_API_KEY"):
+    for name in ("OPENAI_BASE_URL", "TOP_K", "OPENAI_API_KEY"):
         bare.setenv(name, "")
     settings = load_settings(chat_provider="openai")
     assert isinstance(settings.chat, OpenAIChat)
-    assert (settings.chat.base_url, settings.database_url, settings.chat.api_key) == (None, None, None)
+    assert (settings.chat.base_url, settings.chat.api_key) == (None, None)
     assert settings.retrieval.top_k == 10
 
 

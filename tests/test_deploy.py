@@ -13,6 +13,7 @@ import yaml
 from typer import Context
 
 from citewell.cli import app
+from citewell.examination import faults_of_python
 from citewell.settings import PgvectorStore, S3Blobs, load_settings
 from citewell.settings.loading import VARIABLES
 
@@ -103,6 +104,14 @@ def test_the_image_has_no_rights_and_starts_a_command() -> None:
     assert yaml.safe_load(said["CMD"])[0] in COMMANDS
     assert set(re.findall(r"\b(CITEWELL_\w+)=", said["ENV"])) <= NAMES
     assert not [rest for name, rest in _instructions() if name == "ADD" or "curl" in rest]
+
+
+def test_the_image_has_a_python_without_known_faults() -> None:
+    (patch,) = [rest.removeprefix("PYTHON=") for name, rest in _instructions() if name == "ARG"]
+    major, minor, micro = map(int, patch.split("."))
+    assert faults_of_python((major, minor, micro)) == []
+    bases = [rest.split()[0] for name, rest in _instructions() if name == "FROM" and rest.startswith("python")]
+    assert set(bases) == {"python:${PYTHON}-slim"}
 
 
 def test_everything_in_the_image_is_pinned_by_hash() -> None:

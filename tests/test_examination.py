@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.examination import key_in_the_open, without_chat_model
+from citewell.examination import faults_of_python, key_in_the_open, without_chat_model
 from citewell.settings import load_settings
 
 
@@ -25,6 +25,14 @@ def test_a_key_of_qdrant_over_plain_http_is_noted(
     settings = load_settings(data=tmp_path, vector_store="qdrant", qdrant_url=address, qdrant_api_key=key)
     found = key_in_the_open(settings)
     assert [(one.level, "https" in one.advice) for one in found] == ([("note", True)] if is_noted else [])
+
+
+@pytest.mark.parametrize(
+    ("version", "sound"),
+    [((3, 11, 7), "3.11.14"), ((3, 11, 14), None), ((3, 12, 3), "3.12.12"), ((3, 13, 8), None), ((3, 14, 0), None)],
+)
+def test_a_python_with_known_faults_is_noted(version: tuple[int, int, int], sound: str | None) -> None:
+    assert [sound in text for text in faults_of_python(version)] == ([] if sound is None else [True])
 
 
 def test_what_searches_are_to_have_of_a_chat_model_is_noted_where_there_is_none(tmp_path: Path) -> None:

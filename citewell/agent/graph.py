@@ -6,6 +6,7 @@ import asyncio
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
@@ -40,7 +41,7 @@ from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner
-from citewell.agent.tables.run.engine import TableEngine
+from citewell.agent.tables.run.engine import TableEngine, UnusableTable, faults_of
 from citewell.agent.turn.state import Draft, TurnState
 from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
 from citewell.agent.turn.tools import Toolbox
@@ -348,7 +349,9 @@ class Assistant:
                 asked = wish if found.call.id == PLANNED_CALL else None
                 uses = asked is not None or any(source.hit.chunk.id in cited for source in found.sources)
                 if found.table is not None and uses:
-                    return await self._illustrator.draw(turn.request.owner_id, found.table, citations, asked)
+                    with suppress(UnusableTable), faults_of(found.table.table):  # the answer is complete without it
+                        return await self._illustrator.draw(turn.request.owner_id, found.table, citations, asked)
+                    return None
         return None
 
 

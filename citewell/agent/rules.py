@@ -14,6 +14,7 @@ from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, gives_what_was_weighed
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.answer import answer_with_picture
+from citewell.agent.tables.run.engine import TableResult, UnusableTable, faults_of
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
@@ -64,7 +65,7 @@ class RuleAssistant:
             case NextStep.LOOK_UP | NextStep.DECIDE:
                 return await first_calls(turn, self._toolbox, self._planners, _beside(turn))
             case NextStep.READ_ROWS:
-                draft = _from_picture(turn) or _from_table(turn.table_plan, turn.results[-1])
+                draft = _from_rows(turn, turn.results[-1])
                 return _say(turn, draft) if draft else await search_calls(turn, _beside(turn))
             case NextStep.READ_PASSAGES:
                 searches = [result for result in turn.results if result.call.name == "search_files"]
@@ -153,8 +154,20 @@ def _beside(turn: TurnState) -> str:
     return turn.rephrased.beside if turn.rephrased is not None else ""
 
 
+def _from_rows(turn: TurnState, result: ToolResult) -> Draft | None:
+    """The picture or the figure that was planned, in words; None when the query failed, or its rows do not answer."""
+    if result.table is None:
+        return None
+    try:
+        with faults_of(result.table.table):
+            return _from_picture(turn, result.table) or _from_table(turn.table_plan, result)
+    except UnusableTable as error:
+        turn.notices[error.notice] = None
+        return None
+
+
 def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft | None:
-    """The worded result, with its sources numbered from 1; None when the query failed, or its rows do not answer."""
+    """The worded result, with its sources numbered from 1; None when its rows do not answer."""
     if not isinstance(planned, Planned) or result.table is None or not gives_what_was_weighed(planned, result.table):
         return None
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
@@ -163,15 +176,12 @@ def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft 
     return Draft(text, True, sources, confidence=weighed, computed=True) if text else None
 
 
-def _from_picture(turn: TurnState) -> Draft | None:
-    """A picture that was asked for, in words; None when its query failed, or its rows make none."""
-    result = turn.results[-1]
-    if turn.picture_plan is None or result.table is None:
-        return None
-    answer = answer_with_picture(turn.picture_plan, result.table)
+def _from_picture(turn: TurnState, rows: TableResult) -> Draft | None:
+    """A picture that was asked for, in words; None when none was, or its rows make none."""
+    answer = None if turn.picture_plan is None else answer_with_picture(turn.picture_plan, rows)
     if answer is None:
         return None
-    hits = row_hits(turn.request.owner_id, replace(result.table, rows=answer.rows))
+    hits = row_hits(turn.request.owner_id, replace(rows, rows=answer.rows))
     return Draft(answer.text, True, tuple(Source(n, hit) for n, hit in enumerate(hits, start=1)), computed=True)
 
 

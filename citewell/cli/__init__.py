@@ -1,4 +1,4 @@
-"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | export | erase | audit | accounts | quotas | webhooks | mcp | worker | telegram | doctor | token`."""
+"""The command line: `citewell serve | add | search | ask | ls | rm | reindex | sync | index | eval | folder | export | erase | audit | accounts | quotas | webhooks | mcp | worker | telegram | doctor | token`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,7 @@ _MODULES = {
     "doctor": "serving",
     "mcp": "mcp",
     "reindex": "reindexing",
+    "folder": "folder",
     "export": "owner_data",
     "erase": "owner_data",
     "audit": "audit",

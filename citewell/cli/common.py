@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +83,8 @@ async def _download(place: Where, path: str, target: Path, params: dict[str, Any
             raise from_code(error["code"], error["message"], error.get("details"))
         written = target.with_name(f"{target.name}.part")
         try:
-            with written.open("wb") as file:
+            handle = os.open(written, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as file:
                 size = sum([file.write(piece) async for piece in response.aiter_bytes()])
             written.replace(target)
         finally:

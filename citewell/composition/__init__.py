@@ -44,6 +44,7 @@ from citewell.composition.indexes import IndexOpener
 from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
+from citewell.composition.pairing import pair
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
@@ -94,6 +95,7 @@ from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import restore
 from citewell.ingest.capture import Capture
 from citewell.ingest.chunking import server_chunking
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
@@ -165,6 +167,7 @@ class _Parts:
     folder: DataFolder
     stores: Stores
     blobs: BlobStore
+    journal: BlobJournal
     indexes: IndexSet
     opener: IndexOpener
     payloads: PayloadWriter
@@ -215,8 +218,11 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     stack.callback(folder.release)
     DiskReserve(settings.data, MIN_FREE_BYTES).require()
     stores = await open_stores(settings, stack)
+    await pair(settings, stores)
     blobs = registry.build_blob_store(settings.blobs)
-    await sweep(settings, stores, blobs)
+    journal = BlobJournal(settings.data / "journal")
+    stack.callback(journal.close)
+    await sweep(settings, stores, blobs, journal)
     pictures = PictureSource(content=stores.content, blobs=blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
     indexes = await opener.open_active(stack)
@@ -246,7 +252,8 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             migration=migration,
             parsers=parsers,
             space=space,
-            capture=capture(settings, stores, blobs, space),
+            journal=journal,
+            capture=capture(settings, stores, blobs, journal, space),
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
@@ -338,7 +345,7 @@ async def _assemble(parts: _Parts) -> Services:
         owner_data=owner_data,
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
-        suggestions=suggestion_service(settings, stores, extractive),
+        suggestions=suggestion_service(settings, stores, extractive, parts.ledger.record_paid),
         tables=TableService(tables=tables),
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
@@ -358,6 +365,7 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
         local_owner=local_owner,
         configuration=parts.configuration,
         data=parts.folder.path,
+        space=parts.space,
     )
 
 
@@ -381,6 +389,7 @@ def _search_service(parts: _Parts) -> SearchService:
         chunks=SqlChunks(parts.stores.content, parts.stores.projects, parts.stores.metadata),
         waiting=parts.stores.waiting,
         options=retrieval_options(parts.settings),
+        on_spent=parts.ledger.record_paid,
         reranker=build_reranker(parts.settings, parts.stores.database),
         chat=ChatSlot(build_chat_model(parts.settings, parts.stores.database, parts.stack)),
         top_k=parts.settings.retrieval.top_k,
@@ -421,6 +430,7 @@ def _workers(parts: _Parts) -> Workers:
             stack=parts.stack,
             stores=parts.stores,
             blobs=parts.blobs,
+            journal=parts.journal,
             indexes=parts.indexes,
             parsers=parts.parsers,
             space=parts.space,

@@ -23,6 +23,7 @@ from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
+from citewell.ingest.journal import BlobJournal
 from citewell.metadata import MetadataLimits
 from citewell.metering import (
     PICTURE_TOKENS,
@@ -30,6 +31,7 @@ from citewell.metering import (
     MeteredEmbedder,
     MeteredReranker,
     MeteredVision,
+    OnSpent,
     current_tally,
 )
 from citewell.ports import (
@@ -262,12 +264,13 @@ def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: A
     )
 
 
-def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskReserve) -> Capture:
+def capture(settings: Settings, stores: Stores, blobs: BlobStore, journal: BlobJournal, space: DiskReserve) -> Capture:
     """Who receives files, whichever way they come."""
     return Capture(
         resources=stores.resources,
         quotas=stores.quotas,
         blobs=blobs,
+        journal=journal,
         spool_folder=settings.data / "uploads",
         max_bytes=settings.uploads.max_bytes,
         space=space,
@@ -275,12 +278,14 @@ def capture(settings: Settings, stores: Stores, blobs: BlobStore, space: DiskRes
     )
 
 
-def suggestion_service(settings: Settings, stores: Stores, extractive: LateAssistant) -> SuggestionService:
+def suggestion_service(
+    settings: Settings, stores: Stores, extractive: LateAssistant, on_spent: OnSpent
+) -> SuggestionService:
     """Asking a chat model costs money or time; the extractive answerer is asked before its questions are offered."""
     return SuggestionService(
         resources=stores.resources,
         content=stores.content,
-        check=answered_by(extractive) if isinstance(settings.chat, NoChat) else None,
+        check=answered_by(extractive, on_spent) if isinstance(settings.chat, NoChat) else None,
     )
 
 

@@ -9,6 +9,7 @@ from citewell.adapters.embedder.wrappers import text_key
 from citewell.composition.stores import Stores
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.indexes.index_set import IndexSet
+from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
 from citewell.storage.claude_files import ClaudeFileRepository
 from citewell.storage.owner_data import OwnerDataRepository
@@ -34,6 +35,7 @@ def owner_data_service(
         text_key=text_key,
         backups=folder / "backups",
         cache=folder / "cache",
+        lost=LostAndFound(folder),
         local_owner=local_owner,
         forget_credentials=forget_credentials,
     )

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import metadata_limits
 from citewell.composition.stores import Stores
-from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.service import ResourceService
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest
+from citewell.lost_found import LostAndFound
 from citewell.metering import OnSpent
 from citewell.ports import BlobStore
 from citewell.settings import Settings
@@ -58,7 +58,7 @@ def resource_service(
         limits=metadata_limits(settings),
         chunking=chunking,
         wake=wake,
-        space=DiskReserve(settings.data, MIN_FREE_BYTES),
+        lost=LostAndFound(settings.data),
     )
 
 

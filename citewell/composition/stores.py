@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.engine import make_url
 
 from citewell.errors import ConfigurationError, MissingDependency, Unavailable
-from citewell.settings import Settings
+from citewell.settings import LocalBlobs, Settings
 from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database, DatabaseUnusable
 from citewell.storage.jobs import JobRepository
@@ -38,8 +42,13 @@ class Stores:
     waiting: WaitingVectorRepository
 
 
-async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack) -> Stores:
-    """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached."""
+async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack, *, is_new_allowed: bool = False) -> Stores:
+    """Open the database, which `stack` closes; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached.
+
+    is_new_allowed: make a new SQLite database although files are stored, which none names then.
+    """
+    if not is_new_allowed:
+        await asyncio.to_thread(_require_file, settings)
     database = await _open_database(settings, stack)
     quotas = QuotaRepository(database, quota_defaults(settings))
     return Stores(
@@ -67,6 +76,23 @@ def quota_defaults(settings: Settings) -> dict[Quota, float]:
         Quota.SPEND: most.spend,
     }
     return {quota: limit for quota, limit in named.items() if limit is not None}
+
+
+def _require_file(settings: Settings) -> None:
+    """Raise `ConfigurationError` where an SQLite database is missing or empty, and files are stored that it would have to name.
+
+    Looked at before anything is opened: SQLite would make a new one, and delete the log of the last changes beside it.
+    """
+    address = make_url(settings.sql_url)
+    if not address.drivername.startswith("sqlite") or not isinstance(settings.blobs, LocalBlobs):
+        return
+    path, folder = Path(address.database or ""), settings.blobs.folder
+    if (path.is_file() and path.stat().st_size) or not any(one.is_file() for one in folder.rglob("[!.]*")):
+        return
+    raise ConfigurationError(
+        f"The database {path} is missing or empty, and {folder} holds stored files. Put the database back, or run "
+        "`citewell folder adopt` to begin with a new one: the files then move to lost+found."
+    )
 
 
 async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:

@@ -17,6 +17,7 @@ from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.finishing import Finishing
 from citewell.ingest.indexing import IndexingStage
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
@@ -34,6 +35,7 @@ class WorkParts:
     stack: contextlib.AsyncExitStack
     stores: Stores
     blobs: BlobStore
+    journal: BlobJournal
     indexes: IndexSet
     parsers: ParserPool
     space: DiskReserve
@@ -84,11 +86,13 @@ def _extraction(parts: WorkParts, early: EarlyWords) -> ExtractionStage:
         content=stores.content,
         jobs=stores.jobs,
         blobs=parts.blobs,
+        journal=parts.journal,
         parsers=parts.parsers,
         adoption=Adoption(
             resources=stores.resources,
             jobs=stores.jobs,
             blobs=parts.blobs,
+            journal=parts.journal,
             capture=parts.capture,
             quotas=stores.quotas,
         ),

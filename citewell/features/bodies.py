@@ -12,6 +12,10 @@ from citewell.errors import CitewellError, RequestTimeout, TooLarge
 from citewell.features.http import error_response
 
 _KEY = "citewell.body"
+UNKNOWN_SENDER_BYTES = 64 * 1024
+"""Of a body whose sender has not shown a credential: the longest that is sent so, a sign-up, takes 2 KB."""
+KNOWN_SENDER_BYTES = 1024 * 1024
+"""Of any other body but files and lists of texts: 10,000 ids of files take 400 KB."""
 # A body has made progress when it brought this much more, in bytes. One byte a minute is an attack, not a poor line.
 _PROGRESS = 1024
 
@@ -19,8 +23,9 @@ _PROGRESS = 1024
 class BodyGuard:
     """ASGI middleware: answers 413 for a body that is larger than allowed, and 408 for one that makes no progress.
 
-    max_bytes holds unless the endpoint allows more (`allow_body`). A body that announces its size is refused before it is
-    read. seconds is the time in which a body must bring 1,024 bytes more or end; time in which nobody reads it does not count.
+    A body may have 64 KiB until its sender is known (`sender_is_known`), and max_bytes at most unless the endpoint allows more (`allow_body`).
+    One that announces its size is refused before it is read. seconds is the time in which a body must bring 1,024 bytes more or end; time
+    in which nobody reads it does not count.
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int, seconds: float) -> None:
@@ -43,6 +48,13 @@ class BodyGuard:
         await body.answer_refusal()
 
 
+def sender_is_known(request: Request, *, sends_many: bool = False) -> None:
+    """Let the body of this request be as large as JSON may be; sends_many: a list of texts, which may have as much as is configured."""
+    body: _Body | None = request.scope.get(_KEY)
+    if body is not None:
+        body.max_bytes = body.most if sends_many else min(KNOWN_SENDER_BYTES, body.most)
+
+
 def allow_body(request: Request, max_bytes: int) -> None:
     """Let the body of this request have up to `max_bytes`; raises `TooLarge` when it announces more."""
     body: _Body | None = request.scope.get(_KEY)
@@ -63,7 +75,8 @@ class _Body:
         self._seconds = self._left = seconds
         self._received = self._since_progress = 0
         self._ended = self._started = self._answered = False
-        self.max_bytes = max_bytes
+        self.most = max_bytes
+        self.max_bytes = min(UNKNOWN_SENDER_BYTES, max_bytes)
         self.announced = announced_bytes(scope)
         self.refusal: CitewellError | None = None
 

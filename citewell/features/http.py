@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args
+import time
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.dependencies.models import Dependant
@@ -22,7 +23,7 @@ from citewell.features.access import ACCESS, Access, Reach
 from citewell.features.audited import AUDITED, NOT_AUDITED, change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService, check_person
-from citewell.features.requests import invalid_request, unknown_field
+from citewell.features.requests import MAX_PROBLEMS, invalid_request, unknown_field, unknown_names
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
 
@@ -41,6 +42,7 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
     (errors.RequestTimeout, 408),
     (errors.Conflict, 409),
     (errors.TooLarge, 413),
+    (errors.HeadTooLarge, 431),
     (errors.UnsupportedType, 415),
     (errors.DamagedFile, 500),
     (errors.ExtractionError, 422),
@@ -60,7 +62,7 @@ def error_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
     The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
     """
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
-    statuses = (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 503, 507)
+    statuses = (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 431, 503, 507)
     return {400: {"model": model}, **{status: {"content": content} for status in statuses}}
 
 
@@ -70,19 +72,25 @@ _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
     "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
 }
-_MAX_PROBLEMS = 10
+_ASK_AGAIN_SECONDS = 2.0
+T = TypeVar("T")
+_PRINCIPAL = "citewell.principal"
 PROJECT_HEADER = "X-Citewell-Project"
 _ELSEWHERE = "This file, or one inside it, is in other projects too, so only its owner may change it."
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
-async def current_principal(request: Request, credentials: _Credentials) -> Principal:
+async def authenticate(request: Request) -> Principal:
     """Whom the request's token speaks for, sent as a header or (by browsers) in a cookie, if it is good for this route.
 
-    Raises `Unauthorized`, `ForeignRequest` for a cookie without proof that our own page sent it, and `Forbidden`.
+    It is asked once per request, before the body is read (`citewell.features.json_bodies`), and counts the request. Raises `Unauthorized`,
+    `ForeignRequest` for a cookie without proof that our own page sent it, and `Forbidden`.
     """
+    if _PRINCIPAL in request.scope:
+        return request.scope[_PRINCIPAL]
     auth: AuthService = request.app.state.services.auth
+    credentials = await _bearer(request)
     token = credentials.credentials if credentials else None
     if token is None and (kept := session_token(request)):
         check_csrf(request, auth.csrf_of(kept))
@@ -92,14 +100,36 @@ async def current_principal(request: Request, credentials: _Credentials) -> Prin
     record_of(request).sent_by(principal)
     if credentials is None:
         check_person(principal)
-    access = access_of(request)
-    check_access(access, principal)
-    if access.reach in (Reach.NOTHING, Reach.EVERYTHING):  # whose things others are about, `current_grant` knows
+    check_access(access_of(request), principal)
+    request.scope[_PRINCIPAL] = principal
+    return principal
+
+
+async def current_principal(request: Request, _credentials: _Credentials) -> Principal:
+    """Who sends the request. Raises what `authenticate` raises."""
+    principal = await authenticate(request)
+    if access_of(request).reach in (
+        Reach.NOTHING,
+        Reach.EVERYTHING,
+    ):  # whose things others are about, `current_grant` knows
         await change_begins(request, principal.owner_id)
     return principal
 
 
 CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
+
+
+async def while_admitted(request: Request, principal: Principal, stream: AsyncGenerator[T]) -> AsyncGenerator[T]:
+    """A stream that ends early, within two seconds, when its reader is suspended, signs out, or has the token revoked."""
+    auth: AuthService = request.app.state.services.auth
+    asked_at = time.monotonic()
+    async with contextlib.aclosing(stream):
+        async for piece in stream:
+            if time.monotonic() >= asked_at + _ASK_AGAIN_SECONDS:
+                if not await auth.is_admitted(principal):
+                    return
+                asked_at = time.monotonic()
+            yield piece
 
 
 async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:
@@ -277,7 +307,7 @@ async def _on_error(request: Request, error: Exception) -> JSONResponse:
 
 async def _on_invalid(request: Request, error: Exception) -> JSONResponse:
     problems = error.errors() if isinstance(error, RequestValidationError) else []
-    fields = [_problem(request, problem) for problem in problems[:_MAX_PROBLEMS]]
+    fields = [_problem(request, problem) for problem in problems[:MAX_PROBLEMS]]
     said = [f"{f['field']}: {f['problem']}" for f in fields]
     if len(problems) > len(fields):
         said.append(f"and {len(problems) - len(fields)} more problems")
@@ -300,9 +330,8 @@ async def known_parameters(request: Request) -> None:
     """Refuse query parameters that the address does not take: one that is misspelt would be ignored without a word."""
     route = request.scope["route"]
     known = list(_query_names(route.dependant)) if isinstance(route, APIRoute) else []
-    wrong = [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]
-    if wrong:
-        raise invalid_request(wrong[:_MAX_PROBLEMS])
+    if wrong := unknown_names("query", request.query_params, known):
+        raise invalid_request(wrong)
 
 
 def _query_names(dependant: Dependant) -> Iterator[str]:

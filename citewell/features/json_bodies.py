@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import math
 from collections.abc import Awaitable, Callable, Mapping
@@ -11,39 +12,99 @@ import orjson
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
+from citewell.features.access import Reach
+from citewell.features.bodies import sender_is_known
 from citewell.features.head_requests import without_body
+from citewell.features.http import access_of, authenticate
 from citewell.types.json import JsonValue, sound, well_formed
+
+_IN_A_THREAD = 256 * 1024
+"""Bytes of a body from which it is read in a thread; up to there it takes the loop five milliseconds."""
+_MAX_VALUES, _MAX_VALUES_OF_MANY = 50_000, 500_000
+"""Values that a body may hold, nested ones counted: 10,000 ids of files are 10,000, as many records with 20 metadata keys each 450,000.
+Python holds all its threads up while it makes them, some 100 ns for each."""
+MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
+"""Routes that take lists of texts, as large as `CITEWELL_MAX_BODY_BYTES` allows."""
 
 
 class SoundRequest(Request):
-    """A request whose JSON body has only texts that UTF-8 can express, finite numbers, and a bounded depth."""
+    """A request whose JSON body has only texts that UTF-8 can express, finite numbers, and a bounded depth and number of values."""
 
     async def json(self) -> Any:
         """The body; 400 for what cannot be read. JSON with a mistake in its grammar is left to FastAPI, which says where."""
         body = await self.body()
-        try:
-            return sound(cast(JsonValue, json.loads(body)))
-        except json.JSONDecodeError:
-            raise
-        except UnicodeDecodeError as error:
-            raise HTTPException(400, "The body is not UTF-8.") from error
-        except RecursionError as error:
-            raise HTTPException(400, "The body is nested too deeply.") from error
-        except ValueError as error:
-            raise HTTPException(400, f"The body cannot be read. {_reason(error)}") from error
+        most = _MAX_VALUES_OF_MANY if _sends_many(self) else _MAX_VALUES
+        return _read(body, most) if len(body) < _IN_A_THREAD else await asyncio.to_thread(_read, body, most)
 
 
 class SoundRoute(APIRoute):
-    """A route that reads its body as `SoundRequest` does, and makes none for HEAD."""
+    """A route that asks who sends a request before it reads the body, which it does as `SoundRequest`, and makes none for HEAD."""
+
+    async def admit(self, request: Request) -> bool:
+        """Whether the sender is known. Raises what `authenticate` raises, but for public routes."""
+        if access_of(request).reach is Reach.PUBLIC:
+            return False
+        await authenticate(request)
+        return True
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The handler, given such a request."""
         handler = super().get_route_handler()
 
         async def reading(request: Request) -> Response:
+            if await self.admit(request):
+                sender_is_known(request, sends_many=_sends_many(request))
             return without_body(request, await handler(SoundRequest(request.scope, request.receive)))
 
         return reading
+
+
+def _sends_many(request: Request) -> bool:
+    return request.scope["route"].path in MANY
+
+
+def _read(body: bytes, most: int) -> JsonValue:
+    try:
+        check_values(body, most)
+        return sound(cast(JsonValue, json.loads(body.decode("utf-8-sig", "surrogatepass"))))
+    except json.JSONDecodeError:
+        raise
+    except UnicodeDecodeError as error:
+        raise HTTPException(400, "The body is not UTF-8.") from error
+    except RecursionError as error:
+        raise HTTPException(400, "The body is nested too deeply.") from error
+    except ValueError as error:
+        raise HTTPException(400, f"The body cannot be read. {_reason(error)}") from error
+
+
+def check_values(body: bytes, most: int) -> None:
+    """Raise `ValueError` for JSON of more than so many values, before it is parsed. Linear in the length of the body."""
+    if _begun(body, 0, len(body)) <= most:  # with what stands in texts
+        return
+    begun = at = 0
+    while at < len(body) and begun <= most:
+        text = body.find(b'"', at)
+        begun += _begun(body, at, text if text >= 0 else len(body))
+        at = _end_of_text(body, text + 1) if text >= 0 else len(body)
+    if begun > most:
+        raise ValueError(f"It holds more than {most:,} values.")
+
+
+def _begun(body: bytes, start: int, end: int) -> int:
+    """Each value but the first follows one of these, and so does each name in an object."""
+    return sum(body.count(sign, start, end) for sign in b"[{,:")
+
+
+def _end_of_text(body: bytes, at: int) -> int:
+    """Where a text ends whose inside begins there: after the first quote that is not escaped."""
+    while (quote := body.find(b'"', at)) >= 0:
+        escapes = quote
+        while body[escapes - 1] == ord("\\"):
+            escapes -= 1
+        if (quote - escapes) % 2 == 0:
+            return quote + 1
+        at = quote + 1
+    return len(body)
 
 
 def loaded(text: str) -> JsonValue:

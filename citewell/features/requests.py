@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from citewell.errors import InvalidRequest, cut
-from citewell.spelling import nearest, suggestion
+from citewell.spelling import advice, nearest
+
+MAX_PROBLEMS = 10
+"""Mistakes that an error names: finding the name that was meant takes a millisecond for each."""
+
+
+def unknown_names(kind: str, names: Iterable[str], known: Sequence[str]) -> list[dict[str, str]]:
+    """What is said of the first few of these names that do not exist. kind: `query`, `body` or the like."""
+    wrong = (name for name in names if name not in known)
+    return [unknown_field(f"{kind}.{name}", name, known) for name in islice(wrong, MAX_PROBLEMS)]
 
 
 def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]:
     """What is said of a field, parameter or argument that does not exist, with the name that was probably meant."""
-    known, field, shown = list(known), cut(field), cut(name)
+    known = sorted(known)
     near = nearest(name, known)
-    problem = {"field": field, "problem": f"There is no `{shown}`. {suggestion(name, known)}"}
+    problem = {"field": cut(field), "problem": f"There is no `{cut(name)}`. {advice(near, known)}"}
     return problem if near is None else problem | {"suggestion": near}
 
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any, NotRequired, get_args, overload
-from urllib.parse import quote
 
 from pydantic import (
     BaseModel,
@@ -24,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from citewell.filters import FIELDS
-from citewell.types import Citation, ElementType, Hit, Metadata, Operator, OriginalPicture
+from citewell.types import Citation, ElementType, Hit, Metadata, Operator
 
 MAX_PROJECTS = 100
 """Projects that one request may name."""
@@ -414,16 +413,10 @@ class ImageOut(TypedDict):
     path: str
 
 
-def said_json(found: Hit | Citation) -> dict[str, Any]:
+def said_json(found: Hit) -> dict[str, Any]:
     """What a passage tells of its file besides its name: only what there is of record id, identifier, metadata and image."""
     said: dict[str, Any] = dict(found.provenance.to_json())
-    return said if found.picture is None else said | {"image": _image(found.picture)}
-
-
-def _image(picture: OriginalPicture) -> ImageOut:
-    path = f"/resources/{picture.resource_id}/"
-    path += "file" if picture.blob is None else f"blobs/{quote(picture.blob)}"
-    return ImageOut(resource_id=picture.resource_id, blob=picture.blob, path=path)
+    return said if found.picture is None else said | {"image": dict(found.picture.to_json())}
 
 
 def metadata_json(metadata: Metadata) -> dict[str, Any]:
@@ -462,21 +455,8 @@ class CitationOut(Schema):
 
     @staticmethod
     def of(citation: Citation, *, available: bool = True) -> CitationOut:
-        """The public form of a citation."""
-        return CitationOut(
-            n=citation.n,
-            chunk_id=citation.chunk_id,
-            resource_id=citation.resource_id,
-            version=citation.version,
-            filename=citation.filename,
-            locator=citation.locator.to_json(),
-            label=citation.label,
-            quote=citation.quote,
-            verdict=citation.verdict.value,
-            score=round(citation.score, 4),
-            available=available,
-            **said_json(citation),
-        )
+        """The public form of a citation: `Citation.to_json`, as webhooks and exports have it, and whether its file is still there."""
+        return CitationOut.model_validate({**citation.to_json(), "available": available})
 
 
 class PlaceOut(Schema):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from citewell.errors import CitewellError
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.names import clean_path
 from citewell.ports import BlobStore
 from citewell.storage.jobs import JobRepository
@@ -30,6 +31,7 @@ class Adoption:
     resources: ResourceRepository
     jobs: JobRepository
     blobs: BlobStore
+    journal: BlobJournal
     capture: Capture
     quotas: QuotaRepository
 
@@ -79,22 +81,23 @@ class Adoption:
         for new, spooled in found:
             if new.content_hash not in known:
                 kept.setdefault(new.content_hash, (new, spooled))
-        await self._keep_bytes(list(kept.values()))
         # Whoever has no bytes of its own here shares its content with one that has, or with a resource of the owner's.
         listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
         made = frozenset[str]()
-        try:
-            async with self.jobs.fenced(job) as connection:
-                room = await connection.run_sync(self.quotas.file_room, job.owner_id)
-                inserted = await connection.run_sync(insert_children, listed, project_id, room, before)
-                made = inserted.made
-                # What the owner had when we looked may have been deleted since.
-                late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]
-                await self._keep_bytes(late)
-        finally:
-            for new, _ in kept.values():
-                if new.id not in made:
-                    await self.blobs.delete(new.blob_key)
+        with self.journal.begun([new.blob_key for new, _ in found]):
+            await self._keep_bytes(list(kept.values()))
+            try:
+                async with self.jobs.fenced(job) as connection:
+                    room = await connection.run_sync(self.quotas.file_room, job.owner_id)
+                    inserted = await connection.run_sync(insert_children, listed, project_id, room, before)
+                    made = inserted.made
+                    # What the owner had when we looked may have been deleted since.
+                    late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]
+                    await self._keep_bytes(late)
+            finally:
+                for new, _ in kept.values():
+                    if new.id not in made:
+                        await self.blobs.delete(new.blob_key)
         refused = ((new.filename, inserted.refused.get(new.content_hash)) for new, _ in found)
         return [f"{filename}: {reason}" for filename, reason in refused if reason is not None]
 

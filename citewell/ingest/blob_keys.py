@@ -1,4 +1,5 @@
-"""Under which keys an owner's bytes are kept: `{owner}/{resource}/{version}/…`. Rows hold the keys; nothing takes one apart.
+"""Under which keys an owner's bytes are kept: `{owner}/{resource}/{version}/…`. Rows hold the keys; nothing takes
+one apart but the recovery of files that no row names.
 
 No key is given out twice, so that uploads at the same time, and a worker that has lost its file to another one, overwrite nothing.
 """
@@ -21,9 +22,21 @@ def extracted_key(owner_id: str, resource_id: str, version: int, index: int) -> 
     return f"{owner_id}/{resource_id}/{version}/extracted-{index}-{_unique()}"
 
 
-def prefixes_of(owner_id: str) -> tuple[str, ...]:
-    """What every key of an owner begins with, of today and of before. An owner's id is a UUID, as a resource's is."""
-    return f"{owner_id}/", *(f"{kind}/{owner_id}/" for kind in _KINDS_BEFORE)
+def prefixes_of(owner_id: str, resource_id: str | None = None) -> tuple[str, ...]:
+    """What every key of an owner, or of one resource, begins with, of today and of before. The ids are UUIDs."""
+    below = "" if resource_id is None else f"{resource_id}/"
+    return f"{owner_id}/{below}", *(f"{kind}/{owner_id}/{below}" for kind in _KINDS_BEFORE)
+
+
+def original_of(key: str) -> tuple[str, str] | None:
+    """The owner of an uploaded file, and what tells it from others of theirs; None for the key of anything else."""
+    match key.split("/"):
+        case [owner_id, resource_id, version, name] if name.startswith("original-"):
+            return owner_id, f"{resource_id[:8]} version {version}"
+        case ["originals", owner_id, name]:
+            return owner_id, name[:8]
+        case _:
+            return None
 
 
 def _unique() -> str:

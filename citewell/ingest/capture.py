@@ -6,20 +6,30 @@ import asyncio
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import uuid
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Generator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from citewell.disk import DiskReserve, disk_errors
-from citewell.errors import EmptyFile, NotFound, RateLimited, TooLarge, UnsupportedType, VersionTaken
+from citewell.errors import (
+    CitewellError,
+    EmptyFile,
+    NotFound,
+    RateLimited,
+    TooLarge,
+    UnsupportedType,
+    VersionTaken,
+)
 from citewell.extract.detect import detect, named_type
 from citewell.ingest.blob_keys import original_key
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
 from citewell.storage.new_resources import NewResource
@@ -31,6 +41,7 @@ from citewell.types import DetectedType, Metadata, MetadataValue, Resource, Uplo
 _CHECK_EVERY = 4 * 1024 * 1024
 # A slow upload takes longer; one of a few megabytes has ended by then and left its place to the next.
 _RETRY_SECONDS = 5.0
+_SPOOLED = re.compile(r"[0-9a-f]{32}\.part")
 _TOO_MANY = "Too many files are being uploaded at the same time. Wait for the time given in `retry_after`, then send the file again."
 
 
@@ -54,7 +65,7 @@ class Spool:
         self._space = space
         self._unchecked = 0
         with disk_errors():
-            self._file = path.open("wb", buffering=0)
+            self._file = os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600), "wb", 0)
         self._digest = hashlib.sha256()
         self._size = 0
         self._finished = False
@@ -141,6 +152,7 @@ class Capture:
         resources: ResourceRepository,
         quotas: QuotaRepository,
         blobs: BlobStore,
+        journal: BlobJournal,
         spool_folder: Path,
         max_bytes: int,
         space: DiskReserve,
@@ -151,6 +163,7 @@ class Capture:
         self._resources = resources
         self._quotas = quotas
         self._blobs = blobs
+        self._journal = journal
         self._folder = spool_folder
         self.max_bytes = max_bytes
         self._space = space
@@ -183,7 +196,7 @@ class Capture:
     def open_spool(self, bound: UploadBound | None = None) -> Spool:
         """A spool for one file. Leaving its block without calling `finish` removes everything."""
         with disk_errors():
-            self._folder.mkdir(parents=True, exist_ok=True)
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space, bound)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
@@ -198,58 +211,61 @@ class Capture:
 
         Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much; then nothing is kept.
         """
-        try:
-            known = await self._resources.find_by_content(request.owner_id, request.identity(spooled.content_hash))
-            if known is None:
-                await self._quotas.require_room(request.owner_id, 1, spooled.size)
-            new = await self._new(spooled, request, keep=known is None)
-            if known is not None:
-                await self._restore(request.owner_id, known, spooled)
-        finally:
-            spooled.path.unlink(missing_ok=True)
-        try:
-            resource, created = await self._resources.create(new, request.project_id)
-        except Exception:
-            if known is None:
-                await self._blobs.delete(new.blob_key)
-            raise
-        if not created and known is None:
-            await self._blobs.delete(new.blob_key)
-        return resource, created
+        with _removed_at_the_end(spooled.path):
+            if await self._resources.find_by_content(request.owner_id, request.identity(spooled.content_hash)):
+                # The row first: where the known resource was deleted meanwhile, it is a new one, and the bytes become its own.
+                linked, created = await self._resources.create(await self._new(spooled, request), request.project_id)
+                await self._restore(request.owner_id, linked.id, spooled)
+                return linked, created
+            await self._quotas.require_room(request.owner_id, 1, spooled.size)
+            new = await self._new(spooled, request)
+            async with self._storing(new, spooled.path):
+                resource, created = await self._resources.create(new, request.project_id)
+                if not created:
+                    await self._blobs.delete(new.blob_key)
+            return resource, created
 
     async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
         """Make a spooled file the next version of a resource of the same owner. Raises `BytesQuotaReached` when there is no room for it."""
-        try:
+        with _removed_at_the_end(spooled.path):
             current = await self._resources.get(request.owner_id, resource_id)
             await self._quotas.require_room(request.owner_id, 0, spooled.size)
-            new = await self._new(spooled, request, keep=True, of=current)
-        finally:
-            spooled.path.unlink(missing_ok=True)
-        try:
+            new, path = await self._new(spooled, request, of=current), spooled.path
             while True:
                 try:
-                    return await self._resources.add_version(request.owner_id, resource_id, new)
+                    async with self._storing(new, path):
+                        return await self._resources.add_version(request.owner_id, resource_id, new)
                 except VersionTaken:
-                    new = await self._moved(new)
-        except Exception:
-            await self._blobs.delete(new.blob_key)
-            raise
+                    new, path = await self._renumbered(new)
 
-    async def _moved(self, new: NewResource) -> NewResource:
-        """The bytes of a version whose number another upload has got, under a key with the next number."""
+    @asynccontextmanager
+    async def _storing(self, new: NewResource, path: Path) -> AsyncGenerator[None]:
+        """Store the bytes of what is committed in the block. An error that rolled it back removes them; `VersionTaken` leaves them to the caller."""
+        with self._journal.begun([new.blob_key]):
+            await self._blobs.put_file(new.blob_key, path, new.filename)
+            try:
+                yield
+            except VersionTaken:
+                raise
+            except CitewellError:
+                await self._blobs.delete(new.blob_key)
+                self._journal.end([new.blob_key])
+                raise
+            except BaseException:  # it may have been committed all the same: the next start looks
+                self._journal.end([new.blob_key])
+                raise
+
+    async def _renumbered(self, new: NewResource) -> tuple[NewResource, Path]:
+        """A version whose number another upload has got, with the next number, and a file with its bytes."""
         current = await self._resources.get(new.owner_id, new.id)
         version = current.version + 1
-        moved = replace(new, version=version, blob_key=original_key(new.owner_id, new.id, version))
         copy = self._folder / f"{uuid.uuid4().hex}.part"
-        try:
-            async with self._blobs.local_copy(new.blob_key) as kept:
-                with disk_errors():
-                    await asyncio.to_thread(shutil.copyfile, kept, copy)
-            await self._blobs.put_file(moved.blob_key, copy, moved.filename)
-        finally:
-            copy.unlink(missing_ok=True)
+        async with self._blobs.local_copy(new.blob_key) as kept:
+            with disk_errors():
+                await asyncio.to_thread(shutil.copyfile, kept, copy)
         await self._blobs.delete(new.blob_key)
-        return moved
+        self._journal.end([new.blob_key])
+        return replace(new, version=version, blob_key=original_key(new.owner_id, new.id, version)), copy
 
     async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
         """Write the bytes over those of a known resource, which may be damaged or lost."""
@@ -257,18 +273,13 @@ class Capture:
             original = await self._resources.original(owner_id, resource_id)
             await self._blobs.put_file(original.key, spooled.path, original.filename)
 
-    async def _new(
-        self, spooled: Spooled, request: UploadRequest, keep: bool, of: Resource | None = None
-    ) -> NewResource:
-        """What a file becomes: a resource, or the next version `of` one. `keep` stores its bytes."""
+    async def _new(self, spooled: Spooled, request: UploadRequest, of: Resource | None = None) -> NewResource:
+        """What a file becomes: a resource, or the next version `of` one."""
         filename = clean_filename(request.filename)
         detected = await asyncio.to_thread(detect, spooled.path, filename)
         if request.strict and detected.extractor is None:
             raise UnsupportedType(mime_type=detected.mime_type)
-        new = self._described(spooled, request, filename, detected, of)
-        if keep:
-            await self._blobs.put_file(new.blob_key, spooled.path, filename)
-        return new
+        return self._described(spooled, request, filename, detected, of)
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
         """What will happen to a file, judged by its name until stage 2 examines its content; nothing is stored."""
@@ -321,9 +332,16 @@ def content_hash(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def clear_folder(folder: Path) -> None:
-    """Empty a folder of temporary files that an earlier process left."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for entry in os.scandir(folder):
-        if entry.is_file(follow_symlinks=False):
-            Path(entry.path).unlink(missing_ok=True)
+def clear_spool(folder: Path) -> None:
+    """Delete the uploads that an earlier process had not received completely, or not acknowledged; other files of the folder stay."""
+    for path in folder.glob("*.part"):
+        if _SPOOLED.fullmatch(path.name) and path.is_file() and not path.is_symlink():
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def _removed_at_the_end(path: Path) -> Generator[None]:
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)

@@ -6,7 +6,8 @@ import asyncio
 import itertools
 import shutil
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from citewell.ingest.adoption import Adoption
 from citewell.ingest.blob_keys import extracted_key
 from citewell.ingest.capture import content_hash
 from citewell.ingest.early_words import EarlyWords
+from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
@@ -29,6 +31,7 @@ from citewell.storage.resources import ResourceRepository
 from citewell.types import (
     Element,
     ErrorStage,
+    ExtractedBlob,
     ExtractionSummary,
     ExtractOptions,
     Job,
@@ -49,6 +52,7 @@ class ExtractionStage:
     content: ContentRepository
     jobs: JobRepository
     blobs: BlobStore
+    journal: BlobJournal
     parsers: ParserPool
     adoption: Adoption
     scratch: Path
@@ -120,46 +124,59 @@ class ExtractionStage:
         self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float, stored: int
     ) -> None:
         """Store what was read, of which the first `stored` elements are stored already."""
-        old = await self.content.blobs(job.resource_id, job.version)
-        blobs = [await self._store_blob(job, summary, index, folder) for index in range(len(summary.blobs))]
-        batches = _batches(folder, stored)
-        first = await asyncio.to_thread(next, batches, [])
-        is_short = len(first) < _ELEMENTS_PER_TRANSACTION
-        if not is_short:
-            await self._keep_elements(job, itertools.chain([first], batches), stored)
-        notes = await self.adoption.run(job, resource, summary.children, folder)
-        metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
+        async with self._storing(job, summary, folder) as blobs:
+            batches = _batches(folder, stored)
+            first = await asyncio.to_thread(next, batches, [])
+            is_short = len(first) < _ELEMENTS_PER_TRANSACTION
+            if not is_short:
+                await self._keep_elements(job, itertools.chain([first], batches), stored)
+            notes = await self.adoption.run(job, resource, summary.children, folder)
+            metadata = dict(summary.metadata) | _detection(summary) | ({"not_adopted": notes} if notes else {})
 
-        def keep(connection: sa.Connection) -> None:
-            if is_short:  # most files contain no others, and need only this transaction
-                delete_elements(connection, job.resource_id, job.version, stored)
-                insert_elements(connection, job.resource_id, job.version, first)
-            replace_blobs(connection, job.resource_id, job.version, blobs)
-            self.jobs.finish(
-                connection,
-                job,
-                Status.EXTRACTED,
-                {"elements": summary.coverage.elements},
-                mime_type=summary.detected.mime_type,
-                detected_category=summary.detected.category,
-                type=summary.detected.label,
-                extraction_metadata=metadata,
-                coverage=summary.coverage.to_json(),
-                language=summary.language,
-                extracted_at=time.time(),
-                extraction_duration_ms=round((time.monotonic() - started) * 1000),
-                options=asdict(replace(resource.options, password=None)),
-            )
+            def keep(connection: sa.Connection) -> None:
+                if is_short:  # most files contain no others, and need only this transaction
+                    delete_elements(connection, job.resource_id, job.version, stored)
+                    insert_elements(connection, job.resource_id, job.version, first)
+                replace_blobs(connection, job.resource_id, job.version, blobs)
+                self.jobs.finish(
+                    connection,
+                    job,
+                    Status.EXTRACTED,
+                    {"elements": summary.coverage.elements},
+                    mime_type=summary.detected.mime_type,
+                    detected_category=summary.detected.category,
+                    type=summary.detected.label,
+                    extraction_metadata=metadata,
+                    coverage=summary.coverage.to_json(),
+                    language=summary.language,
+                    extracted_at=time.time(),
+                    extraction_duration_ms=round((time.monotonic() - started) * 1000),
+                    options=asdict(replace(resource.options, password=None)),
+                )
 
-        await self.jobs.change(job, keep)
-        for blob in old:
-            await self.blobs.delete(blob.key)
+            await self.jobs.change(job, keep)
 
-    async def _store_blob(self, job: Job, summary: ExtractionSummary, index: int, folder: Path) -> StoredBlob:
-        blob = summary.blobs[index]
+    @asynccontextmanager
+    async def _storing(
+        self, job: Job, summary: ExtractionSummary, folder: Path
+    ) -> AsyncGenerator[Sequence[StoredBlob]]:
+        """Store the blobs of a version, whose rows are committed in the block; then those that it had before are removed."""
+        old = [blob.key for blob in await self.content.blobs(job.resource_id, job.version)]
+        new = [extracted_key(job.owner_id, job.resource_id, job.version, n) for n in range(len(summary.blobs))]
+        with self.journal.begun([*old, *new], remade=True):
+            try:
+                yield [await self._store_blob(b, key, folder) for b, key in zip(summary.blobs, new, strict=True)]
+            except CitewellError:  # the rows are as they were
+                for key in new:
+                    await self.blobs.delete(key)
+                self.journal.end([*old, *new])
+                raise
+            for key in old:
+                await self.blobs.delete(key)
+
+    async def _store_blob(self, blob: ExtractedBlob, key: str, folder: Path) -> StoredBlob:
         path = folder / blob.path
         size = path.stat().st_size
-        key = extracted_key(job.owner_id, job.resource_id, job.version, index)
         await self.blobs.put_file(key, path)
         return StoredBlob(
             name=blob.name, key=key, mime_type=blob.mime_type, kind=blob.kind, size=size, metadata=blob.metadata

@@ -96,7 +96,7 @@ class PayloadWriter:
                 if await self.run_once():
                     continue
             except CitewellError as error:
-                log.warning("payloads wait to be rewritten: %s", error.message)
+                log.warning("payloads wait to be rewritten: %s", error)
                 await self._give_back()
                 pause = _RETRY_SECONDS
             except Exception:  # the database may be unavailable for a while, and the loop must survive that

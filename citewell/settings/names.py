@@ -44,6 +44,8 @@ _RERANKERS: Mapping[str, str] = {
 }
 # Names that similar systems read and Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
+    "DATABASE_URL": "other programs set it, too; CITEWELL_DATABASE_URL names the database",
+    "FILE_TTL": "other programs set it, too; CITEWELL_TELEGRAM_FILE_TTL says how long files sent to the Telegram bot are kept",
     "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
     "FILES_API_TTL_HOURS": "files are kept until they are deleted, those sent to the Telegram bot for CITEWELL_TELEGRAM_FILE_TTL hours where that is set",
@@ -105,7 +107,11 @@ def gather(
             _choose(given, kind, names, variables)
     _follow_embedder(given)
     _drop_foreign(given, fields, defaults, variables)
-    given.notes += [f"{name} is not read: {why}." for name, why in NOT_READ.items() if variables.get(name)]
+    given.notes += [
+        f"{name} is not read: {why}."
+        for name, why in NOT_READ.items()
+        if variables.get(name) and f"{PREFIX}{name}" not in variables
+    ]
     return given
 
 

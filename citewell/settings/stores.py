@@ -28,7 +28,7 @@ from citewell.settings.values import (
     plain_postgres_url,
 )
 
-DatabaseUrlSetting = Annotated[DatabaseAddress | None, named("database_url", "DATABASE_URL")]
+DatabaseUrlSetting = Annotated[DatabaseAddress | None, named("database_url")]
 PineconeKeySetting = Annotated[SecretStr | None, named("pinecone_api_key", "PINECONE_API_KEY")]
 _VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
 

@@ -25,4 +25,4 @@ class TelegramSettings(SettingsGroup):
     local_server: Annotated[bool, named("telegram_local_server", "TELEGRAM_LOCAL")] = False
     webhook_url: Annotated[HttpAddress | None, named("telegram_webhook_url", "TELEGRAM_WEBHOOK_URL")] = None
     access: Annotated[Literal["linked", "everyone"], named("telegram_access")] = "linked"
-    file_hours: Annotated[float, Field(ge=0, le=MAX_NUMBER), named("telegram_file_ttl", "FILE_TTL")] = 0.0
+    file_hours: Annotated[float, Field(ge=0, le=MAX_NUMBER), named("telegram_file_ttl")] = 0.0

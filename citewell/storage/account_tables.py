@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.storage.tables import Id, Time, metadata, owner_column
+from citewell.storage.tables import Id, Time, metadata, owner_column, resource_projects, resources, tokens
 from citewell.types.accounts import PersonState
 
 
@@ -96,6 +97,8 @@ invitations = sa.Table(
     sa.Column("created_at", Time, nullable=False),
     sa.Column("expires_at", Time, nullable=False),
     sa.Column("used_at", Time),
+    # the token that it was made with, and ends with
+    sa.Column("made_with", Id),
 )
 
 # Accounts of programs. What is theirs has an owner of its own, as what is a person's has; `owner_id` is who made them and manages them.
@@ -121,3 +124,25 @@ def is_suspended(owner_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
         sa.exists().where(managed, account.c.state == ended),
         sa.exists().where(managed, person.c.owner_id == account.c.owner_id, person.c.state == ended),
     )
+
+
+def may_act(owner_id: sa.ColumnElement[str], made_with: sa.ColumnElement[str | None]) -> sa.ColumnElement[bool]:
+    """Whether what an owner has set up still works: the owner is not suspended, and the token that made it, if one did, is valid."""
+    maker = tokens.alias()
+    # Read at each execution: some of these statements are written once.
+    now = sa.bindparam("now", callable_=time.time, type_=sa.Double(), unique=True)
+    in_time = sa.or_(maker.c.expires_at.is_(None), maker.c.expires_at > now)
+    valid = sa.exists().where(maker.c.id == made_with, maker.c.revoked_at.is_(None), in_time)
+    return sa.and_(sa.not_(is_suspended(owner_id)), sa.or_(made_with.is_(None), valid))
+
+
+def may_read(owner_id: sa.ColumnElement[str], resource_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether a file exists and is the owner's, or is in a project of another owner that is shared with them."""
+    file, held, member = resources.alias(), resource_projects.alias(), memberships.alias()
+    shared = held.join(member, member.c.project_id == held.c.project_id)
+    own = sa.exists().where(file.c.id == resource_id, file.c.owner_id == owner_id)
+    in_project = (
+        sa.exists().select_from(shared).where(held.c.resource_id == resource_id, member.c.member_id == owner_id)
+    )
+    # Said explicitly, because the owner may be a column of a statement two levels up.
+    return sa.or_(own.correlate_except(file), in_project.correlate_except(held, member))

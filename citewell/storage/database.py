@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import logging
+import os
 import sqlite3
 import uuid
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
@@ -19,10 +20,11 @@ from sqlalchemy import event
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
 from citewell.disk import disk_errors
-from citewell.errors import ConfigurationError, InvalidInput
+from citewell.errors import ConfigurationError, DatabaseAway, InvalidInput
 from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
@@ -90,15 +92,44 @@ class Database:
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
         self._readings = Together(self._threads, _READERS // 2, _READINGS_PER_STEP, self._read_all)
         self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
-        event.listen(self._engine.sync_engine, "handle_error", _refuse_nul)
+        self._is_away = False
+        event.listen(self._engine.sync_engine, "handle_error", self._translate)
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[AsyncConnection]:
+        """A connection. Raises `DatabaseAway` when the server is not reached; so does a statement on one that is lost (`_translate`)."""
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                connection = await stack.enter_async_context(self._engine.connect())
+            except (OSError, TimeoutError, PoolTimeout) as error:
+                raise self._away(error) from error
+            if self._is_away:
+                self._is_away = False
+                _log.warning("The database is reached again.")
+            yield connection
+
+    def _translate(self, context: ExceptionContext) -> None:
+        """Raise our own error for what a driver raises, where there is one."""
+        _refuse_nul(context)
+        error = context.original_exception
+        is_lost = context.is_disconnect or _is_closed(context.connection)
+        if isinstance(error, Exception) and not self.is_sqlite and (is_lost or _is_away(error)):
+            raise self._away(error) from error
+
+    def _away(self, error: Exception) -> DatabaseAway:
+        """The error for a server that is not reached. The log has one line each time that it goes away, not one for each request."""
+        if not self._is_away:
+            self._is_away = True
+            _log.error("The database cannot be reached: %s. Requests are answered 503 until it can.", _reason(error))
+        return DatabaseAway()
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
         """A connection in a read transaction, with a consistent snapshot."""
         with disk_errors(), _values_checked():
-            async with self._engine.connect() as connection:
+            async with self._connected() as connection:
                 yield connection
 
     async def rows(
@@ -107,7 +138,7 @@ class Database:
         """All rows of one query, outside a transaction. On SQLite this is one step in one thread, because every search waits for it."""
         with _values_checked():
             if self._reader is None:
-                async with self._engine.connect() as connection:
+                async with self._connected() as connection:
                     return (await connection.execute(query, parameters)).mappings().all()
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, _fetch, self._reader, query, parameters)
@@ -134,7 +165,7 @@ class Database:
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
         try:
             with disk_errors(), _values_checked():
-                async with turn, self._engine.connect() as connection:
+                async with turn, self._connected() as connection:
                     await connection.execution_options(citewell_write=True)
                     async with connection.begin():
                         yield connection
@@ -145,7 +176,7 @@ class Database:
         """What `work` reads, outside a transaction. On SQLite all its statements are one step in one thread."""
         with _values_checked():
             if self._reader is None:
-                async with self._engine.connect() as connection:
+                async with self._connected() as connection:
                     return await connection.run_sync(work)
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(self._threads, _look, self._reader, work)
@@ -176,6 +207,8 @@ class Database:
         `DatabaseUnusable` for one that cannot be opened, reached or changed.
         """
         try:
+            if self._reader is not None:
+                await asyncio.to_thread(_make_private, Path(sa.make_url(self.url).database or ""))
             await (await self._engine.connect().start()).close()
         except Exception as error:
             # Each driver raises its own errors, and a TypeError for an unknown argument in the URL.
@@ -228,6 +261,12 @@ class Database:
         reader = sa.create_engine(plain, isolation_level="AUTOCOMMIT", pool_size=_READERS, max_overflow=0)
         event.listen(reader, "connect", prepare)
         return reader
+
+
+def _is_closed(connection: sa.Connection | None) -> bool:
+    """Whether a connection to Postgres ended under a statement: what the driver then raises may be about its own state."""
+    driver = None if connection is None or connection.invalidated else connection.connection.driver_connection
+    return driver is not None and driver.is_closed()
 
 
 def _is_away(error: Exception) -> bool:
@@ -285,11 +324,28 @@ def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
         return work(connection)
 
 
+def _make_private(path: Path) -> None:
+    """Make the database where there is none, and have this user alone read it and what SQLite writes beside it, which gets the same mode.
+
+    Not opened where it exists: closing it would release the locks of this process's other connections.
+    """
+    with contextlib.suppress(OSError):  # SQLite says what is wrong with the place
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
+    for one in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
+        with contextlib.suppress(OSError):  # missing, or another user's
+            one.chmod(0o600)
+
+
 def _copy(reader: sa.Engine, path: Path) -> None:
     """Copy the whole database to `path`, completely or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    stem, number = path.stem, 1
+    while path.exists():  # an earlier copy may be all that is left of another database
+        number += 1
+        path = path.with_stem(f"{stem}-{number}")
     partial = path.with_name(f"{path.name}.new")
     partial.unlink(missing_ok=True)
+    partial.touch(0o600)  # SQLite writes into an empty file, and would make one that others can read
     with reader.connect() as connection:
         connection.execute(sa.text("VACUUM INTO :path"), {"path": str(partial)})
     partial.replace(path)

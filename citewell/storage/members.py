@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Forbidden, NotFound
-from citewell.storage.account_tables import invitations, memberships, people, service_accounts
+from citewell.storage.account_tables import invitations, may_act, memberships, people, service_accounts
 from citewell.storage.database import Database, upsert
 from citewell.storage.owners import hash_token
 from citewell.storage.people import join_project, use_invitation
@@ -114,13 +114,24 @@ class InvitationRepository:
         self._database = database
 
     async def create(
-        self, owner_id: str, seconds: float, email: str | None, project_id: str | None, role: Role | None
+        self,
+        owner_id: str,
+        seconds: float,
+        email: str | None,
+        project_id: str | None,
+        role: Role | None,
+        *,
+        invited_by: str | None = None,
+        made_with: str | None = None,
     ) -> tuple[Invitation, str]:
-        """A new invitation and its secret; `NotFound` for a project that is not the owner's."""
+        """A new invitation and its secret; `NotFound` for a project that is not the owner's.
+
+        invited_by: the member who invites in the owner's place, if one does; made_with: the token that it ends with.
+        """
         now, secret = time.time(), secrets.token_urlsafe(32)
         made = Invitation(
             id=str(uuid.uuid4()),
-            invited_by=owner_id,
+            invited_by=invited_by or owner_id,
             email=email,
             project_id=project_id,
             role=role,
@@ -133,25 +144,27 @@ class InvitationRepository:
             await connection.execute(
                 sa.insert(invitations).values(
                     id=made.id,
-                    invited_by=owner_id,
+                    invited_by=made.invited_by,
                     token_hash=hash_token(secret),
                     email=email,
                     project_id=project_id,
                     role=role and role.value,
                     created_at=now,
                     expires_at=made.expires_at,
+                    made_with=made_with,
                 )
             )
         return made, secret
 
     async def all(self, owner_id: str) -> list[Invitation]:
-        """The owner's invitations that can still be used, newest first."""
+        """The invitations that can still be used, by the owner or to the owner's projects, newest first."""
         query = (
             sa.select(invitations)
             .where(
-                invitations.c.invited_by == owner_id,
+                _of_inviter(owner_id),
                 invitations.c.used_at.is_(None),
                 invitations.c.expires_at > time.time(),
+                may_act(invitations.c.invited_by, invitations.c.made_with),
             )
             .order_by(invitations.c.created_at.desc())
         )
@@ -169,10 +182,10 @@ class InvitationRepository:
         ]
 
     async def revoke(self, owner_id: str, invitation_id: str) -> None:
-        """Take an invitation back; `NotFound` for another owner's."""
+        """Take an invitation back that the owner made, or that is to a project of theirs; `NotFound` for another."""
         mine = (
             invitations.c.id == invitation_id,
-            invitations.c.invited_by == owner_id,
+            _of_inviter(owner_id),
             invitations.c.used_at.is_(None),
         )
         async with self._database.write() as connection:
@@ -186,8 +199,7 @@ class InvitationRepository:
             leave = await use_invitation(connection, secret, email, now)
             if leave is None:
                 raise Forbidden("This invitation is not valid any more, or not for your e-mail address.")
-            if leave["project_id"] is not None and leave["invited_by"] != member_id:
-                await join_project(connection, leave, member_id, now)
+            await join_project(connection, leave, member_id, now)
 
 
 def _memberships(member_id: str) -> sa.Select[*tuple[object, ...]]:
@@ -203,6 +215,12 @@ def _memberships(member_id: str) -> sa.Select[*tuple[object, ...]]:
 def _of(owner_id: str, project_id: str, member_id: str) -> tuple[sa.ColumnElement[bool], ...]:
     own = sa.select(projects.c.id).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
     return memberships.c.project_id.in_(own), memberships.c.member_id == member_id
+
+
+def _of_inviter(owner_id: str) -> sa.ColumnElement[bool]:
+    """The invitations of an owner, and those that members made to the owner's projects."""
+    own = sa.select(projects.c.id).where(projects.c.owner_id == owner_id)
+    return sa.or_(invitations.c.invited_by == owner_id, invitations.c.project_id.in_(own))
 
 
 async def _require_own(connection: AsyncConnection, owner_id: str, project_id: str) -> None:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 import sqlalchemy as sa
 
+from citewell.storage.account_tables import may_act
 from citewell.storage.database import insert_new
 from citewell.storage.tables import resources
 from citewell.storage.webhook_tables import webhook_deliveries, webhooks
@@ -55,7 +56,7 @@ _JOB_COLUMNS = ("owner_id", "fence")
 # Written once, as every file on its way asks them.
 _WANTED = (
     sa.select(webhooks.c.owner_id, webhooks.c.id, webhooks.c.events)
-    .where(webhooks.c.enabled)
+    .where(webhooks.c.enabled, may_act(webhooks.c.owner_id, webhooks.c.made_with))
     # On Postgres a webhook that is deleted meanwhile would make the change itself fail.
     .with_for_update(read=True, key_share=True)
 )
@@ -98,7 +99,8 @@ def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Seq
         query = sa.select(*names).where(resources.c.id.in_(resource_ids[start : start + _BATCH]))
         gone = [dict(row) for row in connection.execute(query).mappings()]
         events = [
-            OutgoingEvent(type=EventType.RESOURCE_DELETED, key=row["id"], data=_renamed(_present(row))) for row in gone
+            OutgoingEvent(type=EventType.RESOURCE_DELETED, key=row["id"], data=_renamed(_present(row)), about=row["id"])
+            for row in gone
         ]
         announce(connection, owner_id, events)
 
@@ -131,6 +133,7 @@ def enqueue(connection: sa.Connection, owner_id: str, webhook_id: str, events: I
             "owner_id": owner_id,
             "type": event.type,
             "body": _body(event, now),
+            "about": event.about,
             "state": DeliveryState.PENDING,
             "created_at": now,
             "started_at": now,
@@ -163,6 +166,7 @@ def _ending(row: sa.RowMapping) -> OutgoingEvent:
         # The fence grows with every attempt, so each run has an event of its own, and one run never two.
         key=f"{row['id']}/{row['version']}/{row['fence']}",
         data=_renamed(shown),
+        about=row["id"],
     )
 
 
@@ -179,7 +183,7 @@ def _stored(chunk: Chunk, file: JsonObject) -> OutgoingEvent:
         "token_count": chunk.token_count,
         **{name: value for name, value in file.items() if name != "id"},
     }
-    return OutgoingEvent(type=EventType.CHUNK_STORED, key=chunk.id, data=data)
+    return OutgoingEvent(type=EventType.CHUNK_STORED, key=chunk.id, data=data, about=chunk.resource_id)
 
 
 def _present(row: dict[str, JsonValue] | dict[object, JsonValue]) -> dict[str, JsonValue]:

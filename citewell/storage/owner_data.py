@@ -14,6 +14,7 @@ from citewell.storage.account_tables import service_accounts
 from citewell.storage.audit import removing
 from citewell.storage.database import Database
 from citewell.storage.owners import DEFAULT_PROJECT
+from citewell.storage.quotations import Withdrawn, is_hidden, withdraw, without_words
 from citewell.storage.tables import embedding_cache, metadata, owners, projects, resource_versions, resources, tokens
 
 _BATCH = 500
@@ -93,20 +94,23 @@ class OwnerDataRepository:
         return found
 
     async def rows(self, owner_id: str, table: str) -> AsyncGenerator[dict[str, Any]]:
-        """The owner's rows of a table in the order of its key, without secrets."""
+        """The owner's rows of a table in the order of its key, without secrets and without words of files that the owner may not read."""
         source = metadata.tables[table]
         condition = belongs(source, owner_id)
         assert condition is not None, table
         columns = [column for column in source.columns if column.name not in SECRET.get(table, ())]
+        hidden = is_hidden(source, sa.literal(owner_id))
+        shown = columns if hidden is None else [*columns, hidden.label("is_hidden")]
         key = list(source.primary_key.columns)
         after: tuple[Any, ...] | None = None
         while True:
-            query = sa.select(*columns).where(condition).order_by(*key).limit(_BATCH)
+            query = sa.select(*shown).where(condition).order_by(*key).limit(_BATCH)
             if after is not None:
                 query = query.where(sa.tuple_(*key) > sa.tuple_(*(sa.literal(value) for value in after)))
             found = await self._database.rows(query)
             for row in found:
-                yield {str(name): value for name, value in row.items()}
+                values = {str(name): value for name, value in row.items()}
+                yield without_words(table, values) if values.pop("is_hidden", False) else values
             if len(found) < _BATCH:
                 return
             after = tuple(found[-1][column.name] for column in key)
@@ -136,6 +140,11 @@ class OwnerDataRepository:
             OriginalFile(row["resource_id"], row["version"], row["filename"], row["blob_key"])
             for row in await self._database.rows(query)
         ]
+
+    async def withdraw_quotations(self, owner_id: str) -> Withdrawn:
+        """Before the owner's files are erased: take what cites them out of the conversations of others."""
+        async with self._database.write() as connection:
+            return await connection.run_sync(withdraw, owner_id)
 
     async def forget_vectors(self, hashes: Sequence[str]) -> int:
         """Remove the vectors of these texts (SHA-256, in hexadecimal) from the cache, of every model; how many there were."""

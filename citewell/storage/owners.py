@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import DiskFull, NotFound
+from citewell.errors import DiskFull, NotFound, Unauthorized
 from citewell.storage.account_tables import is_suspended, people, service_accounts
 from citewell.storage.database import Database, insert_new, upsert
 from citewell.storage.tables import owners, projects, request_counts, tokens
@@ -25,7 +25,7 @@ _USE_SECONDS = 60.0  # how exactly the last use of a token is known
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """A token as listed: never the secret itself. project_ids: those it is good for; None for all."""
+    """A token as listed: never the secret itself. project_ids: those it is good for; None for all. made_with: the token it ends with, if one made it."""
 
     id: str
     name: str
@@ -35,6 +35,7 @@ class TokenInfo:
     scopes: frozenset[AccessScope] = ALL_SCOPES
     project_ids: tuple[str, ...] | None = None
     last_used_at: float | None = None
+    made_with: str | None = None
 
 
 def hash_token(token: str) -> str:
@@ -83,22 +84,28 @@ class OwnerRepository:
         expires_at: float | None = None,
         scopes: frozenset[AccessScope] = ALL_SCOPES,
         project_ids: tuple[str, ...] | None = None,
+        made_with: str | None = None,
     ) -> tuple[TokenInfo, str]:
-        """A new token and its secret, which is not stored."""
+        """A new token and its secret, which is not stored. `Unauthorized` when the token `made_with` is no longer valid."""
         async with self._database.write() as connection:
-            return await _add_token(connection, owner_id, name, expires_at, scopes, project_ids)
+            return await _add_token(connection, owner_id, name, expires_at, scopes, project_ids, made_with)
 
-    async def rotate_token(self, owner_id: str, token_id: str) -> tuple[TokenInfo, str]:
-        """A new token that is good for the same, and for as long from now as the old one was, which ends; `NotFound` for another owner's."""
+    async def rotate_token(
+        self, owner_id: str, token_id: str, made_with: str | None = None, ends_at: float | None = None
+    ) -> tuple[TokenInfo, str]:
+        """A new token with the scopes, projects and lifetime of an old one, which ends together with those made with it.
+
+        It belongs to the token that asks for it (`made_with`) and expires by `ends_at`. `NotFound` for another owner's.
+        """
         now, valid = time.time(), _valid(owner_id, token_id)
         async with self._database.write() as connection:
             row = (await connection.execute(sa.select(tokens).where(*valid))).mappings().first()
-            ended = await connection.execute(sa.update(tokens).where(*valid).values(revoked_at=now))
-            if row is None or not ended.rowcount:
+            if row is None or not await _revoke(connection, owner_id, token_id, now):
                 raise NotFound
             old = _info(row)
-            expires_at = None if old.expires_at is None else now + old.expires_at - old.created_at
-            return await _add_token(connection, owner_id, old.name, expires_at, old.scopes, old.project_ids)
+            lifetime = None if old.expires_at is None else now + old.expires_at - old.created_at
+            expires_at = min((end for end in (lifetime, ends_at) if end is not None), default=None)
+            return await _add_token(connection, owner_id, old.name, expires_at, old.scopes, old.project_ids, made_with)
 
     async def adopt_token(self, owner_id: str, name: str, secret: str) -> None:
         """Make a known secret valid (the local token, kept in the data folder)."""
@@ -127,9 +134,7 @@ class OwnerRepository:
             .outerjoin(service_accounts, service_accounts.c.acts_as == tokens.c.owner_id)
             .where(
                 tokens.c.token_hash == hash_token(token),
-                tokens.c.revoked_at.is_(None),
-                sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now),
-                sa.not_(is_suspended(tokens.c.owner_id)),
+                *_usable(now),
             )
         )
         rows = await self._database.rows(query)
@@ -145,6 +150,7 @@ class OwnerRepository:
             scopes=info.scopes,
             project_ids=info.project_ids,
             token_id=info.id,
+            expires_at=info.expires_at,
             person_id=row["person_id"],
             is_administrator=bool(row["is_administrator"]),
             managed_by=row["managed_by"],
@@ -160,15 +166,26 @@ class OwnerRepository:
         return [_info(row) for row in await self._database.rows(query)]
 
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
-        """End a token's validity; `NotFound` for another owner's."""
+        """Revoke a token and every token made with it; `NotFound` for another owner's."""
         async with self._database.write() as connection:
-            ended = sa.update(tokens).where(*_valid(owner_id, token_id)).values(revoked_at=time.time())
-            if not (await connection.execute(ended)).rowcount:
+            if not await _revoke(connection, owner_id, token_id, time.time()):
                 raise NotFound
+
+    async def is_valid(self, token_id: str) -> bool:
+        """Whether a token can be used: not revoked, not expired, and its owner not suspended."""
+        query = sa.select(tokens.c.id).where(tokens.c.id == token_id, *_usable(time.time()))
+        return bool(await self._database.rows(query))
 
     async def _note_use(self, token_id: str, now: float) -> None:
         async with self._database.write() as connection:
             await connection.execute(sa.update(tokens).where(tokens.c.id == token_id).values(last_used_at=now))
+
+
+async def lock_owner(connection: AsyncConnection, owner_id: str) -> None:
+    """Have others that lock this owner wait for the end of the caller's transaction, as all writers do on SQLite: for limits by count."""
+    if connection.dialect.name != "sqlite":
+        # Rows that refer to the owner can still be added meanwhile.
+        await connection.execute(sa.select(owners.c.id).where(owners.c.id == owner_id).with_for_update(key_share=True))
 
 
 async def add_owner(connection: AsyncConnection, name: str) -> str | None:
@@ -192,10 +209,16 @@ async def _add_token(
     expires_at: float | None,
     scopes: frozenset[AccessScope],
     project_ids: tuple[str, ...] | None,
+    made_with: str | None,
 ) -> tuple[TokenInfo, str]:
+    if made_with is not None:
+        # Locked on Postgres, so that the maker cannot be revoked between this look and the commit.
+        maker = sa.select(tokens.c.id).where(tokens.c.id == made_with, *_usable(time.time()))
+        if await connection.scalar(maker.with_for_update(read=True)) is None:
+            raise Unauthorized
     secret = "cw_" + secrets.token_urlsafe(32)
     prefix = secret[:_PREFIX_LENGTH]
-    info = TokenInfo(str(uuid.uuid4()), name, time.time(), expires_at, prefix, scopes, project_ids)
+    info = TokenInfo(str(uuid.uuid4()), name, time.time(), expires_at, prefix, scopes, project_ids, made_with=made_with)
     await connection.execute(
         sa.insert(tokens).values(
             id=info.id,
@@ -207,9 +230,29 @@ async def _add_token(
             prefix=prefix,
             scopes=sorted(scopes),
             project_ids=project_ids and list(project_ids),
+            made_with=made_with,
         )
     )
     return info, secret
+
+
+async def _revoke(connection: AsyncConnection, owner_id: str, token_id: str, now: float) -> bool:
+    """Revoke a token of the owner, then every token that was made with it, whosever it is; whether there was one to revoke."""
+    revoked = sa.update(tokens).values(revoked_at=now)
+    if not (await connection.execute(revoked.where(*_valid(owner_id, token_id)))).rowcount:
+        return False
+    made = sa.select(tokens.c.id).where(tokens.c.made_with == token_id).cte(recursive=True)
+    made = made.union(sa.select(tokens.c.id).where(tokens.c.made_with == made.c.id))
+    below = revoked.where(tokens.c.id.in_(sa.select(made.c.id)), tokens.c.revoked_at.is_(None))
+    # On Postgres a statement does not see what is committed while it waits for a lock: repeated until it finds nothing.
+    while (await connection.execute(below.returning(tokens.c.id))).all():
+        pass
+    return True
+
+
+def _usable(now: float) -> tuple[sa.ColumnElement[bool], ...]:
+    in_time = sa.or_(tokens.c.expires_at.is_(None), tokens.c.expires_at > now)
+    return tokens.c.revoked_at.is_(None), in_time, sa.not_(is_suspended(tokens.c.owner_id))
 
 
 def _valid(owner_id: str, token_id: str) -> tuple[sa.ColumnElement[bool], ...]:
@@ -227,4 +270,5 @@ def _info(row: sa.RowMapping) -> TokenInfo:
         scopes=ALL_SCOPES if scopes is None else frozenset(map(AccessScope, scopes)),
         project_ids=None if projects_of is None else tuple(projects_of),
         last_used_at=row["last_used_at"],
+        made_with=row["made_with"],
     )

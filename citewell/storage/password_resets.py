@@ -7,7 +7,7 @@ import time
 
 import sqlalchemy as sa
 
-from citewell.storage.account_tables import password_resets, people
+from citewell.storage.account_tables import attempts, password_resets, people
 from citewell.storage.database import Database
 from citewell.storage.owners import hash_token
 from citewell.storage.people import person_of, set_password
@@ -20,13 +20,22 @@ class PasswordResetRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, person_id: str, seconds: float) -> str:
-        """A secret that sets this person's password within so many seconds."""
+    async def create(self, person_id: str | None, seconds: float) -> str:
+        """A secret that sets this person's password within so many seconds; for None, one that sets nobody's.
+
+        Both run the same statements and write to the disk, so that the time that it takes does not tell whether there is such a person.
+        """
         now, secret = time.time(), secrets.token_urlsafe(32)
-        row = {"token_hash": hash_token(secret), "person_id": person_id, "expires_at": now + seconds}
+        hashed = hash_token(secret)
+        wanted = sa.select(sa.literal(hashed), people.c.id, sa.literal(now + seconds)).where(
+            people.c.id == (person_id or "")
+        )
         async with self._database.write() as connection:
             await connection.execute(sa.delete(password_resets).where(password_resets.c.expires_at <= now))
-            await connection.execute(sa.insert(password_resets).values(**row))
+            columns = password_resets.c.token_hash, password_resets.c.person_id, password_resets.c.expires_at
+            await connection.execute(sa.insert(password_resets).from_select(columns, wanted))
+            # A transaction that changes nothing does not wait for the disk. This row is gone with the next attempt that is counted.
+            await connection.execute(sa.insert(attempts).values(key=hashed, tried=0, until=now))
         return secret
 
     async def person(self, secret: str) -> Person | None:

@@ -11,10 +11,11 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, Forbidden, NotFound
-from citewell.storage.account_tables import invitations, memberships, password_resets, people, sessions
+from citewell.storage.account_tables import invitations, may_act, memberships, password_resets, people, sessions
 from citewell.storage.database import Database, insert_new
 from citewell.storage.owners import add_owner, hash_token
-from citewell.types.accounts import Person, PersonState
+from citewell.storage.tables import projects
+from citewell.types.accounts import Person, PersonState, Role
 
 _ONE_AT_A_TIME = sa.text("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE")
 _KNOWN = "There is an account with this e-mail address. Sign in, or use another address."
@@ -196,6 +197,8 @@ async def use_invitation(connection: AsyncConnection, secret: str, email: str, n
         invitations.c.token_hash == hash_token(secret),
         invitations.c.used_at.is_(None),
         invitations.c.expires_at > now,
+        may_act(invitations.c.invited_by, invitations.c.made_with),
+        _may_invite(),
         sa.or_(invitations.c.email.is_(None), invitations.c.email == email),
     )
     found = (await connection.execute(query)).mappings().first()
@@ -206,9 +209,22 @@ async def use_invitation(connection: AsyncConnection, secret: str, email: str, n
     return found if done.rowcount else None
 
 
+def _may_invite() -> sa.ColumnElement[bool]:
+    """Whether who made an invitation still owns its project, or still has the role of an owner in it."""
+    table, member = invitations.c, memberships.c
+    owned = sa.exists().where(projects.c.id == table.project_id, projects.c.owner_id == table.invited_by)
+    as_owner = sa.exists().where(
+        member.project_id == table.project_id, member.member_id == table.invited_by, member.role == Role.OWNER.value
+    )
+    return sa.or_(table.project_id.is_(None), owned, as_owner)
+
+
 async def join_project(connection: AsyncConnection, leave: sa.RowMapping, owner_id: str, now: float) -> None:
-    """Make the owner a member of the project that an invitation names, inside the caller's transaction."""
+    """Make the owner a member of the project that an invitation names, unless it is their own, inside the caller's transaction."""
     if leave["project_id"] is None:
+        return
+    own = sa.select(projects.c.id).where(projects.c.id == leave["project_id"], projects.c.owner_id == owner_id)
+    if await connection.scalar(own) is not None:
         return
     row = {"project_id": leave["project_id"], "member_id": owner_id, "role": leave["role"], "created_at": now}
     await connection.execute(insert_new(connection, memberships).values(**row))

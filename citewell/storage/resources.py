@@ -32,6 +32,7 @@ from citewell.storage.outbox import announce_deleted
 from citewell.storage.payload_changes import metadata_of, note_changes
 from citewell.storage.projects import link
 from citewell.storage.quotas import QuotaRepository
+from citewell.storage.quotations import empty
 from citewell.storage.tables import (
     chunks,
     deletions,
@@ -82,7 +83,7 @@ _ORIGINAL = Prepared(
 class Receipt:
     """What a deletion removed: counts, and the keys of the blobs that must be deleted next.
 
-    `is_busy` says that a worker held one of the resources: it may write points until it notices.
+    quotations: citations in conversations, whosever they are, that were emptied. `is_busy` says that a worker held one of the resources: it may write points until it notices.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Receipt:
     blob_keys: tuple[str, ...]
     chunks: int
     elements: int
+    quotations: int = 0
     is_busy: bool = False
 
 
@@ -264,6 +266,8 @@ class ResourceRepository:
         """
         async with self._database.write() as connection:
             ids = await _family(connection, owner_id, resource_id)
+            # On Postgres: answers that cite them are committed, and emptied here, or find them gone.
+            await connection.execute(sa.select(resources.c.id).where(resources.c.id.in_(ids)).with_for_update())
             keys = await _blob_keys(connection, ids)
             counts = [
                 await connection.scalar(sa.select(sa.func.count()).where(t.c.resource_id.in_(ids)).select_from(t)) or 0
@@ -272,8 +276,11 @@ class ResourceRepository:
             held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
             is_busy = bool(await connection.scalar(held))
             await connection.run_sync(announce_deleted, owner_id, ids)
+            quotations = await connection.run_sync(empty, ids)
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
-            receipt = Receipt(str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, is_busy=is_busy)
+            receipt = Receipt(
+                str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, quotations, is_busy=is_busy
+            )
             await connection.execute(
                 sa.insert(deletions).values(
                     id=receipt.id, owner_id=owner_id, resource_ids=ids, blob_keys=keys, created_at=time.time()

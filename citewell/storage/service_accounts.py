@@ -7,13 +7,12 @@ import uuid
 from collections import defaultdict
 
 import sqlalchemy as sa
-from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound, named
 from citewell.storage.account_tables import memberships, service_accounts
 from citewell.storage.database import Database, insert_new
-from citewell.storage.owners import add_owner
-from citewell.storage.tables import owners, projects, tokens
+from citewell.storage.owners import add_owner, lock_owner
+from citewell.storage.tables import projects, tokens
 from citewell.types.accounts import PersonState, Role, ServiceAccount, SharedProject
 
 MAX_SERVICE_ACCOUNTS = 50
@@ -32,7 +31,7 @@ class ServiceAccountRepository:
         mine = sa.select(sa.func.count()).select_from(service_accounts).where(service_accounts.c.owner_id == owner_id)
         account_id, now = str(uuid.uuid4()), time.time()
         async with self._database.write() as connection:
-            await self._wait(connection, owner_id)
+            await lock_owner(connection, owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_SERVICE_ACCOUNTS:
                 raise Conflict(
                     f"There are {MAX_SERVICE_ACCOUNTS} service accounts already. Delete one that is not used."
@@ -76,7 +75,7 @@ class ServiceAccountRepository:
             service_accounts.c.id != account_id,
         )
         async with self._database.write() as connection:
-            await self._wait(connection, owner_id)
+            await lock_owner(connection, owner_id)
             if name is not None and await connection.scalar(taken) is not None:
                 raise Conflict(_taken(name))
             changed = sa.update(service_accounts).where(*_mine(owner_id, account_id))
@@ -93,11 +92,6 @@ class ServiceAccountRepository:
             valid = sa.update(tokens).where(tokens.c.owner_id == acts_as, tokens.c.revoked_at.is_(None))
             await connection.execute(valid.values(revoked_at=time.time()))
             await connection.execute(sa.delete(memberships).where(memberships.c.member_id == acts_as))
-
-    async def _wait(self, connection: AsyncConnection, owner_id: str) -> None:
-        """Have what else changes the owner's service accounts wait for this transaction, as SQLite does by itself."""
-        if not self._database.is_sqlite:
-            await connection.execute(sa.select(owners.c.id).where(owners.c.id == owner_id).with_for_update())
 
     async def _found(self, *conditions: sa.ColumnElement[bool]) -> list[ServiceAccount]:
         rows = await self._database.rows(

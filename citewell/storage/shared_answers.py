@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound
-from citewell.storage.account_tables import is_suspended
+from citewell.storage.account_tables import may_act
 from citewell.storage.database import Database
 from citewell.storage.owners import hash_token
 from citewell.storage.sharing_tables import shared_answers
@@ -23,6 +23,7 @@ _UNSHARABLE = (
     "This answer cannot be shared: it cites nothing, or a file that is gone or belongs to somebody else. "
     "Ask again with your own files."
 )
+_WORKS = may_act(shared_answers.c.owner_id, shared_answers.c.made_with)
 
 
 class SharedAnswerRepository:
@@ -31,8 +32,10 @@ class SharedAnswerRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def create(self, owner_id: str, thread_id: str, message_id: str, seconds: float) -> tuple[SharedAnswer, str]:
-        """A new link and its secret; `NotFound` for another's answer, `Conflict` for one that cites nothing, or a file that is not the owner's."""
+    async def create(
+        self, owner_id: str, thread_id: str, message_id: str, seconds: float, made_with: str | None = None
+    ) -> tuple[SharedAnswer, str]:
+        """A new link and its secret, which ends with the token `made_with`, if there is one; `NotFound` for another's answer, `Conflict` for one that cites nothing, or a file that is not the owner's."""
         now, secret = time.time(), secrets.token_urlsafe(32)
         made = SharedAnswer(
             id=str(uuid.uuid4()),
@@ -65,16 +68,17 @@ class SharedAnswerRepository:
                     token_hash=hash_token(secret),
                     created_at=now,
                     expires_at=made.expires_at,
+                    made_with=made_with,
                 )
             )
         return made, secret
 
     async def all(self, owner_id: str) -> list[SharedAnswer]:
-        """The owner's links that have not expired, newest first."""
+        """The owner's links that work, newest first."""
         query = (
             sa.select(shared_answers, messages.c.thread_id)
             .join(messages, messages.c.id == shared_answers.c.message_id)
-            .where(shared_answers.c.owner_id == owner_id, shared_answers.c.expires_at > time.time())
+            .where(shared_answers.c.owner_id == owner_id, shared_answers.c.expires_at > time.time(), _WORKS)
             .order_by(shared_answers.c.created_at.desc(), shared_answers.c.id)
         )
         return [
@@ -108,7 +112,7 @@ class SharedAnswerRepository:
             .where(
                 shared_answers.c.token_hash == hash_token(secret),
                 shared_answers.c.expires_at > time.time(),
-                sa.not_(is_suspended(shared_answers.c.owner_id)),
+                _WORKS,
             )
         )
         async with self._database.read() as connection:

@@ -59,6 +59,8 @@ tokens = sa.Table(
     sa.Column("project_ids", Json),
     # to the minute; not kept for the machine's own token
     sa.Column("last_used_at", Time),
+    # the token that it was made with, and ends with; null where a person made it
+    sa.Column("made_with", Id, index=True),
 )
 
 projects = sa.Table(
@@ -464,4 +466,12 @@ source_items = sa.Table(
     sa.Column("problem", sa.Text),
     sa.Column("problem_code", sa.Text),
     sa.Column("updated_at", Time, nullable=False),
+)
+
+# What the database knows of itself: see citewell.storage.folder_id.
+meta = sa.Table(
+    "meta",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("value", sa.Text, nullable=False),
 )

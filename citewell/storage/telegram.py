@@ -143,6 +143,11 @@ class TelegramLinkRepository:
         )
         return rows[0]["owner_id"] if rows else None
 
+    async def is_linked(self, user_id: int) -> bool:
+        """Whether a user is linked to an owner, who may be suspended."""
+        query = sa.select(telegram_links.c.user_id).where(telegram_links.c.user_id == user_id)
+        return bool(await self._database.rows(query))
+
     async def links(self, owner_id: str) -> list[TelegramLink]:
         """The users who are linked to an owner, newest first."""
         columns = telegram_links.c
@@ -283,14 +288,23 @@ class TelegramChatRepository:
         return found[0] if found else None
 
     async def unfinished(self, bot_id: int) -> list[TelegramFile]:
-        """Files about which something is still to be said."""
+        """Files about which something is still to be said to somebody who is not suspended."""
         columns = telegram_files.c
-        return await self._files(sa.and_(columns.bot_id == bot_id, columns.finished_at.is_(None)))
+        told = sa.not_(is_suspended(columns.owner_id))
+        return await self._files(sa.and_(columns.bot_id == bot_id, columns.finished_at.is_(None), told))
 
     async def expiring(self, bot_id: int, before: float) -> list[TelegramFile]:
-        """Files that are to be deleted before this time, the earliest first."""
+        """Files that are to be deleted before this time, the earliest first. Those of somebody suspended wait, as no notice can come first."""
         columns = telegram_files.c
-        return await self._files(sa.and_(columns.bot_id == bot_id, columns.expires_at < before))
+        told = sa.not_(is_suspended(columns.owner_id))
+        return await self._files(sa.and_(columns.bot_id == bot_id, columns.expires_at < before, told))
+
+    async def may_be_told(self, file: TelegramFile) -> bool:
+        """Whether the owner of a file is not suspended."""
+        columns = telegram_files.c
+        mine = sa.and_(columns.bot_id == file.bot_id, columns.chat_id == file.chat_id)
+        told = sa.not_(is_suspended(columns.owner_id))
+        return bool(await self._files(sa.and_(mine, columns.message_id == file.message_id, told)))
 
     async def keep_longer(self, owner_id: str, resource_id: str, expires_at: float) -> None:
         """A file was sent again: it is deleted later, where it is deleted at all."""

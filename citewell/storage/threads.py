@@ -14,6 +14,7 @@ from citewell.errors import NotFound
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.outbox import announce
+from citewell.storage.quotations import empty, forget_messages, gone
 from citewell.storage.tables import chunks, citations, messages, threads
 from citewell.types import Citation, JsonObject, Message, OutgoingEvent, Thread
 
@@ -90,9 +91,10 @@ class ThreadRepository:
     async def delete(self, owner_id: str, thread_id: str) -> None:
         """Remove a thread with its messages and citations."""
         async with self._database.write() as connection:
-            done = await connection.execute(
-                sa.delete(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
-            )
+            mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
+            said = messages.c.thread_id.in_(sa.select(threads.c.id).where(mine))
+            await connection.run_sync(forget_messages, said)
+            done = await connection.execute(sa.delete(threads).where(mine))
             if not done.rowcount:
                 raise NotFound("There is no such thread, or it is not yours.")
 
@@ -130,6 +132,9 @@ class ThreadRepository:
                 await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
             if event is not None:
                 await connection.run_sync(announce, owner_id, [event])
+            # A file may have been deleted while the answer was written.
+            if cited and (lost := await connection.run_sync(gone, [one.resource_id for one in cited])):
+                await connection.run_sync(empty, lost)
         return Message(
             id=message_id,
             thread_id=thread_id,
@@ -201,9 +206,9 @@ class ThreadRepository:
             ordinal = await connection.scalar(sa.select(messages.c.ordinal).where(mine))
             if ordinal is None:
                 raise NotFound("There is no such message in this thread.")
-            await connection.execute(
-                sa.delete(messages).where(messages.c.thread_id == thread_id, messages.c.ordinal >= ordinal)
-            )
+            after = sa.and_(messages.c.thread_id == thread_id, messages.c.ordinal >= ordinal)
+            await connection.run_sync(forget_messages, after)
+            await connection.execute(sa.delete(messages).where(after))
 
     async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
         """Note what the reader thinks of an answer, or take it back."""

@@ -21,6 +21,8 @@ webhooks = sa.Table(
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
     sa.Column("created_at", Time, nullable=False),
     sa.Column("turn", Time, nullable=False, server_default="0"),
+    # the token that it was made with, and ends with
+    sa.Column("made_with", Id),
     sa.Index("ix_webhooks_owner_created", "owner_id", "created_at", "id"),
 )
 
@@ -33,6 +35,8 @@ webhook_deliveries = sa.Table(
     owner_column(),
     sa.Column("type", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
+    # the file or the message that the body tells of: with it, the body is emptied
+    sa.Column("about", Id, index=True),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("created_at", Time, nullable=False),
@@ -60,6 +64,8 @@ triggers = sa.Table(
     sa.Column("project", sa.Text),
     sa.Column("secret_hash", sa.String(64), nullable=False),
     sa.Column("created_at", Time, nullable=False),
+    # the token that it was made with, and ends with
+    sa.Column("made_with", Id),
     sa.Index("ix_triggers_owner_created", "owner_id", "created_at", "id"),
 )
 
@@ -74,6 +80,8 @@ trigger_calls = sa.Table(
     sa.Column("body_hash", sa.String(64), nullable=False),
     # None while it is being done
     sa.Column("answer", Json),
+    # the message that it quotes, of a question: with what that cites, the answer is emptied
+    sa.Column("message_id", Id, index=True),
     sa.Column("lease", Id, nullable=False),
     sa.Column("lease_until", Time, nullable=False),
     sa.Column("created_at", Time, nullable=False),

@@ -11,10 +11,13 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.errors import Conflict, NotFound
+from citewell.storage.account_tables import may_act
 from citewell.storage.clock import LeaseClock
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.outbox import announce, enqueue
+from citewell.storage.owners import lock_owner
+from citewell.storage.quotations import is_hidden, without_words
 from citewell.storage.webhook_tables import webhook_deliveries, webhooks
 from citewell.types import Delivery, DeliveryState, DueDelivery, EventType, OutgoingEvent, Webhook
 
@@ -23,7 +26,13 @@ MAX_WEBHOOKS = 20
 _LEASE_SECONDS = 60.0
 _DELIVERED_SECONDS = 3 * 86_400.0
 _DEAD_SECONDS = 30 * 86_400.0
-_PUBLIC = [c for c in webhooks.c if c.name not in ("secret", "turn")]
+_ENDED = "The token that it was made with has ended. Enable it again with another one."
+_WORKS = may_act(webhooks.c.owner_id, webhooks.c.made_with)
+_PUBLIC = [
+    *(c for c in webhooks.c if c.name not in ("secret", "turn", "made_with", "enabled", "problem")),
+    sa.and_(webhooks.c.enabled, _WORKS).label("enabled"),
+    sa.case((_WORKS, webhooks.c.problem), else_=_ENDED).label("problem"),
+]
 _SHOWN = [
     c for c in webhook_deliveries.c if c.name in ("id", "webhook_id", "type", "state", "attempts", "created_at", "due")
 ] + [webhook_deliveries.c.status, webhook_deliveries.c.problem]
@@ -36,9 +45,15 @@ class WebhookRepository:
         self._database = database
 
     async def create(
-        self, owner_id: str, url: str, events: Sequence[EventType], description: str, secret: str
+        self,
+        owner_id: str,
+        url: str,
+        events: Sequence[EventType],
+        description: str,
+        secret: str,
+        made_with: str | None = None,
     ) -> Webhook:
-        """A new webhook; `Conflict` when the owner has as many as one may have."""
+        """A new webhook, which ends with the token `made_with`, if there is one; `Conflict` when the owner has as many as one may have."""
         row: dict[str, Any] = {
             "id": str(uuid.uuid4()),
             "owner_id": owner_id,
@@ -50,10 +65,11 @@ class WebhookRepository:
             "created_at": time.time(),
         }
         async with self._database.write() as connection:
+            await lock_owner(connection, owner_id)
             mine = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_WEBHOOKS:
                 raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not used any more.")
-            await connection.execute(sa.insert(webhooks).values(**row, secret=secret))
+            await connection.execute(sa.insert(webhooks).values(**row, secret=secret, made_with=made_with))
         return _webhook(row)
 
     async def all(self, owner_id: str) -> list[Webhook]:
@@ -70,7 +86,7 @@ class WebhookRepository:
         return _webhook(rows[0])
 
     async def change(self, owner_id: str, webhook_id: str, **values: Any) -> Webhook:
-        """Change `url`, `events`, `description` or `enabled`; `NotFound` when it is not the owner's."""
+        """Change `url`, `events`, `description`, `enabled` or `made_with`; `NotFound` when it is not the owner's."""
         if values.get("enabled"):
             values["problem"] = ""
         async with self._database.write() as connection:
@@ -153,6 +169,9 @@ class DeliveryRepository:
         due = sa.and_(table.state == DeliveryState.PENDING, table.due <= now)
         if not await self._database.rows(sa.select(table.id).where(due).limit(1)):
             return None
+        # Waiting for somebody who is suspended takes no turn of the writer.
+        if not await self._database.rows(_waiting(due).limit(1)):
+            return None
         async with self._database.write() as connection:
             clock = await self._clock.now(connection)
             found = await _next_due(connection, due, clock)
@@ -197,11 +216,13 @@ class DeliveryRepository:
             await connection.execute(sa.update(webhook_deliveries).where(mine).values(**released))
 
     async def forget_old(self) -> int:
-        """Remove what was delivered days ago, and what was given up a month ago; returns how many."""
+        """Remove what was delivered days ago, what was given up a month ago, and what has been held for as long; returns how many."""
         table, now = webhook_deliveries.c, time.time()
         old = sa.or_(
             sa.and_(table.state == DeliveryState.DELIVERED, table.due < now - _DELIVERED_SECONDS),
             sa.and_(table.state == DeliveryState.DEAD, table.due < now - _DEAD_SECONDS),
+            # Attempts end after a day: its owner is suspended, or the token that made its webhook has ended.
+            sa.and_(table.state == DeliveryState.PENDING, table.started_at < now - _DEAD_SECONDS),
         )
         async with self._database.write() as connection:
             return (await connection.execute(sa.delete(webhook_deliveries).where(old))).rowcount
@@ -210,19 +231,30 @@ class DeliveryRepository:
 async def _next_due(connection: AsyncConnection, due: sa.ColumnElement[bool], clock: float) -> dict[str, Any] | None:
     table = webhook_deliveries.c
     busy = sa.exists().where(table.webhook_id == webhooks.c.id, table.lease_until > clock)
-    waits = sa.exists().where(table.webhook_id == webhooks.c.id, due)
-    turn = sa.select(webhooks.c.id).where(waits, sa.not_(busy)).order_by(webhooks.c.turn, webhooks.c.id).limit(1)
+    turn = _waiting(due).where(sa.not_(busy)).order_by(webhooks.c.turn, webhooks.c.id).limit(1)
     webhook_id = await connection.scalar(turn)
     columns = (table.id, table.webhook_id, webhooks.c.url, webhooks.c.secret)
+    hidden = is_hidden(webhook_deliveries, table.owner_id)
+    assert hidden is not None
     query = (
-        sa.select(*columns, table.body, table.attempts, table.started_at)
+        sa.select(*columns, table.body, table.attempts, table.started_at, hidden.label("is_hidden"))
         .join(webhooks, webhooks.c.id == table.webhook_id)
         .where(table.webhook_id == webhook_id, due)
         .order_by(table.due, table.created_at, table.id)
         .limit(1)
     )
     row = (await connection.execute(query)).mappings().first()
-    return None if row is None else dict(row)
+    if row is None:
+        return None
+    values = {str(name): value for name, value in row.items()}
+    # Checked each time that it is sent: access may have ended since it was written.
+    return without_words("webhook_deliveries", values) if values.pop("is_hidden") else values
+
+
+def _waiting(due: sa.ColumnElement[bool]) -> sa.Select[str]:
+    """The webhooks that something is due for, and whose owners may be told."""
+    waits = sa.exists().where(webhook_deliveries.c.webhook_id == webhooks.c.id, due)
+    return sa.select(webhooks.c.id).where(waits, may_act(webhooks.c.owner_id, webhooks.c.made_with))
 
 
 def _own(owner_id: str, webhook_id: str) -> sa.ColumnElement[bool]:

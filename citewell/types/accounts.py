@@ -116,6 +116,7 @@ class Principal:
 
     project_ids: limited to these projects; None for everything the owner has
     managed_by:  the owner who manages the service account, if the caller is one
+    expires_at:  when the token or JWT expires; None if it does not. A session has none: what it creates belongs to the person
     """
 
     owner_id: str
@@ -127,6 +128,7 @@ class Principal:
     is_administrator: bool = False
     name: str | None = None
     managed_by: str | None = None
+    expires_at: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

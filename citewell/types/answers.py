@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -62,6 +62,10 @@ class Citation:
             **self.provenance.to_json(),
             **picture,
         }
+
+    def emptied(self) -> Citation:
+        """Where it points to, without anything that the file says or that is said of it: of a file that is gone, or not shared any more."""
+        return replace(self, quote="", provenance=Provenance(), picture=None)
 
     @staticmethod
     def from_json(data: Mapping[str, Any]) -> Citation:

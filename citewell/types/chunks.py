@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple, cast
+from urllib.parse import quote
 
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
@@ -92,8 +93,9 @@ class OriginalPicture:
     blob: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
-        """As JSON."""
-        return {"resource_id": self.resource_id, "blob": self.blob}
+        """As JSON; `path` is where this server serves its bytes."""
+        name = "file" if self.blob is None else f"blobs/{quote(self.blob)}"
+        return {"resource_id": self.resource_id, "blob": self.blob, "path": f"/resources/{self.resource_id}/{name}"}
 
 
 @dataclass(frozen=True, slots=True)

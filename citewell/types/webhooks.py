@@ -32,11 +32,15 @@ SUBSCRIBED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingEvent:
-    """An event. `key` identifies it among its owner's events: two with one key are sent once."""
+    """An event. `key` identifies it among its owner's events: two with one key are sent once.
+
+    about: the file or message that the data describe; they are deleted with it
+    """
 
     type: EventType
     key: str
     data: JsonObject
+    about: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

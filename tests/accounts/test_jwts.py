@@ -48,10 +48,14 @@ def _rules(provider: Provider, address: str) -> JwtRules:
     return JwtRules(algorithm=provider.algorithm, keys=keys, issuer=ISSUER, audience=AUDIENCE)
 
 
+async def _subject(rules: JwtRules, token: str) -> str:
+    return (await rules.holder(token))[0]
+
+
 async def test_a_token_signed_with_a_published_key_says_who_it_is(provider: Provider, rules: JwtRules) -> None:
-    assert [await rules.subject(provider.sign(claims())) for _ in range(3)] == ["ada"] * 3
+    assert [await _subject(rules, provider.sign(claims())) for _ in range(3)] == ["ada"] * 3
     assert provider.fetched == 1
-    assert await rules.subject(provider.sign(claims(), kid=None)) == "ada"  # there is one key only
+    assert await _subject(rules, provider.sign(claims(), kid=None)) == "ada"  # there is one key only
 
 
 @pytest.mark.parametrize(
@@ -73,7 +77,7 @@ async def test_a_token_for_somebody_else_or_another_time_is_refused(changed: dic
     provider = Provider("ES256")
     provider.rotate()
     with serving(provider.app()) as address, pytest.raises(Unauthorized):
-        await _rules(provider, address).subject(provider.sign(claims(**changed)))
+        await _subject(_rules(provider, address), provider.sign(claims(**changed)))
 
 
 def _with_hmac(key: str, name: str) -> str:
@@ -100,30 +104,30 @@ async def test_the_token_has_no_say_in_how_it_is_checked(provider: Provider, rul
     ]
     for token in forged:
         with pytest.raises(Unauthorized):
-            await rules.subject(token)
-    assert await rules.subject(jwt.encode(claims(), key, provider.algorithm, headers={"kid": name})) == "ada"
+            await _subject(rules, token)
+    assert await _subject(rules, jwt.encode(claims(), key, provider.algorithm, headers={"kid": name})) == "ada"
 
 
 @pytest.mark.parametrize("token", ["", "a.b.c", "…", "a" * 10_000, ".".join(["e30"] * 3), "[].{}.x", "\0.\0.\0"])
 async def test_what_is_no_token_is_refused(token: str) -> None:
     with pytest.raises(Unauthorized):
-        await JwtRules(algorithm="HS256", secret=SECRET).subject(token)
+        await _subject(JwtRules(algorithm="HS256", secret=SECRET), token)
 
 
 async def test_a_new_key_counts_at_once_and_made_up_key_ids_fetch_nothing(
     provider: Provider, rules: JwtRules, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     old = provider.sign(claims())
-    assert await rules.subject(old) == "ada"
+    assert await _subject(rules, old) == "ada"
     for number in range(20):
         with pytest.raises(Unauthorized):
-            await rules.subject(provider.sign(claims(), kid=f"made up {number}"))
+            await _subject(rules, provider.sign(claims(), kid=f"made up {number}"))
     assert provider.fetched == 1
     provider.rotate()
     monkeypatch.setattr(jwts, "_RETRY_SECONDS", 0.0)
-    assert await rules.subject(provider.sign(claims(sub="ben"))) == "ben"
+    assert await _subject(rules, provider.sign(claims(sub="ben"))) == "ben"
     with pytest.raises(Unauthorized):
-        await rules.subject(old)
+        await _subject(rules, old)
 
 
 async def test_a_key_that_is_withdrawn_counts_until_the_keys_are_fetched_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -131,13 +135,13 @@ async def test_a_key_that_is_withdrawn_counts_until_the_keys_are_fetched_again(m
     provider.rotate()
     with serving(provider.app()) as address:
         rules, old = _rules(provider, address), provider.sign(claims())
-        await rules.subject(old)
+        await _subject(rules, old)
         provider.rotate()
-        assert await rules.subject(old) == "ada"
+        assert await _subject(rules, old) == "ada"
         monkeypatch.setattr(jwts, "_FRESH_SECONDS", 0.0)
         monkeypatch.setattr(jwts, "_RETRY_SECONDS", 0.0)
         with pytest.raises(Unauthorized):
-            await rules.subject(old)
+            await _subject(rules, old)
 
 
 _ODD = {
@@ -160,13 +164,13 @@ async def test_while_the_provider_is_out_of_order_known_keys_count_and_unknown_o
     with serving(provider.app()) as address:
         rules, token = _rules(provider, address), provider.sign(claims())
         with pytest.raises(Unavailable):
-            await rules.subject(token)
+            await _subject(rules, token)
         monkeypatch.setattr(jwts, "_RETRY_SECONDS", 0.0)
         provider.answer = None
-        assert await rules.subject(token) == "ada"
+        assert await _subject(rules, token) == "ada"
         provider.answer = _ODD[answer]
         monkeypatch.setattr(jwts, "_FRESH_SECONDS", 0.0)
-        assert await rules.subject(token) == "ada"
+        assert await _subject(rules, token) == "ada"
 
 
 async def test_keys_of_other_kinds_are_left_out() -> None:
@@ -180,7 +184,7 @@ async def test_keys_of_other_kinds_are_left_out() -> None:
     with serving(provider.app()) as address:
         for kid in (name, "for encryption", "bad"):
             with pytest.raises(Unauthorized):
-                await _rules(provider, address).subject(provider.sign(claims(), kid=kid))
+                await _subject(_rules(provider, address), provider.sign(claims(), kid=kid))
 
 
 _JWKS = {"jwt_jwks_url": "https://id.example.org/jwks", "jwt_algorithm": "RS256"}
@@ -223,3 +227,9 @@ def test_settings_that_would_let_the_wrong_people_in_are_refused(given: dict[str
 )
 def test_sound_settings_are_taken(given: dict[str, str]) -> None:
     assert load_settings(**given)
+
+
+async def test_a_jwt_says_until_when_it_is_valid() -> None:
+    ends_at = int(time.time()) + 300
+    token = jwt.encode({"sub": "ada", "exp": ends_at}, SECRET, algorithm="HS256")
+    assert await JwtRules(algorithm="HS256", secret=SECRET).holder(token) == ("ada", float(ends_at))

@@ -208,7 +208,7 @@ async def test_a_message_that_is_put_off_is_sent_again(settings: Settings) -> No
             data=settings.data, accounts=True, sign_up="open", public_url="http://127.0.0.1:8000", **fields
         )
         async with open_password_resets(sends) as opened:
-            resets = replace(opened, pauses=(0.01, 0.01))
+            resets = replace(opened, pauses=(0.01, 0.01), delays=(0.0, 0.0))
             email = await ready(resets)
             await resets.ask(email, SOMEBODY)
             await resets.sent()

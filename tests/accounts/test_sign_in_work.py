@@ -1,7 +1,9 @@
-"""A failed sign-in is the same work whether or not there is such an account, so that its time does not tell; and it cannot fill the audit log."""
+"""A failed sign-in and a forgotten password are the same work whether or not there is such an account, so that their time does not tell; and neither
+can fill the audit log."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -61,7 +63,8 @@ class Door:
 
 @pytest.fixture
 async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    app = build(load_settings(data=tmp_path / "data", accounts=True, sign_up="open", workers=0))
+    mail = {"smtp_url": "smtp://127.0.0.1:1", "mail_from": "c@example.org", "public_url": "http://127.0.0.1:8000"}
+    app = build(load_settings(data=tmp_path / "data", accounts=True, sign_up="open", workers=0, **mail))
     transport = httpx.ASGITransport(app)
     async with (
         app.router.lifespan_context(app),
@@ -87,6 +90,20 @@ async def test_the_same_statements_run_for_an_account_and_for_none(door: Door) -
         assert found == executed[email]
     assert any("audit_log" in statement for statement in executed[ADA])
     assert executed[ADA] == executed["nobody@example.org"] == executed["else@example.org"]
+
+
+async def test_the_same_statements_run_when_a_reset_is_asked_for_an_account_and_for_none(door: Door) -> None:
+    """Until the message is sent, which is seconds later."""
+    executed: list[tuple[int, list[str]]] = []
+    for email in ("nobody@example.org", "else@example.org", ADA, "other@example.org", ADA):
+        before = door.database.writes
+        with door.statements() as found:
+            response = await door.client.post("/account/password-reset", json={"email": email})
+            assert response.status_code == 202, response.text
+            await asyncio.sleep(0.2)  # whatever the request has left to be done
+        executed.append((door.database.writes - before, found))
+    assert any("INTO password_resets" in statement for statement in executed[0][1])
+    assert executed[1:] == executed[1:2] * 4
 
 
 async def test_guessing_from_one_network_does_not_fill_the_log(door: Door, monkeypatch: pytest.MonkeyPatch) -> None:

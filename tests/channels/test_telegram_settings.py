@@ -93,7 +93,7 @@ async def test_a_webhook_that_telegram_refuses_is_named_at_the_start(tmp_path: P
 async def test_files_expire_by_themselves_announced_first_and_deleted_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("FILE_TTL", "0.0015")  # hours: a few seconds
+    monkeypatch.setenv("CITEWELL_TELEGRAM_FILE_TTL", "0.0015")  # hours: a few seconds
     async with world(tmp_path / "data", telegram_access="everyone") as opened:
         services, ann = opened.services, Person(server=opened.server, id=33)
         owner = await services.telegram.owner_of(ann.id)

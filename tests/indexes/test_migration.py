@@ -155,14 +155,15 @@ async def test_a_changed_setting_builds_beside_and_switches_when_the_new_index_i
         assert services.search.indexes.active.embedder.fingerprint.model == "newer"
 
 
-async def test_a_damaged_index_is_set_aside_and_filled_again_from_sql(tmp_path: Path) -> None:
+@pytest.mark.parametrize("damaged", ["*", "current"])
+async def test_a_damaged_index_is_set_aside_and_filled_again_from_sql(tmp_path: Path, damaged: str) -> None:
     settings = load_settings(data=tmp_path, workers=0)
     async with open_services(settings) as services:
         await services.resources.add_records(services.local_owner, RECORDS)
     folder = next((tmp_path / "indexes").iterdir())
-    for path in folder.rglob("*"):
+    for path in folder.rglob(damaged):
         if path.is_file():
-            path.write_bytes(b"damaged")
+            path.write_bytes(b"\xffdamaged")
     async with open_services(settings) as services:
         await until_whole(services)
         assert await _found(services, "lamp") == "0"

@@ -14,6 +14,7 @@ from citewell.disk import DiskReserve
 from citewell.errors import LeaseLost
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
+from citewell.ingest.journal import BlobJournal
 from citewell.storage.database import Database
 from citewell.storage.jobs import JobRepository
 from citewell.storage.quotas import QuotaRepository
@@ -58,16 +59,24 @@ class _Setting:
         return job, await self.resources.get(job.owner_id, job.resource_id)
 
     def adoption(self, blobs: LocalBlobStore | None = None) -> Adoption:
-        kept = blobs or LocalBlobStore(self.folder / "blobs")
+        kept, journal = blobs or LocalBlobStore(self.folder / "blobs"), BlobJournal(self.folder / "journal")
         capture = Capture(
             resources=self.resources,
             quotas=self.quotas,
             blobs=kept,
+            journal=journal,
             spool_folder=self.folder / "spool",
             max_bytes=1_000,
             space=DiskReserve(self.folder, 0),
         )
-        return Adoption(resources=self.resources, jobs=self.jobs, blobs=kept, capture=capture, quotas=self.quotas)
+        return Adoption(
+            resources=self.resources,
+            jobs=self.jobs,
+            blobs=kept,
+            journal=journal,
+            capture=capture,
+            quotas=self.quotas,
+        )
 
     def children(self) -> tuple[list[ChildFile], Path]:
         """As the parser leaves them, again and again."""

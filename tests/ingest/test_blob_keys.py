@@ -15,6 +15,7 @@ from citewell.disk import DiskReserve
 from citewell.errors import Conflict, NotFound
 from citewell.ingest.blob_keys import extracted_key, original_key, prefixes_of
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ingest.journal import BlobJournal
 from citewell.storage.database import Database
 from citewell.storage.owners import OwnerRepository
 from citewell.storage.projects import ProjectRepository
@@ -69,6 +70,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[_Desk]:
     capture = Capture(
         resources=resources,
         blobs=blobs,
+        journal=BlobJournal(tmp_path / "journal"),
         spool_folder=tmp_path / "spool",
         max_bytes=1_000,
         space=DiskReserve(tmp_path, 0),

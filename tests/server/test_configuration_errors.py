@@ -62,9 +62,13 @@ BAD: dict[str, tuple[dict[str, str], str, str]] = {
         "CHUNK_SIZE_TOKENS",
         "characters",
     ),
-    "database": ({"DATABASE_URL": "not a url"}, "DATABASE_URL", "postgresql://"),
-    "database of another kind": ({"DATABASE_URL": "mysql://h/d"}, "DATABASE_URL", "postgresql://"),
-    "database port": ({"DATABASE_URL": "postgresql://u:geheim@h:x/d"}, "DATABASE_URL", "postgresql://"),
+    "database": ({"CITEWELL_DATABASE_URL": "not a url"}, "CITEWELL_DATABASE_URL", "postgresql://"),
+    "database of another kind": ({"CITEWELL_DATABASE_URL": "mysql://h/d"}, "CITEWELL_DATABASE_URL", "postgresql://"),
+    "database port": (
+        {"CITEWELL_DATABASE_URL": "postgresql://u:geheim@h:x/d"},
+        "CITEWELL_DATABASE_URL",
+        "postgresql://",
+    ),
     "empty database": ({"CITEWELL_DATABASE_URL": ""}, "CITEWELL_DATABASE_URL", "empty"),
     "chat address": ({"OPENAI_BASE_URL": "localhost:11434/v1"}, "OPENAI_BASE_URL", "http://"),
     "chat address port": ({"CITEWELL_CHAT_BASE_URL": "http://h:99999"}, "CITEWELL_CHAT_BASE_URL", "http://"),
@@ -241,8 +245,10 @@ def test_a_missing_package_is_one_line_that_says_how_to_install_it(command: str,
 
 def test_postgres_without_its_package_is_one_line(tmp_path: Path) -> None:
     code = WITHOUT.format(names=["asyncpg"])
-    done = run(tmp_path, "serve", "--data", "data", "--port", "0", code=code, DATABASE_URL="postgresql://u@h/d")
-    refused(done, "DATABASE_URL", "asyncpg", "pip install 'citewell[postgres]'")
+    done = run(
+        tmp_path, "serve", "--data", "data", "--port", "0", code=code, CITEWELL_DATABASE_URL="postgresql://u@h/d"
+    )
+    refused(done, "CITEWELL_DATABASE_URL", "asyncpg", "pip install 'citewell[postgres]'")
 
 
 @pytest.mark.parametrize(
@@ -254,8 +260,8 @@ def test_postgres_without_its_package_is_one_line(tmp_path: Path) -> None:
     ],
 )
 def test_a_database_that_cannot_be_reached_is_one_line(tmp_path: Path, url: str, code: int) -> None:
-    done = run(tmp_path, "serve", "--data", "data", "--port", "0", DATABASE_URL=url)
-    assert "geheim" not in refused(done, "DATABASE_URL", code=code)
+    done = run(tmp_path, "serve", "--data", "data", "--port", "0", CITEWELL_DATABASE_URL=url)
+    assert "geheim" not in refused(done, "CITEWELL_DATABASE_URL", code=code)
 
 
 def test_a_vector_store_that_is_away_at_the_start_is_one_line_and_no_error_of_the_configuration(tmp_path: Path) -> None:
@@ -271,7 +277,8 @@ def test_a_vector_store_that_is_away_at_the_start_is_one_line_and_no_error_of_th
 
 def test_a_database_that_refuses_is_one_line(tmp_path: Path, postgres: str) -> None:
     refused(
-        run(tmp_path, "ls", "--data", "data", DATABASE_URL=postgres.replace("/postgres?", "/none?")), "DATABASE_URL"
+        run(tmp_path, "ls", "--data", "data", CITEWELL_DATABASE_URL=postgres.replace("/postgres?", "/none?")),
+        "CITEWELL_DATABASE_URL",
     )
 
 

@@ -99,13 +99,29 @@ async def test_uploads_are_refused_reading_goes_on_and_work_is_taken_up_again(
         assert not list((tmp_path / "data" / "uploads").iterdir())
         assert (await client.post("/search", json={"query": "harbour keys"})).json()["hits"]
         assert (await client.get(f"/resources/{first}/file")).content == b"The harbour master keeps the keys."
-        assert (await client.delete(f"/resources/{first}")).status_code == 507
-        assert (await client.get(f"/resources/{first}")).status_code == 200
+        ready = await client.get("/ready")
+        assert (ready.status_code, ready.json()["parts"]["disk"]["ok"]) == (503, False)
+        assert "disk is full" in ready.json()["parts"]["disk"]["note"]
+        deleted = await client.delete(f"/resources/{first}")
+        assert deleted.status_code == 200, "deleting makes room"
+        assert deleted.json()["vectors_left"] > 0
+        assert (await client.get(f"/resources/{first}")).status_code == 404
+        assert not list((tmp_path / "data" / "blobs").glob(f"*/{first}/*/*"))
+        assert first not in {
+            hit["resource_id"] for hit in (await client.post("/search", json={"query": "harbour keys"})).json()["hits"]
+        }
         await asyncio.sleep(3)
         reported.is_full = False
         assert (await _terminal(client, accepted))["status"] == "indexed"
         assert (await _upload(client, "third.txt", b"Cod is landed on Fridays.")).status_code == 201
-        assert (await client.delete(f"/resources/{first}")).json()["vectors_left"] == 0
+        assert (await client.delete(f"/resources/{accepted}")).json()["vectors_left"] == 0
+        assert (await client.get("/ready")).json()["parts"]["disk"]["ok"]
+    async with _serving(tmp_path / "data"):
+        pass
+    async with _serving(tmp_path / "data") as client:
+        points = (await client.get("/metrics")).text.split("\ncitewell_index_points ")[1]
+        chunks = (await client.get("/metrics")).text.split("\ncitewell_chunks ")[1]
+        assert points.split()[0] == chunks.split()[0], "the vectors of the first file are gone, too"
     waits = [record for record in caplog.records if record.name == "citewell.ingest.workers" and record.levelno >= 40]
     assert len(waits) <= 2, "one line when work begins to wait, one for the stage that met it"
     assert not [record for record in caplog.records if record.exc_info]

@@ -123,6 +123,7 @@ UNSCOPED: dict[str, str] = {
     "TelegramLinkRepository.redeem": "the code says whose it is",
     "TelegramLinkRepository.count_guess": _SHARED,
     "TelegramLinkRepository.owner_of": "by a user's id, for which Telegram vouches",
+    "TelegramLinkRepository.is_linked": "by a user's id, for which Telegram vouches",
     "TelegramInboxRepository.keep": _TELEGRAM,
     "TelegramInboxRepository.pending": _TELEGRAM,
     "TelegramInboxRepository.note": _TELEGRAM,
@@ -134,6 +135,7 @@ UNSCOPED: dict[str, str] = {
     "TelegramChatRepository.unfinished": _TELEGRAM,
     "TelegramChatRepository.expiring": _TELEGRAM,
     "TelegramChatRepository.change_file": _TELEGRAM,
+    "TelegramChatRepository.may_be_told": _TELEGRAM,
     "IndexRepository.activate": _SHARED,
     "IndexRepository.active": _SHARED,
     "IndexRepository.all": _SHARED,
@@ -171,6 +173,7 @@ UNSCOPED: dict[str, str] = {
     "WaitingVectorRepository.prefer": "by ids of chunks that a search of the owner has found",
     "OwnerRepository.ensure": "makes owners",
     "OwnerRepository.principal_of": "finds the owner",
+    "OwnerRepository.is_valid": "by the id of the token that a request under way came with",
     "PersonRepository.create": _SIGNING_IN,
     "PersonRepository.exist": _SIGNING_IN,
     "PersonRepository.by_email": _SIGNING_IN,
@@ -415,6 +418,8 @@ async def _(world: World) -> None:
 async def _(world: World) -> None:
     triggers = TriggerRepository(world.database)
     await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash")
+    # One that has ended is removed when its own owner makes another.
+    await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash", "no token")
     with pytest.MonkeyPatch.context() as patch:  # how many one may have does not depend on what others have
         patch.setattr("citewell.storage.triggers.MAX_TRIGGERS", 1)
         async with world.unchanged():
@@ -754,7 +759,7 @@ async def _(world: World) -> None:
 @isolates(InvitationRepository.all)
 async def _(world: World) -> None:
     invitations = InvitationRepository(world.database)
-    made, _ = await invitations.create(world.ada.owner, 60, None, None, None)
+    made, _ = await invitations.create(world.ada.owner, 60, None, world.ada.project, Role.VIEWER)
     assert await invitations.all(world.ben.owner) == []
     assert await invitations.all(world.ada.owner) == [made]
 
@@ -762,7 +767,7 @@ async def _(world: World) -> None:
 @isolates(InvitationRepository.revoke)
 async def _(world: World) -> None:
     invitations = InvitationRepository(world.database)
-    made, _ = await invitations.create(world.ada.owner, 60, None, None, None)
+    made, _ = await invitations.create(world.ada.owner, 60, None, world.ada.project, Role.VIEWER)
     async with world.refused():
         await invitations.revoke(world.ben.owner, made.id)
     await invitations.revoke(world.ada.owner, made.id)
@@ -1849,6 +1854,13 @@ async def _(world: World) -> None:
             found |= {value for value in row.values() if isinstance(value, str)}
     assert {world.ben.resource, world.ben.answer.id} <= found
     assert not {world.ada.owner, world.ada.resource, world.ada.thread.id, world.ada.answer.id} & found
+
+
+@isolates(OwnerDataRepository.withdraw_quotations)
+async def _(world: World) -> None:
+    async with world.unchanged():
+        found = await OwnerDataRepository(world.database).withdraw_quotations(world.ben.owner)
+    assert (found.citations, found.answers) == (0, 0)
 
 
 @isolates(OwnerDataRepository.resource_ids)

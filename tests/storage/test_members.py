@@ -105,3 +105,38 @@ async def test_an_invitation_that_makes_no_account_is_not_used_up(database: Data
     with pytest.raises(Forbidden):
         await PersonRepository(database).create(new, secret, needs_invitation=True)
     assert len(await InvitationRepository(database).all(ada.owner)) == 1
+
+
+@pytest.mark.parametrize("role", [Role.OWNER, Role.EDITOR, None])
+async def test_an_invitation_by_a_member_works_as_long_as_the_member_has_the_role_of_an_owner(
+    database: Database, role: Role | None
+) -> None:
+    ada, members, found = await add_estate(database, "ada"), MemberRepository(database), InvitationRepository(database)
+    ben, carl = [await OwnerRepository(database).ensure(name) for name in ("ben", "carl")]
+    await found.accept(ben, "ben@example.org", await _invited(database, ada))
+    await members.set_role(ada.owner, ada.project, ben, Role.OWNER)
+    made, secret = await found.create(ada.owner, 60, None, ada.project, Role.VIEWER, invited_by=ben)
+    assert await found.all(ada.owner) == await found.all(ben) == [made]
+    if role is None:
+        await members.remove(ada.owner, ada.project, ben)
+    else:
+        await members.set_role(ada.owner, ada.project, ben, role)
+    if role is Role.OWNER:
+        await found.accept(carl, "carl@example.org", secret)
+    else:
+        with pytest.raises(Forbidden):
+            await found.accept(carl, "carl@example.org", secret)
+    assert (carl in {one.owner_id for one in await members.all(ada.owner, ada.project)}) is (role is Role.OWNER)
+
+
+async def test_the_owner_of_a_project_takes_back_what_a_member_offers_and_never_joins_it(database: Database) -> None:
+    ada, members, found = await add_estate(database, "ada"), MemberRepository(database), InvitationRepository(database)
+    ben = await OwnerRepository(database).ensure("ben")
+    await found.accept(ben, "ben@example.org", await _invited(database, ada))
+    await members.set_role(ada.owner, ada.project, ben, Role.OWNER)
+    _, secret = await found.create(ada.owner, 60, None, ada.project, Role.VIEWER, invited_by=ben)
+    await found.accept(ada.owner, "ada@example.org", secret)
+    assert [one.owner_id for one in await members.all(ada.owner, ada.project)] == [ben]
+    made, _ = await found.create(ada.owner, 60, None, ada.project, Role.VIEWER, invited_by=ben)
+    await found.revoke(ada.owner, made.id)
+    assert await found.all(ben) == []

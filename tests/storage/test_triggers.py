@@ -12,7 +12,7 @@ from citewell.errors import Conflict, InvalidInput, NotFound, Unauthorized, Unav
 from citewell.features.triggers.service import TriggerService
 from citewell.storage.database import Database
 from citewell.storage.owners import OwnerRepository
-from citewell.storage.triggers import TriggerRepository
+from citewell.storage.triggers import MAX_TRIGGERS, TriggerRepository
 from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
 
 
@@ -138,3 +138,11 @@ async def test_a_project_bounds_what_a_trigger_reaches(database: Database) -> No
     assert [one[-1] for one in parts.done] == ["Coast", "Coast"]
     with pytest.raises(InvalidInput, match="thread_id"):
         await service.result(trigger, "Why?", "thread", None)
+
+
+async def test_no_more_triggers_are_made_than_an_owner_may_have_however_many_ask_at_once(database: Database) -> None:
+    owner, triggers = await OwnerRepository(database).ensure("ada"), TriggerRepository(database)
+    work = [triggers.create(owner, TriggerKind.RESULT, "t", None, "hash") for _ in range(MAX_TRIGGERS + 12)]
+    refused = [one for one in await asyncio.gather(*work, return_exceptions=True) if isinstance(one, Conflict)]
+    assert len(await triggers.all(owner)) == MAX_TRIGGERS
+    assert len(refused) == 12

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import time
 from collections.abc import Mapping
@@ -339,6 +340,19 @@ async def test_what_is_settled_is_forgotten_after_some_days(database: Database) 
     assert await queue.forget_old() == 1
 
 
+async def test_what_was_held_for_a_month_is_forgotten_unsent(database: Database) -> None:
+    owner, _ = await add_resource(database, "ada")
+    await register(database, owner)
+    await finish(database, Status.INDEXED)
+    queue = DeliveryRepository(database)
+    async with database.write() as connection:
+        await connection.execute(sa.update(webhook_deliveries).values(started_at=time.time() - 29 * 86_400))
+    assert await queue.forget_old() == 0
+    async with database.write() as connection:
+        await connection.execute(sa.update(webhook_deliveries).values(started_at=time.time() - 31 * 86_400))
+    assert await queue.forget_old() == 1
+
+
 async def test_webhooks_are_few_and_go_with_what_waits_for_them(database: Database) -> None:
     owner, _ = await add_resource(database, "ada")
     made = [await register(database, owner) for _ in range(MAX_WEBHOOKS)]
@@ -351,3 +365,11 @@ async def test_webhooks_are_few_and_go_with_what_waits_for_them(database: Databa
     assert await told(database, owner) == []
     with pytest.raises(NotFound):
         await WebhookRepository(database).delete(owner, made[0].id)
+
+
+async def test_no_more_webhooks_are_made_than_an_owner_may_have_however_many_ask_at_once(database: Database) -> None:
+    owner, _ = await add_resource(database, "ada")
+    work = [register(database, owner) for _ in range(MAX_WEBHOOKS + 12)]
+    refused = [one for one in await asyncio.gather(*work, return_exceptions=True) if isinstance(one, Conflict)]
+    assert len(await WebhookRepository(database).all(owner)) == MAX_WEBHOOKS
+    assert len(refused) == 12

@@ -9,9 +9,14 @@ from citewell.errors import InvalidInput, NotFound
 _KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
 
 
+def is_key(key: str) -> bool:
+    """Whether blobs have such keys: none that could leave its folder or means something to a store."""
+    return _KEY.fullmatch(key) is not None
+
+
 def checked_key(key: str) -> str:
-    """The key itself; `InvalidInput` for one that could leave its folder or means something to a store."""
-    if not _KEY.fullmatch(key):
+    """The key itself; `InvalidInput` for what is none."""
+    if not is_key(key):
         raise InvalidInput(f"Not a blob key: {key!r}")
     return key
 

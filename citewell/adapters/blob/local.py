@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from citewell.adapters.blob.keys import checked_key, missing_blob
+from citewell.adapters.blob.keys import checked_key, is_key, missing_blob
 from citewell.disk import disk_errors
 from citewell.errors import DamagedFile
 from citewell.settings import LocalBlobs
@@ -76,7 +76,7 @@ class LocalBlobStore:
         await asyncio.to_thread(_remove, self._path(key), self._folder)
 
     async def list(self, prefix: str) -> list[str]:
-        """All keys that begin with `prefix`, sorted."""
+        """All keys that begin with `prefix`, sorted; what else lies in the folder is not Citewell's."""
         return await asyncio.to_thread(_keys, self._folder, prefix)
 
 
@@ -84,6 +84,7 @@ def _install(source: Path, target: Path) -> None:
     new = list(itertools.takewhile(lambda folder: not folder.exists(), target.parents))
     target.parent.mkdir(parents=True, exist_ok=True)
     with source.open("rb") as file:
+        os.fchmod(file.fileno(), 0o600)
         os.fsync(file.fileno())
     source.replace(target)
     # The file's entry, and those of the folders that were made for it.
@@ -109,7 +110,7 @@ def _remove(path: Path, top: Path) -> None:
 def _keys(folder: Path, prefix: str) -> list[str]:
     start = folder / prefix.rsplit("/", 1)[0] if "/" in prefix else folder
     found = (p.relative_to(folder).as_posix() for p in start.rglob("*") if p.is_file())
-    return sorted(key for key in found if key.startswith(prefix))
+    return sorted(key for key in found if key.startswith(prefix) and is_key(key))
 
 
 def build(settings: LocalBlobs) -> LocalBlobStore:

@@ -76,7 +76,7 @@ class ObjectBlobStore:
     @asynccontextmanager
     async def local_copy(self, key: str) -> AsyncGenerator[Path]:
         """A copy that lasts as long as the block."""
-        self._scratch.mkdir(parents=True, exist_ok=True)
+        self._scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         copy = self._scratch / f"{uuid.uuid4().hex}.blob"
         try:
             with disk_errors():

@@ -18,7 +18,6 @@ from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, o
 from citewell.adapters.http import SECONDS, WHOLE_SECONDS, malformed, too_slow
 from citewell.adapters.keys import require_key
 from citewell.errors import CitewellError
-from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind
 from citewell.settings import OpenAIEmbedding
 
@@ -67,8 +66,7 @@ class OpenAIEmbedder:
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
             raise _ours(error) from error
         # Compatible servers leave out what the package's types promise.
-        usage, data = getattr(answer, "usage", None), getattr(answer, "data", None)
-        tokens_used(getattr(usage, "prompt_tokens", None))
+        data = getattr(answer, "data", None)
         rows = ordered([(item.index, item.embedding) for item in data or ()], len(texts))
         return unit_rows(rows, self.fingerprint.dimensions)
 

@@ -11,7 +11,6 @@ from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, sendable, unit_rows
 from citewell.adapters.http import ProviderHttp, malformed
 from citewell.adapters.keys import require_key
-from citewell.metering import tokens_used
 from citewell.ports import CallLimits, FloatMatrix, TextKind
 from citewell.settings import PineconeEmbedding, StoreEmbedding
 
@@ -53,7 +52,6 @@ class PineconeEmbedder:
         )
         try:
             rows = [item["values"] for item in answer["data"]]
-            tokens_used(answer["usage"]["total_tokens"])
         except (KeyError, TypeError):
             raise malformed("`data` or `usage` is missing") from None
         if len(rows) != len(texts):

@@ -12,7 +12,6 @@ from citewell.adapters.embedder.counting import ApproximateTokenizer
 from citewell.adapters.embedder.remote import ChosenModel, ModelFacts, choose, ordered, sendable, unit_rows
 from citewell.adapters.http import ProviderHttp, malformed
 from citewell.adapters.keys import require_key
-from citewell.metering import tokens_used
 from citewell.ports import CallLimits, Capability, FloatMatrix, ImageInput, Pictured, TextKind
 from citewell.settings import VoyageEmbedding
 
@@ -74,7 +73,6 @@ class VoyageEmbedder:
         answer = await self._http.post(path, body)
         try:
             rows = [(item["index"], item["embedding"]) for item in answer["data"]]
-            tokens_used(answer["usage"]["total_tokens"])
         except (KeyError, TypeError):
             raise malformed("`data` or `usage` is missing") from None
         return unit_rows(ordered(rows, count), dimensions)

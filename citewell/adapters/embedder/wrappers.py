@@ -19,6 +19,7 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
+from citewell.metering import current_tally, embedding_tokens, embedding_usage, spend
 from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, Pictured, TextKind
 
 _MAX_REJECTED = 4
@@ -184,6 +185,9 @@ class CachingEmbedder(EmbedderWrapper):
 
     Queries, and the sentences compared with them, are not written to the cache. The most recent ones are kept in this process,
     because a conversation returns to its subject.
+
+    The cache serves all owners, so what it holds is charged as if it had been embedded now: otherwise an owner's usage would
+    show that somebody else has the same text.
     """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
@@ -211,6 +215,7 @@ class CachingEmbedder(EmbedderWrapper):
     ) -> FloatMatrix:
         fingerprint = str(self.fingerprint)
         known = await self._cache.get(fingerprint, list(dict.fromkeys(keys)))
+        await self._charge([one for key, one in dict(zip(keys, inputs, strict=True)).items() if key in known])
         missing = {key: one for key, one in zip(keys, inputs, strict=True) if key not in known}
         names = list(missing)
         try:
@@ -224,6 +229,11 @@ class CachingEmbedder(EmbedderWrapper):
             raise TextsRejected(error.message, indices=indices) from error
         return np.stack([known[key] for key in keys]).astype(np.float32, copy=False)
 
+    async def _charge(self, known: Sequence[str | Pictured]) -> None:
+        if known and current_tally() is not None:
+            tokens = await asyncio.to_thread(embedding_tokens, self, known)
+            spend(embedding_usage(self.fingerprint, tokens, len(known)))
+
     async def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
         """As `citewell.ports.PlanningEmbedder.plan`: texts in the cache, and repeated ones, take nothing."""
         by_key = {text_key(text): text for text in texts}
@@ -233,6 +243,7 @@ class CachingEmbedder(EmbedderWrapper):
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
         known = {text: self._asked[text] for text in texts if text in self._asked}
+        await self._charge(list(known))
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             vectors = await self.inner.embed(new, "query")

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from pathlib import Path
 
+from citewell.errors import Unavailable
+
 _POINTER = "current"
 _PREFIX = "shard-"
+_SHARD = re.compile(rb"shard-[0-9]{1,9}")
 _PIECE = 1 << 20
 
 
@@ -20,9 +24,16 @@ class ShardFolder:
         self._sole_owner = folder / "sole-owner"
 
     def current(self) -> Path | None:
-        """The current shard; None in a new folder."""
-        pointer = self._folder / _POINTER
-        return self._folder / pointer.read_text(encoding="ascii").strip() if pointer.exists() else None
+        """The current shard; None in a new folder. `Unavailable` where the file that names it is damaged."""
+        try:
+            name = (self._folder / _POINTER).read_bytes().strip()
+        except FileNotFoundError:
+            return None
+        except IsADirectoryError:
+            name = b""
+        if not _SHARD.fullmatch(name):
+            raise Unavailable(f"The index in {self._folder} cannot be opened: its file {_POINTER!r} is damaged.")
+        return self._folder / name.decode()
 
     def next(self) -> Path:
         """A path for a new shard."""

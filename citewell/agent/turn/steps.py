@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 from citewell.agent.offload import offload
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
+from citewell.agent.tables.run.engine import UnusableTable
 from citewell.agent.turn.specs import MAX_TOP_K
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.tools import Toolbox, search_call
@@ -49,23 +50,36 @@ async def first_calls(
     turn: TurnState, toolbox: Toolbox, planners: Planners | None, beside: str = ""
 ) -> tuple[ToolCall, ...]:
     """What a question needs in any case: the table query that the rules read from it, else a search (`search_calls`)."""
-    tables = await toolbox.tables(turn)
+    tables = list(await toolbox.tables(turn))
     if tables and planners is not None:
-        owner_id = turn.request.owner_id
+        scope = turn.request.scope.resource_ids
+        only = scope is not None and set(scope) <= {table.resource_id for table in tables}
         with turn.timed("plan_table_query"):
-            drawn = await planners.pictures.consider(owner_id, turn.question, tables)
-            if isinstance(drawn, PlannedPicture):
-                turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
-                return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
-            scope = turn.request.scope.resource_ids
-            only = scope is not None and set(scope) <= {table.resource_id for table in tables}
-            turn.table_plan = drawn or await _plan_of_table(turn, planners.tables, tables, only=only)
+            drawn = await _plan(turn, planners, tables, only=only)
+        if drawn is not None:
+            turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
+            return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
         if isinstance(turn.table_plan, Planned):
             turn.stage = NextStep.READ_ROWS
             return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
     return await search_calls(turn, beside)
+
+
+async def _plan(turn: TurnState, planners: Planners, tables: list[TableInfo], *, only: bool) -> PlannedPicture | None:
+    """The picture that is asked for; else the plan of a query, if any, is put down in the turn. Tables that cannot be used are left out."""
+    while tables:
+        try:
+            drawn = await planners.pictures.consider(turn.request.owner_id, turn.question, tables)
+            if isinstance(drawn, PlannedPicture):
+                return drawn
+            turn.table_plan = drawn or await _plan_of_table(turn, planners.tables, tables, only=only)
+            return None
+        except UnusableTable as error:
+            turn.notices[error.notice] = None
+            tables.remove(error.table)
+    return None
 
 
 async def _plan_of_table(

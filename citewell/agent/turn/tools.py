@@ -10,7 +10,14 @@ from typing import cast
 from citewell.agent.citations.provenance import provenance_words
 from citewell.agent.interface import Library, PictureFiles, Searcher, Source, Tables, WholeFiles
 from citewell.agent.tables.query.typed import parse_query
-from citewell.agent.tables.run.engine import TableEngine, find_table, table_key, table_name
+from citewell.agent.tables.run.engine import (
+    TableEngine,
+    UnusableTable,
+    faults_of,
+    find_table,
+    table_key,
+    table_name,
+)
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.agent.turn.arguments import (
     allowed_instead,
@@ -39,7 +46,6 @@ from citewell.errors import (
     DamagedFile,
     InvalidInput,
     NotFound,
-    UnreadableCopy,
     named,
 )
 from citewell.filters import parse_filters
@@ -127,7 +133,7 @@ class Toolbox:
         try:
             check_arguments(f"`{spec.name}`", spec.parameters, call.arguments)
             return await handler(turn, call)
-        except (InvalidInput, NotFound, Conflict, DamagedFile, UnreadableCopy) as error:
+        except (InvalidInput, NotFound, Conflict, DamagedFile) as error:
             return ToolResult(call, f"That does not work: {error.message}{allowed_instead(error)}", failed=True)
 
     async def tables(self, turn: TurnState) -> Sequence[TableInfo]:
@@ -197,10 +203,15 @@ class Toolbox:
         assert self._tables is not None
         table = find_table(await self._tables.list_tables(turn.request.owner_id, scope), query.source)
         with turn.timed("query_table"):
-            result = await self._engine.run(turn.request.owner_id, table, query)
-        sources = turn.book.add(row_hits(turn.request.owner_id, result))
-        text = f"{table_name(table)}, all {table.rows:,} rows read:\n{result_text(result, [s.n for s in sources])}"
-        return ToolResult(call, text, sources, result)
+            try:
+                with faults_of(table, but=InvalidInput):
+                    result = await self._engine.run(turn.request.owner_id, table, query)
+                    sources = turn.book.add(row_hits(turn.request.owner_id, result))
+                    rows = result_text(result, [s.n for s in sources])
+            except UnusableTable as error:
+                turn.notices[error.notice] = None
+                return ToolResult(call, f"That does not work: {error.reason}", failed=True)
+        return ToolResult(call, f"{table_name(table)}, all {table.rows:,} rows read:\n{rows}", sources, result)
 
     async def _list_resources(self, turn: TurnState, call: ToolCall) -> ToolResult:
         assert self._library is not None

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from random import SystemRandom
 from typing import Protocol
 
 from citewell.errors import Forbidden, NotFound, ProviderError, ProviderUnavailable
@@ -25,6 +26,8 @@ _OFF = "This server sends no mail. Ask its operator for a link, which `citewell 
 _OVER = "This link is not valid any more. Ask for another one."
 # Mail servers put off what they do not know yet (RFC 5321, section 4.5.4.1).
 _PAUSES = (5.0, 60.0)
+_DELAYS = (1.0, 3.0)
+_random = SystemRandom()
 _SUBJECT = "Set a new password for Citewell"
 _TEXT = """\
 Somebody has asked for a new password for your account at {server}.
@@ -47,13 +50,17 @@ class Mailer(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasswordResetService:
-    """Resets forgotten passwords. mailer: None where no mail is sent; public_url: what links begin with."""
+    """Resets forgotten passwords. mailer: None where no mail is sent; public_url: what links begin with.
+
+    delays: the least and the most seconds before a message is sent, so that neither the request nor those that follow it show that one is.
+    """
 
     accounts: AccountService
     resets: PasswordResetRepository
     public_url: str
     mailer: Mailer | None = None
     pauses: Sequence[float] = _PAUSES
+    delays: tuple[float, float] = _DELAYS
     _sending: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def ask(self, email: str, sender: From) -> str | None:
@@ -69,8 +76,10 @@ class PasswordResetService:
         await self.accounts.count("reset address", network_of(sender.address), MAX_PER_ADDRESS)
         await self.accounts.count("reset", email, MAX_MAILS)
         person, known = await self.accounts.people.by_email(email) or (None, None)
-        if person is not None and known is not None and person.state is PersonState.ACTIVE:
-            task = asyncio.create_task(self._send(self.mailer, person))
+        recipient = person if known is not None and person is not None and person.state is PersonState.ACTIVE else None
+        link = await self._link(recipient)
+        if recipient is not None:
+            task = asyncio.create_task(self._send(self.mailer, recipient, link))
             self._sending.add(task)
             task.add_done_callback(self._sending.discard)
         return person and person.owner_id
@@ -110,14 +119,15 @@ class PasswordResetService:
             task.cancel()
         await self.sent()
 
-    async def _link(self, person: Person) -> str:
-        """What follows # stays in the browser, and out of logs."""
-        secret = await self.resets.create(person.id, VALID_SECONDS)
+    async def _link(self, person: Person | None) -> str:
+        """What follows # stays in the browser, and out of logs. For nobody it takes as long, and is good for nothing."""
+        secret = await self.resets.create(person and person.id, VALID_SECONDS)
         return f"{self.public_url.rstrip('/')}/#reset={secret}"
 
-    async def _send(self, mailer: Mailer, person: Person) -> None:
+    async def _send(self, mailer: Mailer, person: Person, link: str) -> None:
+        await asyncio.sleep(_random.uniform(*self.delays))
         try:
-            text = _TEXT.format(server=self.public_url, link=await self._link(person))
+            text = _TEXT.format(server=self.public_url, link=link)
             for pause in (*self.pauses, None):
                 try:
                     await mailer.send(person.email, _SUBJECT, text)

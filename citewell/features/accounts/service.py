@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from citewell.errors import Forbidden, NotFound, RateLimited, UnnamedProject, WrongCredentials
 from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.addresses import network_of, shortened
-from citewell.features.auth.service import AuthService, check_person
+from citewell.features.auth.service import AuthService, check_person, lifetime
 from citewell.features.requests import invalid_request
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.audit import AuditRepository
@@ -18,6 +18,7 @@ from citewell.storage.members import InvitationRepository, MemberRepository
 from citewell.storage.people import NewPerson, PersonRepository
 from citewell.storage.sessions import SessionRepository
 from citewell.types.accounts import (
+    AccessScope,
     Invitation,
     Person,
     PersonState,
@@ -209,18 +210,32 @@ class AccountService:
     async def invite(
         self, principal: Principal, email: str | None, project_id: str | None, role: Role | None, days: int
     ) -> tuple[Invitation, str]:
-        """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once."""
+        """An invitation to the server (administrators') or to a project that the principal owns, or has the role of an owner in.
+
+        It comes with its secret, which is shown this once, and ends no later than the credential.
+        """
         self.require()
         check_person(principal)
         UnnamedProject.check(project_id)
+        owner_id = principal.owner_id
         if project_id is None:
             self._administer(principal)
+        else:
+            owner_id = (await self.auth.grant(principal, AccessScope.ADMIN, project_id=project_id)).owner_id
         address = checked_email(email) if email is not None else None
         given = (role or Role.VIEWER) if project_id is not None else None
-        return await self.invitations.create(principal.owner_id, days * 86_400.0, address, project_id, given)
+        return await self.invitations.create(
+            owner_id,
+            lifetime(principal, days),
+            address,
+            project_id,
+            given,
+            invited_by=principal.owner_id,
+            made_with=principal.token_id,
+        )
 
     async def invited(self, principal: Principal) -> list[Invitation]:
-        """Your invitations that can still be used."""
+        """Invitations by you, or to your projects, that can still be used."""
         self.require()
         return await self.invitations.all(principal.owner_id)
 

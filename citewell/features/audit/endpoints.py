@@ -13,7 +13,7 @@ from fastapi.responses import StreamingResponse
 
 from citewell.features.audit.schemas import AuditEntryOut, AuditFormat, AuditList
 from citewell.features.audit.service import AuditLog
-from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, while_admitted
 from citewell.features.json_bodies import SoundRoute
 from citewell.types.audit import AuditAction, AuditEntry, AuditFilter, AuditOutcome
 
@@ -74,7 +74,7 @@ async def export_audit_log(
     format: AuditFormat = AuditFormat.NDJSON,
 ) -> StreamingResponse:
     """All entries that match, newest first, as a file. That they were exported is an entry itself."""
-    pages = _service(request).export(principal, owner, wanted)
+    pages = while_admitted(request, principal, _service(request).export(principal, owner, wanted))
     lines = _csv(pages) if format is AuditFormat.CSV else _ndjson(pages)
     headers = {"Content-Disposition": f'attachment; filename="audit.{format.value}"'}
     return StreamingResponse(lines, media_type=_MEDIA_TYPES[format], headers=headers)

@@ -82,9 +82,9 @@ class _Answer:
         outcome = AuditOutcome.REFUSED if record.is_refused and status < 500 else _outcome(status)
         entry = record.entry(outcome, status)
         is_anonymous = record.actor is AuditActor.NOBODY and record.owner_id is None
-        if is_anonymous and outcome is AuditOutcome.DONE:
+        # A failed sign-in and a reset that is asked for are entered whether or not there is such an account: else the time would tell.
+        if is_anonymous and outcome is AuditOutcome.DONE and not record.is_limited:
             return
-        # A failed sign-in is written whether or not there is such an account: else the time that it takes would tell.
         may_repeat = (is_anonymous and not record.is_limited) or record.audited.kind is AuditKind.VIEW
         if may_repeat and self._audit.is_repeated(entry):
             return

@@ -102,8 +102,8 @@ class JwtRules:
     issuer: str | None = None
     audience: str | None = None
 
-    async def subject(self, token: str) -> str:
-        """Whom a JWT speaks for. Raises `Unauthorized` unless it is signed as configured, by whom and for whom it should be, and valid now."""
+    async def holder(self, token: str) -> tuple[str, float]:
+        """Whom a JWT speaks for, and until when (seconds since 1970). Raises `Unauthorized` unless it is signed as configured, by whom and for whom it should be, and valid now."""
         try:
             header = jwt.get_unverified_header(token)
             # Before any key is looked up: the token has no say in how it is checked.
@@ -122,7 +122,7 @@ class JwtRules:
         subject = claims["sub"]
         if not isinstance(subject, str) or not subject.strip() or not _is_text(subject):
             raise Unauthorized
-        return subject
+        return subject, float(claims["exp"])
 
     async def _key(self, key_id: object) -> jwt.PyJWK | str:
         if self.keys is None:

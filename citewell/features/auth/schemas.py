@@ -26,7 +26,10 @@ class TokenIn(RequestBody):
 
 
 class TokenOut(Schema):
-    """A token as listed. `prefix` is how it begins, `projects` are ids (null for all), `last_used_at` is exact to the minute."""
+    """A token as listed. `prefix` is how it begins, `projects` are ids (null for all), `last_used_at` is exact to the minute.
+
+    `made_with` is the id of the token that made it, and that it ends with.
+    """
 
     id: str
     name: str
@@ -36,6 +39,7 @@ class TokenOut(Schema):
     scopes: list[AccessScope] = Field(default=[])
     projects: list[str] | None = None
     last_used_at: datetime | None = None
+    made_with: str | None = None
 
     @staticmethod
     def of(info: TokenInfo) -> TokenOut:
@@ -49,6 +53,7 @@ class TokenOut(Schema):
             scopes=[scope for scope in AccessScope if scope in info.scopes],
             projects=None if info.project_ids is None else list(info.project_ids),
             last_used_at=utc(info.last_used_at),
+            made_with=info.made_with,
         )
 
 

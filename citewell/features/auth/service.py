@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 4_096
 _REMEMBER_SECONDS = 2.0
+_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +66,12 @@ class AuthService:
         while len(self._known) > _REMEMBERED:
             self._known.popitem(last=False)
         return principal
+
+    async def is_admitted(self, principal: Principal) -> bool:
+        """Whether the credential of a request under way has been neither revoked nor suspended since."""
+        if principal.session_id is not None:
+            return await self.sessions.person(principal.session_id) is not None
+        return principal.token_id is None or await self.owners.is_valid(principal.token_id)
 
     async def admit(self, owner_id: str) -> None:
         """Count a request; raises `RateLimited` when the owner's share of this minute is used up, on all servers of the database together."""
@@ -127,7 +134,7 @@ class AuthService:
         scopes: frozenset[AccessScope] | None = None,
         projects: list[str] | None = None,
     ) -> tuple[TokenInfo, str]:
-        """A new token and its secret, shown this once; `Forbidden` when it would be good for more than the credential that asks for it."""
+        """A new token and its secret, shown this once; it ends with the credential that asks for it. `Forbidden` when it would be good for more."""
         if not name.strip():
             raise InvalidInput("The token has no name. Give it one.")
         check_no_more(principal, scopes or principal.scopes)
@@ -138,8 +145,9 @@ class AuthService:
             if ids is not None and not set(named) <= set(ids):
                 raise Forbidden("A token cannot make another one for projects that are closed to itself.")
             ids = named
-        expires_at = time.time() + days * 86_400 if days else None
-        return await self.owners.create_token(owner_id, name.strip(), expires_at, scopes or principal.scopes, ids)
+        return await self.owners.create_token(
+            owner_id, name.strip(), end_of(principal, days), scopes or principal.scopes, ids, principal.token_id
+        )
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
         """The owner's valid tokens, newest first."""
@@ -221,14 +229,28 @@ class AuthService:
     async def _jwt(self, token: str) -> Principal | None:
         if self.jwt_rules is None or token.count(".") != 2:
             return None
-        subject = await self.jwt_rules.subject(token)
-        return Principal(owner_id=await self.owners.ensure(f"jwt:{subject}"), scopes=ALL_SCOPES)
+        subject, expires_at = await self.jwt_rules.holder(token)
+        owner_id = await self.owners.ensure(f"jwt:{subject}")
+        return Principal(owner_id=owner_id, scopes=ALL_SCOPES, expires_at=expires_at)
 
 
 def check_no_more(principal: Principal, scopes: frozenset[AccessScope]) -> None:
     """Raise `Forbidden` for scopes of a new credential that the one that makes it does not have."""
     if not scopes <= principal.scopes:
         raise Forbidden("A token cannot make another one that is good for more than itself.")
+
+
+def end_of(principal: Principal, days: int | None) -> float | None:
+    """When what a credential makes for so many days (None: without an end) expires: no later than the credential itself."""
+    asked = time.time() + days * _DAY if days else None
+    return min((end for end in (asked, principal.expires_at) if end is not None), default=None)
+
+
+def lifetime(principal: Principal, days: int) -> float:
+    """The seconds that a link made for so many days works: no longer than the credential that makes it."""
+    end = end_of(principal, days)
+    assert end is not None
+    return end - time.time()
 
 
 def check_person(principal: Principal) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import aclosing
+from dataclasses import replace
 from typing import Any
 
 from fastapi import APIRouter, Request
@@ -14,7 +15,7 @@ from citewell.errors import Forbidden, from_code
 from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
-from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
@@ -56,6 +57,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         )
     )
     record_of(request).subject = turn.thread.id
+    turn = replace(turn, events=while_admitted(request, principal, turn.events))
     if body.stream:
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)

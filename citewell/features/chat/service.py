@@ -224,7 +224,7 @@ def _completed(turn: TurnRequest, thread_id: str, message_id: str, answer: Answe
         "intent": answer.intent,
         "citations": [citation.to_json() for citation in answer.citations],
     }
-    return OutgoingEvent(type=EventType.ANSWER_COMPLETED, key=message_id, data=data)
+    return OutgoingEvent(type=EventType.ANSWER_COMPLETED, key=message_id, data=data, about=message_id)
 
 
 def _summary(past: Sequence[Message]) -> ThreadSummary | None:

@@ -26,7 +26,7 @@ async def health(request: Request) -> Health:
 
 @router.get("/ready", responses=ERROR_RESPONSES)
 async def ready(request: Request, response: Response, _owner: Owner) -> Readiness:
-    """Whether the database, the index and the model work; 503 when one does not. A vendor's embedder that is away leaves it ready, and degraded."""
+    """Whether the database, the index and the model work; 503 when one does not. A vendor's embedder that is away, or a disk without space for more files, leaves it ready, and degraded."""
     service = _service(request)
     parts = await service.check()
     is_ready = service.is_ready(parts)

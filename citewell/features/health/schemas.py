@@ -44,7 +44,10 @@ class Readiness(Schema):
     """Whether each part works, and how far the index is while it is being rebuilt: searches find what is there already."""
 
     ready: bool
-    degraded: bool = Field(default=False, description="the vendor of the embedder is away: searches go by words alone")
+    degraded: bool = Field(
+        default=False,
+        description="the vendor of the embedder is away: searches go by words alone; or the disk is nearly full: no files are taken in",
+    )
     rebuilding: RebuildingOut | None = None
     changing: list[IndexChangeOut] = Field(default=[], description="indexes of another model or store on their way")
     parts: dict[str, dict[str, Any]]

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from citewell.disk import disk_bytes, free_bytes
+from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
 from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
@@ -52,7 +52,7 @@ class HealthService:
 
     configuration: looks at what is configured; it may take seconds.
     local_owner: who runs the server, and alone is told what is configured.
-    data: the data folder.
+    data: the data folder; space: what has to stay free on its disk for files to be taken in.
     """
 
     indexes: IndexSet
@@ -61,6 +61,7 @@ class HealthService:
     local_owner: str
     configuration: Configuration
     data: Path
+    space: DiskReserve
     _figures: _Figures = field(default_factory=_Figures)
 
     @property
@@ -102,12 +103,17 @@ class HealthService:
             "database": await _probe(self.content.count_chunks),
             "index": await _probe(self._check_index),
             "embedder": await _probe(self._check_embedder),
+            "disk": await _probe(self._check_disk),
         }
 
     def is_ready(self, parts: dict[str, dict[str, Any]]) -> bool:
-        """Whether questions can be answered: without a vendor's embedder searches go by words alone, without anything else not at all."""
-        vendors = self.indexes.active.embedder.fingerprint.provider != "builtin"
-        return all(part["ok"] or (name == "embedder" and vendors) for name, part in parts.items())
+        """Whether questions can be answered: without a vendor's embedder searches go by words alone; with less space than files need, they
+        still are; without anything else, they are not."""
+        spared = {
+            "embedder": self.indexes.active.embedder.fingerprint.provider != "builtin",
+            "disk": free_bytes(self.data) >= MIN_FREE_BYTES,
+        }
+        return all(part["ok"] or spared.get(name, False) for name, part in parts.items())
 
     async def examine(self, owner_id: str) -> list[Finding]:
         """What is configured (for the local owner only), then what can be reached and how fast."""
@@ -123,6 +129,9 @@ class HealthService:
             return  # the index was just asked
         # The words of a query are kept for a while: those of a new minute reach the vendor, once.
         await self.indexes.active.embedder.embed([f"ready? {int(time.time() // 60)}"], "query")
+
+    async def _check_disk(self) -> None:
+        await asyncio.to_thread(self.space.require)
 
     async def _check_index(self) -> str | None:
         await self.indexes.active.store.count()

@@ -14,9 +14,10 @@ from citewell.errors import CitewellError
 from citewell.features.access import ACCESS
 from citewell.features.audited import record_of
 from citewell.features.auth.service import AuthService
+from citewell.features.bodies import sender_is_known
 from citewell.features.http import check_access, error_response
 from citewell.features.mcp.service import OWNER, SCOPE, McpTools
-from citewell.features.requests import invalid_request, unknown_field
+from citewell.features.requests import invalid_request, unknown_names
 from citewell.types import Scope as QuestionScope
 
 if TYPE_CHECKING:
@@ -84,8 +85,8 @@ class McpEndpoint:
         await self._auth.admit(principal.managed_by or owner_id)
         record_of(request).sent_by(principal)
         check_access(ACCESS["POST", "/mcp"], principal)
-        known = ("project",)
-        if wrong := [unknown_field(f"query.{name}", name, known) for name in request.query_params if name not in known]:
+        sender_is_known(request)
+        if wrong := unknown_names("query", request.query_params, ("project",)):
             raise invalid_request(wrong)
         return owner_id, await self._tools.scope(owner_id, request.query_params.getlist("project"))
 

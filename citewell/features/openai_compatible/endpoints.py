@@ -13,7 +13,14 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
 from citewell.errors import UnknownModel, from_code
-from citewell.features.http import ERROR_RESPONSES, Owner, error_responses, status_of
+from citewell.features.http import (
+    ERROR_RESPONSES,
+    CurrentPrincipal,
+    Owner,
+    error_responses,
+    status_of,
+    while_admitted,
+)
 from citewell.features.json_bodies import dumped
 from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
 from citewell.features.openai_compatible.schemas import (
@@ -55,7 +62,9 @@ async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
 
 
 @router.post("/chat/completions", response_model=None)
-async def create_completion(request: Request, body: CompletionIn, owner: Owner) -> Response:
+async def create_completion(
+    request: Request, body: CompletionIn, owner: Owner, principal: CurrentPrincipal
+) -> Response:
     """Ask, with the conversation in the request. Citations come as annotations, on the whole answer or the last piece."""
     service = _service(request)
     turn = await service.turn(
@@ -66,7 +75,7 @@ async def create_completion(request: Request, body: CompletionIn, owner: Owner) 
         references=body.references,
     )
     name, created, base = f"chatcmpl-{uuid.uuid4().hex}", int(time.time()), str(request.base_url)
-    events = service.run(turn)
+    events = while_admitted(request, principal, service.run(turn))
     if body.stream:
         with_usage = body.stream_options is not None and body.stream_options.include_usage
         pieces = _pieces(events, name, created, body.model, base, with_usage=with_usage)

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import StreamingResponse
 
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, while_admitted
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.owner_data.schemas import ErasureIn, ErasureOut
 from citewell.features.owner_data.service import OwnerDataService
@@ -21,10 +21,11 @@ def _service(request: Request) -> OwnerDataService:
 
 
 @router.get("/export", response_class=StreamingResponse, responses=_ARCHIVE)
-async def export_everything(request: Request, owner: Owner) -> StreamingResponse:
+async def export_everything(request: Request, owner: Owner, principal: CurrentPrincipal) -> StreamingResponse:
     """Everything that belongs to the owner: files as they were uploaded, and what the database has, as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="citewell-export.zip"'}
-    return StreamingResponse(_service(request).export(owner), media_type="application/zip", headers=headers)
+    pieces = while_admitted(request, principal, _service(request).export(owner))
+    return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 
 @router.post("/erasure")

@@ -18,6 +18,7 @@ import orjson
 from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
+from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
 from citewell.storage.content import ContentRepository
 from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
@@ -103,6 +104,7 @@ class OwnerDataService:
     text_key: Callable[[str], str]
     backups: Path
     cache: Path
+    lost: LostAndFound
     local_owner: str
     forget_credentials: Callable[[], None]
 
@@ -137,14 +139,18 @@ class OwnerDataService:
         """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""
         check_confirmation(confirmation)
         managed, removed = await self.data.service_owners(owner_id), list[Removed]()
-        uploads = list[str]()
+        uploads, answers = list[str](), 0
         for one in (*managed, owner_id):
+            withdrawn = await self.data.withdraw_quotations(one)
+            answers += withdrawn.answers
+            removed.append(Removed("citations in conversations of others", withdrawn.citations, 0))
             uploads += await self.uploads(one)
             removed += await self._erase(one)
         if managed:  # each went with what it had
             left = await self.data.service_owners(owner_id)
             removed.append(Removed("table service_accounts", len(managed), len(left)))
-        return ErasureReceipt(owner_id, time.time(), _together(removed), (*_at_anthropic(uploads), *self._elsewhere()))
+        elsewhere = (*_at_anthropic(uploads), *_in_answers(answers), *self._elsewhere())
+        return ErasureReceipt(owner_id, time.time(), _together(removed), elsewhere)
 
     async def _erase(self, owner_id: str) -> list[Removed]:
         before = await self._found(owner_id)
@@ -169,6 +175,8 @@ class OwnerDataService:
         removed = [Removed(place, before.get(place, 0), after.get(place, 0)) for place in places]
         removed.append(Removed("cache of embeddings", forgotten, 0))
         removed.append(Removed("copies of tables on this machine", removed_copies, 0))
+        if lost := await asyncio.to_thread(self.lost.remove_below, prefixes_of(owner_id)):
+            removed.append(Removed("lost+found", lost, 0))
         return removed
 
     async def _found(self, owner_id: str) -> dict[str, int]:
@@ -216,6 +224,14 @@ def _at_anthropic(uploads: Sequence[str]) -> tuple[str, ...]:
         return ()
     return (
         f"Anthropic's Files API, where uploads stay until they expire or their key deletes them: {', '.join(uploads)}",
+    )
+
+
+def _in_answers(answers: int) -> tuple[str, ...]:
+    if not answers:
+        return ()
+    return (
+        f"conversations of others: {answers} answers about files that you shared stay theirs, and may repeat what these say",
     )
 
 

@@ -12,7 +12,15 @@ from fastapi.responses import StreamingResponse
 from citewell.agent.turn.pictures import require_showable
 from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload, receive_upload
-from citewell.features.http import ERROR_RESPONSES, CurrentGrant, NarrowedGrant, Owner, ResourceId
+from citewell.features.http import (
+    ERROR_RESPONSES,
+    CurrentGrant,
+    CurrentPrincipal,
+    NarrowedGrant,
+    Owner,
+    ResourceId,
+    while_admitted,
+)
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.said import Said
@@ -291,13 +299,15 @@ async def get_chunk(request: Request, resource_id: ResourceId, chunk_id: str, ow
 
 
 @router.get("/resources/{resource_id}/events")
-async def follow_events(request: Request, resource_id: ResourceId, owner: Owner) -> StreamingResponse:
+async def follow_events(
+    request: Request, resource_id: ResourceId, owner: Owner, principal: CurrentPrincipal
+) -> StreamingResponse:
     """Changes of state as NDJSON lines, until a terminal one."""
     service = _service(request)
     await service.get(owner, resource_id)
 
     async def lines() -> AsyncIterator[bytes]:
-        async for event in service.follow(owner, resource_id):
+        async for event in while_admitted(request, principal, service.follow(owner, resource_id)):
             yield dumped(event) + b"\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")

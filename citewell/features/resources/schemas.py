@@ -336,12 +336,16 @@ class BlobList(Schema):
 
 
 class ReceiptOut(Schema):
-    """What a deletion removed. `vectors_left` is counted afterwards, and is 0 unless a store failed."""
+    """What a deletion removed. `vectors_left` is counted afterwards, and is 0 unless a store failed.
+
+    `quotations`: citations in conversations, whosever they are, that were emptied of the file's words.
+    """
 
     deleted: list[str]
     chunks: int
     elements: int
     files: int
+    quotations: int
     vectors_left: int
 
     @staticmethod
@@ -352,6 +356,7 @@ class ReceiptOut(Schema):
             chunks=done.receipt.chunks,
             elements=done.receipt.elements,
             files=len(done.receipt.blob_keys),
+            quotations=done.receipt.quotations,
             vectors_left=done.vectors_left,
         )
 

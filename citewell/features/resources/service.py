@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
@@ -12,16 +13,17 @@ from pathlib import Path
 from typing import Any
 
 from citewell.chunk.config import ChunkConfig
-from citewell.disk import DiskReserve
-from citewell.errors import Conflict, InvalidInput, NotFound
+from citewell.errors import Conflict, DiskFull, InvalidInput, NotFound
 from citewell.features.resources.handed_out import Deleted
 from citewell.features.resources.joining import may_change, require_as_it_is, told_within
 from citewell.features.resources.said import Said, checked_thread
 from citewell.indexes.index_set import IndexSet
+from citewell.ingest.blob_keys import prefixes_of
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
 from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
+from citewell.lost_found import LostAndFound
 from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
 from citewell.storage.events import EventRepository
@@ -75,7 +77,7 @@ class ResourceService:
     limits: MetadataLimits
     chunking: ChunkConfig
     wake: Callable[..., None]
-    space: DiskReserve
+    lost: LostAndFound
 
     def open_spool(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
         """A place for the bytes of one file of at least so many; leave its block without `finish`, and nothing is left behind.
@@ -98,19 +100,20 @@ class ResourceService:
         owner_id: str,
         path: Path,
         *,
+        filename: str | None = None,
         project: str | None = None,
         said: Said | None = None,
         options: AskedOptions | None = None,
         source: str = "upload",
     ) -> Resource:
-        """Upload a local file: its new resource, or the one that has the same bytes."""
+        """Upload a local file, under its own name unless another is given: its new resource, or the one that has the same bytes."""
         with path.open("rb") as file:
             async with self.open_spool(owner_id, os.fstat(file.fileno()).st_size) as spool:
                 while piece := await asyncio.to_thread(file.read, _PIECE):
                     spool.write(piece)
                 spooled = spool.finish()
         resource, _ = await self.upload(
-            owner_id, spooled, path.name, project=project, said=said, options=options, source=source
+            owner_id, spooled, filename or path.name, project=project, said=said, options=options, source=source
         )
         return resource
 
@@ -378,7 +381,6 @@ class ResourceService:
 
     async def delete(self, owner_id: str, resource_id: str) -> Deleted:
         """Remove a resource, the files inside it, and everything made of them; the vectors are counted afterwards."""
-        self.space.require()  # what is deleted in SQL has to be deleted in the index too, which takes some space
         receipt = await self.resources.delete(owner_id, resource_id)
         return Deleted(receipt, await self._finish(receipt))
 
@@ -404,12 +406,17 @@ class ResourceService:
         What a worker held is removed once more at the next start: the worker may write until it notices, and end before it has cleaned up.
         """
         gone = Filter(owner_id=receipt.owner_id, resource_ids=receipt.resource_ids)
-        left = 0
-        for index in self.indexes.all:
-            await index.store.delete(gone)
-            left += await index.store.count(gone)
         for key in receipt.blob_keys:
             await self.blobs.delete(key)
+        prefixes = [prefix for one in receipt.resource_ids for prefix in prefixes_of(receipt.owner_id, one)]
+        await asyncio.to_thread(self.lost.remove_below, prefixes)
+        left = 0
+        for index in self.indexes.all:
+            with contextlib.suppress(
+                DiskFull
+            ):  # counted then, and removed at the next start; nothing finds them without their rows
+                await index.store.delete(gone)
+            left += await index.store.count(gone)
         if not left and not receipt.is_busy:
             await self.resources.finish_deletion(receipt)
         return left

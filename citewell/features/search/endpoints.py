@@ -6,7 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request, Response
 
-from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
@@ -21,10 +21,10 @@ router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=Sound
 
 
 @router.post("/search", response_model=SearchOut)
-async def search(request: Request, body: SearchIn, grant: NarrowedGrant) -> Response:
+async def search(request: Request, body: SearchIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search
-    found = await service.search(_typed(body, grant, service.top_k))
+    found = await service.search_for(principal.owner_id, _typed(body, grant, service.top_k))
     answer: dict[str, Any] = {
         "hits": [hit_json(hit) for hit in found.hits],
         "inferred_filters": [inferred_to_json(one) for one in found.inferred],

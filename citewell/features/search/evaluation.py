@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from citewell.errors import InvalidInput
 from citewell.features.search.service import SearchService
+from citewell.metering import reported
 from citewell.retrieve.evaluate import CONFIGURATIONS, Configuration, Judgements, Quality, evaluate
 from citewell.retrieve.retriever import Retriever
 from citewell.types import SearchRequest
@@ -20,7 +21,8 @@ async def measure(search: SearchService, owner_id: str, judged: Judgements, name
     unknown = [name for name in names if name not in CONFIGURATIONS]
     if unknown:
         raise InvalidInput(f"There is no search configuration {unknown[0]!r}.", known=list(CONFIGURATIONS))
-    return [await evaluate(name, _ranker(search, owner_id, CONFIGURATIONS[name]), judged, CUTOFF) for name in names]
+    async with reported(owner_id, search.on_spent):
+        return [await evaluate(name, _ranker(search, owner_id, CONFIGURATIONS[name]), judged, CUTOFF) for name in names]
 
 
 def _ranker(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from citewell.errors import InvalidInput
 from citewell.indexes.index_set import IndexSet, OpenIndex
+from citewell.metering import OnSpent, reported
 from citewell.ports import ChatModel, Reranker, close_connections
 from citewell.retrieve.context import passages_around
 from citewell.retrieve.legs import Legs, Searching
@@ -42,6 +43,7 @@ class ChatSlot:
 class SearchService:
     """Searches in the active index; after a switch, in the new one.
 
+    on_spent: enters in the ledger what the searches of an owner spend; those within an answer are entered with the answer
     top_k: hits where a request does not say how many; is_logged: whether each search is a line of the log, with its query
     """
 
@@ -49,6 +51,7 @@ class SearchService:
     chunks: SqlChunks
     waiting: WaitingVectorRepository
     options: RetrievalOptions
+    on_spent: OnSpent
     reranker: Reranker | None = None
     chat: ChatSlot = field(default_factory=ChatSlot)
     top_k: int = 10
@@ -63,6 +66,11 @@ class SearchService:
     async def prepare(self) -> None:
         """Load what the first search would wait for."""
         await asyncio.to_thread(importlib.import_module, "citewell.retrieve.retriever")
+
+    async def search_for(self, payer: str, request: SearchRequest) -> SearchResult:
+        """As `search`, at the expense of the owner who asks, also where the files are another owner's."""
+        async with reported(payer, self.on_spent):
+            return await self.search(request)
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
@@ -87,8 +95,9 @@ class SearchService:
         return await self._retriever().holds_any(owner_id, words)
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
-        """The same search in a given open index, active or not: for comparing models."""
-        return await self._retriever(index_id).search(request)
+        """The same search in a given open index, active or not, at the owner's expense: for comparing models."""
+        async with reported(request.owner_id, self.on_spent):
+            return await self._retriever(index_id).search(request)
 
     async def close(self) -> None:
         """Close the connections of the reranker, if it has any."""

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
 from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
-from citewell.features.auth.service import AuthService, check_no_more, check_person
+from citewell.features.auth.service import AuthService, check_no_more, check_person, end_of
 from citewell.storage.owners import OwnerRepository, TokenInfo
 from citewell.storage.service_accounts import ServiceAccountRepository
 from citewell.types.accounts import ERASURE_CONFIRMATION, AccessScope, PersonState, Principal, ServiceAccount
 
 _OFF = "There are no accounts here, so there are no service accounts. Set CITEWELL_ACCOUNTS=on, or use a token."
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,16 +66,16 @@ class ServiceAccountService:
         account = await self.accounts.get(self._manager(principal), account_id)
         check_no_more(principal, scopes)
         ids = None if projects is None else _resolved(account, projects)
-        expires_at = time.time() + days * _DAY if days else None
-        return await self.owners.create_token(account.acts_as, _shown(name), expires_at, scopes, ids)
+        end = end_of(principal, days)
+        return await self.owners.create_token(account.acts_as, _shown(name), end, scopes, ids, principal.token_id)
 
     async def rotate_key(self, principal: Principal, account_id: str, key_id: str) -> tuple[TokenInfo, str]:
-        """A key in place of another, which ends: good for the same, and for as long. `Forbidden` for more than the principal may do."""
+        """A key with the scopes, projects and lifetime of another, which ends with the keys it has made. `Forbidden` for more than the principal may do."""
         acts_as = await self._acts_as(principal, account_id)
         for key in await self.owners.list_tokens(acts_as):
             if key.id == key_id:
                 check_no_more(principal, key.scopes)
-        made = await self.owners.rotate_token(acts_as, key_id)
+        made = await self.owners.rotate_token(acts_as, key_id, principal.token_id, principal.expires_at)
         self.auth.forget()
         return made
 

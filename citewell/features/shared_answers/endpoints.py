@@ -9,7 +9,7 @@ from fastapi.responses import HTMLResponse
 
 from citewell.errors import NotFound, RateLimited
 from citewell.features.audited import record_of
-from citewell.features.http import ERROR_RESPONSES, Owner, address_of, error_headers, status_of
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of, error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, problem_page
 from citewell.features.shared_answers.schemas import NewShare, SharedAnswerOut, ShareIn, ShareList, ShareOut
@@ -36,9 +36,11 @@ async def _opened(request: Request, secret: str) -> ShownAnswer:
 
 
 @router.post("/threads/{thread_id}/messages/{message_id}/share", status_code=201)
-async def share_answer(request: Request, thread_id: str, message_id: str, body: ShareIn, owner: Owner) -> NewShare:
+async def share_answer(
+    request: Request, thread_id: str, message_id: str, body: ShareIn, principal: CurrentPrincipal
+) -> NewShare:
     """A link that shows this answer and the passages that it cites to anybody who has it. The link is shown this once."""
-    made, secret = await _service(request).create(owner, thread_id, message_id, body.days)
+    made, secret = await _service(request).create(principal, thread_id, message_id, body.days)
     return NewShare(**ShareOut.of(made).model_dump(), path=f"/shared/{secret}")
 
 

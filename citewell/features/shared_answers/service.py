@@ -6,12 +6,13 @@ from dataclasses import dataclass, field, replace
 
 from citewell.agent.citations.claims import keep_known
 from citewell.features.addresses import network_of
+from citewell.features.auth.service import lifetime
 from citewell.features.limits import Refusals
 from citewell.storage.attempts import AttemptRepository
 from citewell.storage.shared_answers import SharedAnswerRepository
+from citewell.types.accounts import Principal
 from citewell.types.sharing import OpenedAnswer, SharedAnswer
 
-_DAY = 86_400.0
 # How often one address may open links within a minute. Guessing a secret of 256 bits is hopeless anyway: this bounds the work.
 _SPAN_SECONDS, _MAX_OPENED = 60.0, 60
 
@@ -24,9 +25,12 @@ class SharedAnswerService:
     attempts: AttemptRepository
     _refusals: Refusals = field(default_factory=Refusals)
 
-    async def create(self, owner_id: str, thread_id: str, message_id: str, days: int) -> tuple[SharedAnswer, str]:
-        """A new link and its secret, which is shown this once."""
-        return await self.shared.create(owner_id, thread_id, message_id, days * _DAY)
+    async def create(
+        self, principal: Principal, thread_id: str, message_id: str, days: int
+    ) -> tuple[SharedAnswer, str]:
+        """A new link and its secret, which is shown this once. It ends no later than the credential that makes it."""
+        seconds = lifetime(principal, days)
+        return await self.shared.create(principal.owner_id, thread_id, message_id, seconds, principal.token_id)
 
     async def all(self, owner_id: str) -> list[SharedAnswer]:
         """The owner's links that have not expired, newest first."""

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from citewell.agent.interface import Done, TurnRequest
 from citewell.features.suggestions.candidates import Candidate, is_answered
 from citewell.features.turns import LateAssistant
+from citewell.metering import OnSpent, Tally
 from citewell.storage.content import ContentRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.types import FULLY_PROCESSED, Category, Citation, ElementType, Resource, ResourceFilter, Scope
@@ -34,12 +35,14 @@ Check = Callable[[str, str, str], Awaitable[Sequence[Citation]]]
 """(owner, question, resource) → what the file's answer to the question cites; nothing where it has none."""
 
 
-def answered_by(assistant: LateAssistant) -> Check:
-    """A check that asks the assistant, which costs nothing as long as no chat model is configured."""
+def answered_by(assistant: LateAssistant, on_spent: OnSpent) -> Check:
+    """A check that asks the assistant, which costs no more than a search as long as no chat model is configured."""
 
     async def check(owner_id: str, question: str, resource_id: str) -> Sequence[Citation]:
         turn = TurnRequest(owner_id=owner_id, message=question, scope=Scope(resource_ids=(resource_id,)))
-        ends = [event async for event in (await assistant.get()).run(turn) if isinstance(event, Done)]
+        tally = Tally(owner_id)
+        ends = [event async for event in (await assistant.get()).run(turn, tally) if isinstance(event, Done)]
+        await on_spent(owner_id, tally.spent)
         return ends[-1].answer.citations if ends and ends[-1].answer.answered else ()
 
     return check

@@ -83,9 +83,11 @@ class TelegramService:
         return await self.accounts.redeem(user_id, name, _hashed(code))
 
     async def owner_of(self, user_id: int) -> str | None:
-        """The owner that a user of Telegram is; None for one who is not linked, unless everybody may use the bot."""
+        """The owner that a user of Telegram is; None for one who is suspended, or not linked unless everybody may use the bot."""
         linked = await self.accounts.owner_of(user_id)
-        return linked or (await self.owners.ensure(f"telegram:{user_id}") if self.everyone else None)
+        if linked is not None or not self.everyone or await self.accounts.is_linked(user_id):
+            return linked
+        return await self.owners.ensure(f"telegram:{user_id}")
 
     async def links(self, owner_id: str) -> list[TelegramLink]:
         """The Telegram accounts that are linked to an owner, newest first."""

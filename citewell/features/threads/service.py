@@ -8,7 +8,7 @@ from citewell.agent.citations.claims import keep_known
 from citewell.storage.members import MemberRepository
 from citewell.storage.resources import ResourceRepository
 from citewell.storage.threads import ThreadRepository
-from citewell.types import JsonObject, Message, Provenance, Thread
+from citewell.types import JsonObject, Message, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +107,7 @@ def _agreeing(message: Message) -> Message:
 def _without_gone(message: Message, available: frozenset[str]) -> Message:
     if all(citation.resource_id in available for citation in message.citations):
         return message
-    cited = tuple(
-        c if c.resource_id in available else replace(c, quote="", provenance=Provenance(), picture=None)
-        for c in message.citations
-    )
+    cited = tuple(c if c.resource_id in available else c.emptied() for c in message.citations)
     # A picture holds values of the rows that the answer cites.
     details = {key: value for key, value in message.details.items() if key != "picture"}
     return replace(message, citations=cited, details=details)

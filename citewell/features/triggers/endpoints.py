@@ -8,7 +8,7 @@ from fastapi import APIRouter, Depends, Header, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from citewell.features.audited import change_begins, record_of
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.triggers.schemas import (
     ChunkFileOut,
@@ -26,7 +26,7 @@ from citewell.features.triggers.service import MAX_KEY_CHARACTERS, TriggerServic
 from citewell.types import Trigger, TriggerKind
 from citewell.types.audit import AuditActor
 
-router = APIRouter(tags=["triggers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+_OPENED = "citewell.trigger"
 _bearer = HTTPBearer(auto_error=False, scheme_name="TriggerSecret", description="The secret of the trigger: `trg_…`.")
 Secret = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 Key = Annotated[
@@ -43,16 +43,35 @@ def _service(request: Request) -> TriggerService:
     return request.app.state.services.triggers
 
 
-def _secret(credentials: Secret) -> str | None:
-    return credentials.credentials if credentials else None
+class TriggerRoute(SoundRoute):
+    """A route of triggers: of a call, the secret is checked before the body is read."""
+
+    async def admit(self, request: Request) -> bool:
+        """Whether the sender is known. Raises `Unauthorized` for a secret that does not open the trigger."""
+        if await super().admit(request):
+            return True
+        credentials = await _bearer(request)
+        kind = TriggerKind(self.path.rpartition("/")[2])
+        secret = credentials.credentials if credentials else None
+        request.scope[_OPENED] = await _service(request).open(request.path_params["trigger_id"], kind, secret)
+        return True
 
 
-async def _opened(request: Request, trigger_id: str, kind: TriggerKind, credentials: Secret) -> Trigger:
-    """The trigger that the secret opens, whose call is noted before anything is done."""
-    trigger = await _service(request).open(trigger_id, kind, _secret(credentials))
+router = APIRouter(tags=["triggers"], responses=ERROR_RESPONSES, route_class=TriggerRoute)
+
+
+async def _opened(request: Request, trigger_id: str, _credentials: Secret) -> Trigger:
+    """The trigger that is called."""
+    return request.scope[_OPENED]
+
+
+OpenTrigger = Annotated[Trigger, Depends(_opened)]
+
+
+async def _begins(request: Request, trigger: Trigger) -> None:
+    """Note the call before anything is done."""
     record_of(request).opened(AuditActor.TRIGGER, trigger.owner_id, trigger.id)
     await change_begins(request, trigger.owner_id)
-    return trigger
 
 
 @router.get("/webhooks/incoming", operation_id="list_triggers", summary="List triggers")
@@ -62,9 +81,9 @@ async def list_triggers(request: Request, owner: Owner) -> TriggerList:
 
 
 @router.post("/webhooks/incoming", status_code=201, operation_id="create_trigger", summary="Make a trigger")
-async def create_trigger(request: Request, body: TriggerIn, owner: Owner) -> NewTrigger:
-    """An address that another program may call. The answer has its secret, this once."""
-    trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project)
+async def create_trigger(request: Request, body: TriggerIn, owner: Owner, principal: CurrentPrincipal) -> NewTrigger:
+    """An address that another program may call. The answer has its secret, this once. It ends with the token that makes it."""
+    trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project, principal.token_id)
     return NewTrigger(**TriggerOut.of(trigger).model_dump(), secret=secret)
 
 
@@ -80,11 +99,9 @@ async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Res
 @router.post(
     "/webhooks/incoming/{trigger_id}/fetch", operation_id="trigger_fetch", summary="Keep records that were fetched"
 )
-async def trigger_fetch(
-    request: Request, trigger_id: str, body: FetchIn, credentials: Secret, key: Key = None
-) -> FetchOut:
+async def trigger_fetch(request: Request, body: FetchIn, trigger: OpenTrigger, key: Key = None) -> FetchOut:
     """Records of a table elsewhere, such as Airtable's: each is searched and cited; one with a known id replaces what it was."""
-    trigger = await _opened(request, trigger_id, TriggerKind.FETCH, credentials)
+    await _begins(request, trigger)
     records = [record.model_dump() for record in body.records]
     return FetchOut.model_validate(await _service(request).fetch(trigger, records, key))
 
@@ -92,18 +109,14 @@ async def trigger_fetch(
 @router.post(
     "/webhooks/incoming/{trigger_id}/chunk", operation_id="trigger_chunk", summary="Put metadata on a chunk's file"
 )
-async def trigger_chunk(
-    request: Request, trigger_id: str, body: ChunkIn, credentials: Secret, key: Key = None
-) -> ChunkFileOut:
+async def trigger_chunk(request: Request, body: ChunkIn, trigger: OpenTrigger, key: Key = None) -> ChunkFileOut:
     """What another program made of a `chunk.stored` event, such as tags, becomes metadata that searches filter by."""
-    trigger = await _opened(request, trigger_id, TriggerKind.CHUNK, credentials)
+    await _begins(request, trigger)
     return ChunkFileOut.model_validate(await _service(request).chunk(trigger, body.resource_id, body.metadata, key))
 
 
 @router.post("/webhooks/incoming/{trigger_id}/result", operation_id="trigger_result", summary="Ask a question")
-async def trigger_result(
-    request: Request, trigger_id: str, body: ResultIn, credentials: Secret, key: Key = None
-) -> ResultOut:
+async def trigger_result(request: Request, body: ResultIn, trigger: OpenTrigger, key: Key = None) -> ResultOut:
     """A question of another program, such as a form or a messenger; the answer has its citations, each checked."""
-    trigger = await _opened(request, trigger_id, TriggerKind.RESULT, credentials)
+    await _begins(request, trigger)
     return ResultOut.model_validate(await _service(request).result(trigger, body.message, body.thread_id, key))

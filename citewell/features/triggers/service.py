@@ -39,11 +39,13 @@ class TriggerService:
     ask: Ask
     admit: Callable[[str], Awaitable[None]]
 
-    async def create(self, owner_id: str, kind: TriggerKind, name: str, project: str | None) -> tuple[Trigger, str]:
-        """A new trigger, and its secret, which is never shown again."""
+    async def create(
+        self, owner_id: str, kind: TriggerKind, name: str, project: str | None, made_with: str | None = None
+    ) -> tuple[Trigger, str]:
+        """A new trigger, and its secret, which is never shown again. It ends with the token `made_with`, if there is one."""
         UnnamedProject.check(project)
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        return await self.triggers.create(owner_id, kind, name, project, _hash(secret)), secret
+        return await self.triggers.create(owner_id, kind, name, project, _hash(secret), made_with), secret
 
     async def all(self, owner_id: str) -> list[Trigger]:
         """The owner's triggers, oldest first."""

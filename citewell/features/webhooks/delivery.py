@@ -86,7 +86,7 @@ class DeliveryRunner:
                     self._keep(self._send_beside(delivery))
                     continue
             except CitewellError as error:
-                log.warning("webhooks wait to be sent: %s", error.message)
+                log.warning("webhooks wait to be sent: %s", error)
                 pause = _PAUSE_SECONDS
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
                 log.exception("sending webhooks failed; trying again")

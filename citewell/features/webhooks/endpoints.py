@@ -7,7 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.webhooks.schemas import (
     AnswerEvent,
@@ -40,10 +40,10 @@ async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
 
 
 @router.post("/webhooks", status_code=201, operation_id="subscribe_webhook", summary="Subscribe to events")
-async def create_webhook(request: Request, body: WebhookIn, owner: Owner) -> NewWebhook:
+async def create_webhook(request: Request, body: WebhookIn, owner: Owner, principal: CurrentPrincipal) -> NewWebhook:
     """Have events posted to an address: the REST hook of Zapier and Make. The answer has the secret that signs them, this once."""
     events = None if body.events is None else [EventType(one) for one in body.events]
-    webhook, secret = await _service(request).register(owner, body.url, events, body.description)
+    webhook, secret = await _service(request).register(owner, body.url, events, body.description, principal.token_id)
     return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
 
 
@@ -87,9 +87,11 @@ async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> Webhoo
 
 
 @router.patch("/webhooks/{webhook_id}", operation_id="change_webhook", summary="Change a webhook")
-async def change_webhook(request: Request, webhook_id: str, body: WebhookChange, owner: Owner) -> WebhookOut:
+async def change_webhook(
+    request: Request, webhook_id: str, body: WebhookChange, owner: Owner, principal: CurrentPrincipal
+) -> WebhookOut:
     """Change its address or events, or have it told nothing for a while."""
-    return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given()))
+    return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given(), principal.token_id))
 
 
 @router.delete(

@@ -31,16 +31,21 @@ class WebhookService:
     wake: Callable[[], None]
 
     async def register(
-        self, owner_id: str, url: str, events: Sequence[EventType] | None = None, description: str = ""
+        self,
+        owner_id: str,
+        url: str,
+        events: Sequence[EventType] | None = None,
+        description: str = "",
+        made_with: str | None = None,
     ) -> tuple[Webhook, str]:
         """A new webhook, and the secret that signs what it is sent, which is never shown again.
 
-        `InvalidRequest` for an address that cannot be one; whether it may be called is found out with each delivery.
+        It ends with the token `made_with`, if there is one. `InvalidRequest` for an address that cannot be one; whether it may be called is found out with each delivery.
         """
         self._check(url)
         secret = new_secret()
         wanted = tuple(dict.fromkeys(events)) if events else SUBSCRIBED
-        return await self.webhooks.create(owner_id, url, wanted, description, secret), secret
+        return await self.webhooks.create(owner_id, url, wanted, description, secret, made_with), secret
 
     async def all(self, owner_id: str) -> list[Webhook]:
         """The owner's webhooks, oldest first."""
@@ -50,11 +55,14 @@ class WebhookService:
         """One webhook."""
         return await self.webhooks.get(owner_id, webhook_id)
 
-    async def change(self, owner_id: str, webhook_id: str, changes: Mapping[str, Any]) -> Webhook:
-        """Change `url`, `events`, `description` or `enabled`; what waits is sent to the new address."""
+    async def change(
+        self, owner_id: str, webhook_id: str, changes: Mapping[str, Any], made_with: str | None = None
+    ) -> Webhook:
+        """Change `url`, `events`, `description` or `enabled`; what waits is sent to the new address. Once enabled, it ends with the token `made_with`."""
         if "url" in changes:
             self._check(changes["url"])
-        return await self.webhooks.change(owner_id, webhook_id, **changes)
+        maker = {"made_with": made_with} if changes.get("enabled") else {}
+        return await self.webhooks.change(owner_id, webhook_id, **changes, **maker)
 
     async def delete(self, owner_id: str, webhook_id: str) -> None:
         """Remove a webhook; what waits for it is not sent any more."""

@@ -25,6 +25,7 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
+from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import CallLimits, Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
 
 
@@ -105,6 +106,20 @@ async def test_a_later_call_embeds_only_what_is_new_and_keeps_the_order() -> Non
     assert np.array_equal(vectors, expected(["new", "b", "a"]))
     await CachingEmbedder(inner, cache).embed(["b"])
     assert len(inner.calls) == 2
+
+
+@pytest.mark.parametrize("kind", ["document", "query"])
+async def test_what_is_known_already_is_charged_like_what_is_new(kind: TextKind) -> None:
+    texts = ["one", "two words", "one", "three more words"]
+    for known in ([], ["two words"], texts):
+        inner = RecordingEmbedder()
+        embedder = CachingEmbedder(MeteredEmbedder(inner), DictionaryCache())
+        if known:
+            await embedder.embed(known, kind)
+        with tallied() as tally:
+            await embedder.embed(texts, kind)
+        assert sum(map(len, inner.calls)) == 3, "each is embedded once"
+        assert [(spent.input_tokens, spent.units) for spent in tally.spent] == [(6, 3)]
 
 
 async def test_another_revision_of_the_model_shares_nothing() -> None:

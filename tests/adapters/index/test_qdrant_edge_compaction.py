@@ -8,6 +8,7 @@ import pytest
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
+from citewell.errors import Unavailable
 from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, about, make_point, near, point_id
 from citewell.types import Filter, Point
 
@@ -208,3 +209,14 @@ async def test_many_deletions_are_followed_by_a_compaction(tmp_path: Path, by_fi
     await _same(index, reference)
     assert _shards(tmp_path) == 1
     await index.close()
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfes", b"", b"shard-1\x00", b"../elsewhere", b"shard-9"])
+async def test_a_damaged_pointer_is_an_index_that_does_not_open(tmp_path: Path, content: bytes) -> None:
+    """Which the start sets aside, and builds again."""
+    index = await _open(tmp_path)
+    await index.close()
+    (tmp_path / "current").write_bytes(content)
+    with pytest.raises(Unavailable):
+        await _open(tmp_path)
+    assert (tmp_path / "shard-1").is_dir()

@@ -152,7 +152,7 @@ async def test_a_model_reads_each_row_with_the_number_to_cite_it_by(sheets: Shee
     assert json.loads(lines[0], parse_constant=_not_json) == {
         "cite": 7,
         "n": None,
-        "x": "NaN",
+        "x": None,
         "d": None,
         "rows": "row 2",
     }

@@ -11,7 +11,7 @@ import pytest
 from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
-from citewell.agent.tables.run.engine import TableEngine, TableResult
+from citewell.agent.tables.run.engine import TableEngine, TableResult, UnusableTable
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.errors import NotFound
 from citewell.types import ROW_COLUMN, TableInfo
@@ -245,5 +245,6 @@ async def test_a_column_of_too_many_different_texts_has_no_known_values(desk: De
 
 async def test_another_owners_table_is_not_read(desk: Desk) -> None:
     table = desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
-    with pytest.raises(NotFound):
+    with pytest.raises(UnusableTable) as refused:
         await desk.planner.consider("ben", "What is the total amount?", [table])
+    assert isinstance(refused.value.__cause__, NotFound)

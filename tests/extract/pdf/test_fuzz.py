@@ -16,7 +16,7 @@ from citewell.extract.formats.pdf.geometry import Rect, rotation_of
 from citewell.extract.formats.pdf.lines import build_runs
 from citewell.extract.formats.pdf.paragraphs import paragraphs
 from citewell.extract.formats.pdf.tables.detect import find_tables
-from citewell.extract.formats.pdf.tables.render import render
+from citewell.extract.formats.pdf.tables.model import render
 from citewell.extract.formats.pdf.words import Word
 from tests.extract.documents.seeds import damaged
 from tests.extract.pdf.drawing import read_pdf, tabled

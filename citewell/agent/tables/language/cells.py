@@ -14,13 +14,13 @@ from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.wording import DIGITS, FORMS, norm, number_of
 from citewell.agent.tables.query.compile import DATES, NUMBER
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
+from citewell.agent.tables.run.engine import Cell
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.text.quantities import SCALES
 from citewell.types import TableColumn, TableInfo
 
-Cell = str | int | float | bool | date | datetime | time | None
 _FIRST_NUMBER = re.compile(NUMBER)
 _MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")

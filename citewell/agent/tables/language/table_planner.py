@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -43,15 +42,13 @@ from citewell.agent.tables.query.typed import (
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.run.engine import TableEngine, TableResult, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, TableResult, faults_of, table_key, table_name
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
-from citewell.errors import DamagedFile, UnreadableCopy
 from citewell.text.language import detect_language
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
-log = logging.getLogger(__name__)
 _WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
 _DATED_COLUMNS = 8
 """Columns of dates whose years are known,"""
@@ -133,7 +130,7 @@ class TablePlanner:
         """A plan; a refusal with its reason; or None when the question is not one for the tables.
 
         only: the question is asked of these tables and of no other file, so some words of it may mean nothing in them; so it is
-        where it names a file itself.
+        where it names a file itself. Raises `UnusableTable` for one that must be left out: the others can be considered without it.
         """
         if len(question) > self._thresholds.question_characters:
             return None
@@ -148,11 +145,9 @@ class TablePlanner:
         """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
         found: set[str] = set()
         for table in _likely(base, tables, self._thresholds):
-            try:
+            with faults_of(table):
                 known = await self._learn(owner_id, table)
-            except (UnreadableCopy, DamagedFile):
-                continue
-            found.update(filter(None, [exchanged(base, own, known.words)]))
+                found.update(filter(None, [exchanged(base, own, known.words)]))
         return found.pop() if len(found) == 1 else None
 
     async def _read_or_weigh(
@@ -162,24 +157,21 @@ class TablePlanner:
         reasons: list[tuple[int, str, bool]] = []
         small: list[_Known] = []
         for table in _likely(question, tables, self._thresholds):
-            try:
+            with faults_of(table):
                 known = await self._learn(owner_id, table)
-            except (UnreadableCopy, DamagedFile) as error:
-                log.warning("%s is left out of an answer: %s", table_name(table), error.message)
-                continue
-            if known.grid is not None:
-                small.append(known)
-            reading = read(question, known.words)
-            try:
-                found = plan(reading, known.label)
-            except CannotPlan as error:
-                if reading.operations or reading.groups or reading.asks_rows or reading.names_table:
-                    explained = len(reading.columns) + len(reading.values) + reading.names_table
-                    order = len(reading.left_over) - explained
-                    reasons.append((order, f"{error} ({table_name(table)})", error.computes))
-                continue
-            if found is not None:
-                plans.append((found, known))
+                reading = read(question, known.words)
+                if known.grid is not None:
+                    small.append(known)
+                try:
+                    found = plan(reading, known.label)
+                except CannotPlan as error:
+                    if reading.operations or reading.groups or reading.asks_rows or reading.names_table:
+                        explained = len(reading.columns) + len(reading.values) + reading.names_table
+                        order = len(reading.left_over) - explained
+                        reasons.append((order, f"{error} ({table_name(table)})", error.computes))
+                    continue
+                if found is not None:
+                    plans.append((found, known))
         if len(plans) > 1:
             plans = _named_ones(question, plans) or _of_most_columns(question, plans) or plans
         if len(plans) > 1:
@@ -206,18 +198,27 @@ class TablePlanner:
         for known in tables[: self._thresholds.weighed_tables]:
             if known.grid is None:
                 continue
-            evidence = evidence_of(question, known.grid)
-            chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
-            if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
-                continue
-            reading, plan, confidence = found
-            named = any(link.words <= reading.used for link in (*evidence.columns, *evidence.values))
-            if (only and len(tables) == 1) or (named and evidence.content <= reading.used):
-                if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, known.grid) is not None:
-                    continue
-                answer = None if plan.shape is Shape.WHOLE else reading.answer
-                likely.append(Planned(plan, _left_out(plan), round(confidence, 4), answer))
+            with faults_of(known.grid.table):
+                found = self._weighed(question, known, known.grid, scorer, alone=only and len(tables) == 1)
+                likely += [found] if found is not None else []
         return likely[0] if len(likely) == 1 else None
+
+    def _weighed(
+        self, question: str, known: _Known, grid: Grid, scorer: ReadingScorer | None, *, alone: bool
+    ) -> Planned | None:
+        """The likeliest reading of one grid. alone: no other table or file is asked."""
+        evidence = evidence_of(question, grid)
+        chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
+        if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
+            return None
+        reading, plan, confidence = found
+        named = any(link.words <= reading.used for link in (*evidence.columns, *evidence.values))
+        if not alone and not (named and evidence.content <= reading.used):
+            return None
+        if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, grid) is not None:
+            return None
+        answer = None if plan.shape is Shape.WHOLE else reading.answer
+        return Planned(plan, _left_out(plan), round(confidence, 4), answer)
 
     def _likely_enough(self, chosen: Chosen, evidence: QuestionEvidence) -> tuple[Interpretation, Plan, float] | None:
         """The answer, else the rows it is in with all their cells, else nothing."""
@@ -230,6 +231,10 @@ class TablePlanner:
         return None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
+        with faults_of(found.table):
+            return await self._settled(owner_id, found, known)
+
+    async def _settled(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         left_out = known.summing_rows if found.shape in _WITHOUT_TOTALS else ()
         if known.subtotals and found.shape in _WITHOUT_TOTALS:
             return Refused(

@@ -11,7 +11,6 @@ from citewell.agent.tables.picture.planner import histogram_query
 from citewell.agent.tables.picture.vega import vega_lite
 from citewell.agent.tables.query.typed import Function
 from citewell.agent.tables.run.engine import ResultRow, TableEngine, TableResult
-from citewell.errors import CitewellError
 from citewell.types import Citation, JsonObject
 
 _OF_MANY = frozenset({Function.AVG, Function.MEDIAN})
@@ -37,11 +36,8 @@ class Illustrator:
         column = next((c for c in result.table.columns if c.name == query.aggregates[0].column), None)
         if column is None:
             return None
-        try:
-            ranges = await histogram_query(self._engine, owner_id, result.table, column, query.conditions)
-            found = await self._engine.run(owner_id, result.table, ranges) if ranges is not None else None
-        except CitewellError:  # the answer is complete without it
-            return None
+        ranges = await histogram_query(self._engine, owner_id, result.table, column, query.conditions)
+        found = await self._engine.run(owner_id, result.table, ranges) if ranges is not None else None
         picture = picture_of(found, {}) if found is not None else None
         return replace(picture, is_open=False) if picture is not None else None
 

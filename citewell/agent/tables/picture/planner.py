@@ -27,7 +27,7 @@ from citewell.agent.tables.query.typed import (
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.run.engine import TableEngine, table_key, table_name
+from citewell.agent.tables.run.engine import TableEngine, faults_of, table_key, table_name
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
 
@@ -61,7 +61,7 @@ class PicturePlanner:
     async def consider(
         self, owner_id: str, message: str, tables: Sequence[TableInfo]
     ) -> PlannedPicture | Refused | None:
-        """A plan; a refusal with its reason; None when the message asks for no picture of these tables."""
+        """A plan; a refusal with its reason; None when the message asks for no picture of these tables; `UnusableTable` as `TablePlanner.consider`."""
         if named := of_named_file(message, tables):
             message, tables = named.question, named.tables
         request = read_request(message)
@@ -72,7 +72,8 @@ class PicturePlanner:
         plans: list[PlannedPicture] = []
         reasons: list[str] = []
         for table in about:
-            found = await self._plan(owner_id, request, table)
+            with faults_of(table):
+                found = await self._plan(owner_id, request, table)
             if isinstance(found, PlannedPicture):
                 plans.append(found)
             elif found is not None:

@@ -195,7 +195,10 @@ class _Writer:
         return _PARTS[ref.part].format(name)
 
     def _column(self, name: str) -> str:
-        return quoted(self._known(name).name)
+        column = self._known(name)
+        cell = quoted(column.name)
+        # A Parquet file may hold what is not a number in a column of numbers: there it is no value, as it is in a sheet.
+        return f"CASE WHEN NOT isnan({cell}) THEN {cell} END" if column.kind == "number" else cell
 
     def _known(self, name: str) -> TableColumn:
         if name == ROW_COLUMN:

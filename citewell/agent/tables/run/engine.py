@@ -6,8 +6,11 @@ import asyncio
 import importlib
 import logging
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +18,7 @@ from citewell.agent.interface import Tables
 from citewell.agent.tables.query.compile import Compiled, compile_query
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery
-from citewell.errors import InvalidInput, Unavailable, UnreadableCopy
+from citewell.errors import CitewellError, InvalidInput, Unavailable, UnreadableCopy
 from citewell.types import TableInfo
 
 if TYPE_CHECKING:
@@ -26,6 +29,10 @@ log = logging.getLogger(__name__)
 _MEMORY = "256MB"
 _SECONDS = 20.0
 _OPEN = 8  # connections
+
+
+Cell = str | int | float | bool | date | datetime | time | None
+"""What a query gives of a value, whatever type the copy holds it in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +47,7 @@ class RowFacts:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """Values in the order of the result's columns, and where they came from."""
+    """Values in the order of the result's columns, each a `Cell`, and where they came from."""
 
     values: tuple[Any, ...]
     rows: RowFacts
@@ -55,6 +62,36 @@ class TableResult:
     columns: tuple[str, ...]
     rows: tuple[ResultRow, ...]
     grouped: bool
+
+
+class UnusableTable(Exception):
+    """A table that a question cannot be put to. `notice` says so to whoever asked."""
+
+    def __init__(self, table: TableInfo, reason: str) -> None:
+        self.table = table
+        self.reason = reason
+        self.notice = f"{table_name(table)} was left out of this answer. {reason}"
+        super().__init__(self.notice)
+
+
+@contextmanager
+def faults_of(table: TableInfo, but: type[CitewellError] | None = None) -> Generator[None]:
+    """Whatever goes wrong in the block is this table's fault, and becomes `UnusableTable`: one file must not end every question.
+
+    but: errors that are the query's fault, and pass through.
+    """
+    try:
+        yield
+    except UnusableTable:
+        raise
+    except CitewellError as error:
+        if but is not None and isinstance(error, but):
+            raise
+        log.warning("%s is left out of an answer: %s", table_name(table), error.message)
+        raise UnusableTable(table, error.message) from error
+    except Exception as error:
+        log.exception("%s is left out of an answer", table_name(table))
+        raise UnusableTable(table, "Its values could not be read; the server's log has the reason.") from error
 
 
 class TableEngine:
@@ -142,9 +179,24 @@ def _short_names(table: TableInfo) -> set[str]:
 def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
     width = len(compiled.names)
     if not compiled.grouped:
-        return ResultRow(row[:width], RowFacts(1, row[width], row[width], (row[width],)))
+        return ResultRow(_cells(row[:width]), RowFacts(1, row[width], row[width], (row[width],)))
     count, first, last, listed = row[width:]
-    return ResultRow(row[:width], RowFacts(count, first, last, tuple(listed or ())))
+    return ResultRow(_cells(row[:width]), RowFacts(count, first, last, tuple(listed or ())))
+
+
+def _cells(values: Sequence[object]) -> tuple[Cell, ...]:
+    return tuple(map(as_cell, values))
+
+
+def as_cell(value: object) -> Cell:
+    """A database value as one of the kinds that planners, phrases and pictures know; others become their text."""
+    if value is None or isinstance(value, str | int | float | date | time):
+        return value
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes | bytearray | memoryview):
+        return f"<{len(value)} bytes>"
+    return str(value)
 
 
 def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -74,6 +75,8 @@ def is_total(label: str) -> bool:
 
 def _is_total(label: str, last: Sequence[Any], sums: Sequence[Any]) -> bool:
     pairs = [(float(a), float(b)) for a, b in zip(last, sums, strict=True) if a is not None and b is not None]
+    if not all(math.isfinite(value) for pair in pairs for value in pair):
+        return False
     equal = [a for a, b in pairs if abs(a - b) <= THRESHOLDS.equal * max(abs(a), 1.0) and abs(a) > 0]
     named = _LABEL.fullmatch(label) is not None
     return bool(equal) if named else len(equal) >= THRESHOLDS.unnamed_columns and len(equal) == len(pairs)

@@ -14,7 +14,7 @@ from citewell.extract.formats.pdf.furniture import THRESHOLDS as FURNITURE
 from citewell.extract.formats.pdf.pages import PageContent, PageReader
 from citewell.extract.formats.pdf.structure import THRESHOLDS as STRUCTURE
 from citewell.extract.formats.pdf.structure import Survey, survey
-from citewell.extract.formats.pdf.tables.join import join_over_pages
+from citewell.extract.formats.pdf.tables.continued import join_over_pages
 from citewell.extract.formats.pdf.writer import PageWriter
 
 

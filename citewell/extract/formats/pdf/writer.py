@@ -18,9 +18,8 @@ from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.formats.pdf.running_text import join_lines
 from citewell.extract.formats.pdf.structure import Block, Survey, classify, survey
-from citewell.extract.formats.pdf.tables.model import FoundTable
-from citewell.extract.formats.pdf.tables.render import RenderedTable, render
-from citewell.extract.formats.pdf.tables.titles import title_lines, unit_of
+from citewell.extract.formats.pdf.tables.continued import title_lines, unit_of
+from citewell.extract.formats.pdf.tables.model import FoundTable, RenderedTable, render
 from citewell.types import PAGE_PICTURE, Box, ElementType, JsonObject, Locator
 
 _LINKED = 0.3

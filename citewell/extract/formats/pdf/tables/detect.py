@@ -4,55 +4,30 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from citewell.extract.formats.pdf.columns import text_columns
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.lines import Line, build_runs
-from citewell.extract.formats.pdf.tables.aligned import aligned_areas
-from citewell.extract.formats.pdf.tables.evidence import has_dense_columns, is_plausible
 from citewell.extract.formats.pdf.tables.extent import whole_areas
-from citewell.extract.formats.pdf.tables.frames import framed_areas
 from citewell.extract.formats.pdf.tables.lattice import lattices, page_rules, ruled_table
 from citewell.extract.formats.pdf.tables.model import FoundTable
+from citewell.extract.formats.pdf.tables.rows import has_dense_columns, is_plausible
 from citewell.extract.formats.pdf.tables.rules import Rules
 from citewell.extract.formats.pdf.tables.stream import stream_table
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
+from citewell.extract.formats.pdf.tables.unruled import aligned_areas, framed_areas
 from citewell.extract.formats.pdf.words import Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DetectThresholds:
-    """Thresholds of looking for tables at all.
-
-    The quick look only saves time: what it lets pass is weighed by `evidence`. Set on the tables of ICDAR 2013
-    (`benchmarks/tables.py`) and by hand on the development documents.
-
-    min_drawn:  lines and areas drawn on a page from which tables are looked for
-    min_rows:   rows with short runs side by side from which they are looked for on a page without drawing
-    max_run:    characters of a run that may be a cell
-    row_step:   points within which baselines count as one row in this quick look
-    margin:     points by which the middle of a word may lie outside of a table's area and still belong to it
-    """
-
-    min_drawn: int = 2
-    min_rows: int = 2
-    max_run: int = 34
-    row_step: float = 3.0
-    margin: float = 2.0
-
-
-THRESHOLDS = DetectThresholds()
 
 
 def may_hold_tables(runs: Sequence[Line], lines: Sequence[Rect], fills: Sequence[Rect]) -> bool:
     """A quick look: some lines or areas are drawn, or several rows have short pieces side by side."""
-    if len(lines) + len(fills) >= THRESHOLDS.min_drawn:
+    if len(lines) + len(fills) >= THRESHOLDS.detect.min_drawn:
         return True
-    short = [run for run in runs if run.characters <= THRESHOLDS.max_run]
-    if len(short) < 2 * THRESHOLDS.min_rows:
+    short = [run for run in runs if run.characters <= THRESHOLDS.detect.max_run]
+    if len(short) < 2 * THRESHOLDS.detect.min_rows:
         return False
-    places = Counter(round(run.baseline / THRESHOLDS.row_step) for run in short)
-    return sum(1 for count in places.values() if count > 1) >= THRESHOLDS.min_rows
+    places = Counter(round(run.baseline / THRESHOLDS.detect.row_step) for run in short)
+    return sum(1 for count in places.values() if count > 1) >= THRESHOLDS.detect.min_rows
 
 
 def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Rect]) -> list[FoundTable]:
@@ -89,8 +64,8 @@ def _inside(words: Sequence[Word], area: Rect) -> list[Word]:
     return [
         w
         for w in words
-        if area.x0 - THRESHOLDS.margin <= (w.x0 + w.x1) / 2 <= area.x1 + THRESHOLDS.margin
-        and area.y0 - THRESHOLDS.margin <= (w.y0 + w.y1) / 2 <= area.y1 + THRESHOLDS.margin
+        if area.x0 - THRESHOLDS.detect.margin <= (w.x0 + w.x1) / 2 <= area.x1 + THRESHOLDS.detect.margin
+        and area.y0 - THRESHOLDS.detect.margin <= (w.y0 + w.y1) / 2 <= area.y1 + THRESHOLDS.detect.margin
     ]
 
 

@@ -4,52 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.evidence import Evidence, is_caption, weigh
 from citewell.extract.formats.pdf.tables.model import is_numeric
-from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, boundaries, text_rows
+from citewell.extract.formats.pdf.tables.rows import (
+    Evidence,
+    Interval,
+    TextRow,
+    boundaries,
+    is_caption,
+    text_rows,
+    weigh,
+)
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 from citewell.extract.formats.pdf.words import Word, bounds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExtentThresholds:
-    """Thresholds of finding a table's first and last row; an em is the font size of the row, a pitch the table's median distance of baselines.
-
-    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and on statements in annual reports.
-
-    figures:          share of figures from which a table is one of figures; others are left as they were found
-    title_rows:       rows of titles that may be above the area
-    title_distance:   ems between their baselines
-    first_distance:   ems from the lowest of them to the row below
-    group_rows:       labels of groups that may be between the titles and the area, or between the area and more rows
-    group_length:     characters of the longest of them
-    over_labels:      share of a title that may be over the column of labels
-    row_distance:     pitches to a row below the area that belongs to it
-    filled:           share of the columns of figures in which such a row has one
-    note_distance:    pitches from which a last line without figures is a note, and one without a label a page number
-    centred:          ems by which a title of the whole table may miss the table's middle
-    max_rows:         rows that are examined on either side of an area
-    """
-
-    figures: float = 0.5
-    title_rows: int = 6
-    title_distance: float = 2.2
-    first_distance: float = 3.0
-    group_rows: int = 3
-    group_length: int = 90
-    over_labels: float = 0.3
-    row_distance: float = 1.6
-    filled: float = 0.5
-    note_distance: float = 1.3
-    centred: float = 2.0
-    max_rows: int = 24
-
-
-THRESHOLDS = ExtentThresholds()
 
 _YEAR = re.compile(r"^(?:FY\s*)?(?:19|20)\d\d(?:[-–/]\d{2,4})?\w?$")
 _PERIOD = re.compile(r"\b(?:19|20)\d\d\b")
@@ -113,7 +83,7 @@ def whole_areas(words: Sequence[Word], area: Rect) -> list[Rect]:
 
 
 def _is_of_figures(evidence: Evidence) -> bool:
-    return evidence.numeric >= THRESHOLDS.figures and len(evidence.columns) > 1
+    return evidence.numeric >= THRESHOLDS.extent.figures and len(evidence.columns) > 1
 
 
 def _to_the_left(columns: Sequence[Interval], rows: Sequence[TextRow]) -> Sequence[Interval]:
@@ -134,7 +104,7 @@ def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, in
     """First and last row of each table between two rows: a new one begins where titles come between rows of amounts."""
     parts: list[tuple[int, int]] = []
     start, amounts = first, -1
-    known = _titles(rows[max(0, first - THRESHOLDS.title_rows) : first])
+    known = _titles(rows[max(0, first - THRESHOLDS.extent.title_rows) : first])
     for i in range(first, last + 1):
         if not _has_figures(rows[i]):
             continue
@@ -189,7 +159,7 @@ def _is_over_figures(line: TextRow, row: TextRow) -> bool:
     """Whether a line's first text is over the figures of a row, and not in the middle of the whole table."""
     piece, label = line.pieces[0], row.pieces[0]
     middle = (label.x0 + row.pieces[-1].x1) / 2
-    return piece.x0 > label.x1 and abs(piece.middle - middle) > THRESHOLDS.centred * line.size
+    return piece.x0 > label.x1 and abs(piece.middle - middle) > THRESHOLDS.extent.centred * line.size
 
 
 def _without_notes(rows: Sequence[TextRow], first: int, last: int) -> int:
@@ -205,7 +175,7 @@ def _without_notes(rows: Sequence[TextRow], first: int, last: int) -> int:
         row = rows[last]
         gap = row.baseline - rows[last - 1].baseline
         is_number = len(columns) > 2 and len(row.pieces) == 1 and _PAGE_NUMBER.match(row.pieces[0].text)
-        is_near = gap <= THRESHOLDS.note_distance * max(pitch, row.size) and not is_number
+        is_near = gap <= THRESHOLDS.extent.note_distance * max(pitch, row.size) and not is_number
         if is_near or (has_amounts(row) and len(row.pieces) > 1):
             break
         last -= 1
@@ -216,7 +186,7 @@ def _is_note(row: TextRow, columns: Sequence[Interval]) -> bool:
     """Whether a row is a long text across the columns, perhaps after the mark of a note."""
     *marks, text = row.pieces
     return (
-        len(text.text) > THRESHOLDS.group_length
+        len(text.text) > THRESHOLDS.extent.group_length
         and sum(text.x0 < b and a < text.x1 for a, b in columns) > 1
         and (not marks or (len(marks) == 1 and _MARK.match(marks[0].text) is not None))
     )
@@ -225,13 +195,15 @@ def _is_note(row: TextRow, columns: Sequence[Interval]) -> bool:
 def _with_rows(rows: Sequence[TextRow], last: int, columns: Sequence[Interval], pitch: float) -> int:
     """The last row, moved down over rows of figures in these columns, with the labels of groups between them."""
     end, groups = last, 0
-    for i in range(last + 1, min(len(rows), last + 1 + THRESHOLDS.max_rows)):
+    for i in range(last + 1, min(len(rows), last + 1 + THRESHOLDS.extent.max_rows)):
         row = rows[i]
-        if row.baseline - rows[i - 1].baseline > THRESHOLDS.row_distance * max(pitch, row.size) or is_caption(row):
+        if row.baseline - rows[i - 1].baseline > THRESHOLDS.extent.row_distance * max(pitch, row.size) or is_caption(
+            row
+        ):
             break
         if _is_body(row, columns):
             end, groups = i, 0
-        elif _is_group(row, columns) and groups < THRESHOLDS.group_rows:
+        elif _is_group(row, columns) and groups < THRESHOLDS.extent.group_rows:
             groups += 1
         else:
             break
@@ -244,7 +216,7 @@ def _is_body(row: TextRow, columns: Sequence[Interval]) -> bool:
     if not later or row.pieces[0].x1 > columns[1][1] or not all(is_numeric(piece.text) for piece in later):
         return False
     taken = {i for i, (a, b) in enumerate(columns) for piece in later if piece.x0 < b and a < piece.x1}
-    return len(taken) >= THRESHOLDS.filled * (len(columns) - 1) and has_amounts(row)
+    return len(taken) >= THRESHOLDS.extent.filled * (len(columns) - 1) and has_amounts(row)
 
 
 def _is_group(row: TextRow, columns: Sequence[Interval]) -> bool:
@@ -253,7 +225,7 @@ def _is_group(row: TextRow, columns: Sequence[Interval]) -> bool:
     low = columns[0][0]
     return (
         len(row.pieces) == 1
-        and len(piece.text) <= THRESHOLDS.group_length
+        and len(piece.text) <= THRESHOLDS.extent.group_length
         and piece.x0 >= low - row.size
         and piece.x1 <= columns[1][0]
     )
@@ -274,14 +246,14 @@ def _has_titles(rows: Sequence[TextRow], columns: Sequence[Interval]) -> bool:
 def _with_titles(rows: Sequence[TextRow], first: int, columns: Sequence[Interval]) -> int:
     """The first row, moved up over the titles of these columns and the labels of groups below them."""
     start, groups, titles = first, 0, 0
-    for i in range(first - 1, max(-1, first - 1 - THRESHOLDS.max_rows), -1):
+    for i in range(first - 1, max(-1, first - 1 - THRESHOLDS.extent.max_rows), -1):
         row = rows[i]
-        reach = THRESHOLDS.title_distance if titles else THRESHOLDS.first_distance
+        reach = THRESHOLDS.extent.title_distance if titles else THRESHOLDS.extent.first_distance
         if rows[i + 1].baseline - row.baseline > reach * row.size or is_caption(row):
             break
-        if _is_titles(row, columns) and titles < THRESHOLDS.title_rows:
+        if _is_titles(row, columns) and titles < THRESHOLDS.extent.title_rows:
             start, titles = i, titles + 1
-        elif not titles and _is_group(row, columns) and groups < THRESHOLDS.group_rows:
+        elif not titles and _is_group(row, columns) and groups < THRESHOLDS.extent.group_rows:
             groups += 1
         else:
             break
@@ -300,5 +272,5 @@ def _is_titles(row: TextRow, columns: Sequence[Interval]) -> bool:
         # A title of the whole table is set in the table's middle, one of all columns in the middle of these.
         middle, right = titles[0].middle, columns[-1][1]
         return abs(middle - (columns[1][0] + right) / 2) < abs(middle - (low + right) / 2)
-    over = [min(piece.x1, high) - piece.x0 > THRESHOLDS.over_labels * (piece.x1 - piece.x0) for piece in titles]
+    over = [min(piece.x1, high) - piece.x0 > THRESHOLDS.extent.over_labels * (piece.x1 - piece.x0) for piece in titles]
     return not any(over) and all(piece.x0 < columns[-1][1] for piece in titles)

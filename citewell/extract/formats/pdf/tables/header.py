@@ -6,45 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from citewell.extract.formats.pdf.tables.model import TableCell
+from citewell.extract.formats.pdf.tables.rows import Interval, TextRow, WordGroup, boundaries, make_piece
 from citewell.extract.formats.pdf.tables.rules import Rules
-from citewell.extract.formats.pdf.tables.text_grid import Interval, TextRow, WordGroup, boundaries, make_piece
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 from citewell.extract.formats.pdf.words import Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HeaderThresholds:
-    """Thresholds of reading header rows; an em is the row's font size.
-
-    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
-
-    underline:        heights of a title within which a line below underlines it
-    underline_slack:  points by which the line may miss the title's middle
-    astray:           heights of a title by which it may miss the ends and the middle of a line below that is its own
-    full_line:        share of the table's width from which a line belongs to the table, not to a title
-    overlap:          share of the narrower of title and column in common from which the title is over that column
-    word_gap:         ems between words at the edge of two columns from which they are two titles
-    fit:              ems by which the parts of a title may miss the left, right or middle of their columns to be titles of
-                      their own
-    centred:          ems by which a title may miss the middle of the columns that it is over
-    wall_slack:       points by which words may reach over a line or an edge between columns
-    between:          ems by which a line between two titles may overlap them
-    line_gap:         ems between two lines of one title
-    """
-
-    underline: float = 0.9
-    underline_slack: float = 3.0
-    astray: float = 2.5
-    full_line: float = 0.9
-    overlap: float = 0.3
-    word_gap: float = 0.45
-    fit: float = 0.4
-    centred: float = 0.8
-    wall_slack: float = 1.0
-    between: float = 0.4
-    line_gap: float = 1.5
-
-
-THRESHOLDS = HeaderThresholds()
 
 
 @dataclass(slots=True)
@@ -97,9 +62,9 @@ def _beside_labels(pieces: Sequence[WordGroup], columns: Sequence[Interval]) -> 
 
 def _by_column(piece: WordGroup, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[WordGroup]:
     """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
-    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, THRESHOLDS.word_gap * size)]
+    cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, THRESHOLDS.header.word_gap * size)]
     parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
-    if len(parts) > len(cut) and all(_fits(part, columns, THRESHOLDS.fit * size) for part in parts):
+    if len(parts) > len(cut) and all(_fits(part, columns, THRESHOLDS.header.fit * size) for part in parts):
         return parts
     return cut
 
@@ -112,9 +77,12 @@ def _at_boundaries(
     for word in piece.words[1:]:
         last = groups[-1][-1]
         at_wall = any(
-            last.x1 <= wall + THRESHOLDS.wall_slack and wall - THRESHOLDS.wall_slack <= word.x0 for wall in walls
+            last.x1 <= wall + THRESHOLDS.header.wall_slack and wall - THRESHOLDS.header.wall_slack <= word.x0
+            for wall in walls
         )
-        crosses = any(last.x1 <= m + THRESHOLDS.wall_slack and m - THRESHOLDS.wall_slack <= word.x0 for m in middles)
+        crosses = any(
+            last.x1 <= m + THRESHOLDS.header.wall_slack and m - THRESHOLDS.header.wall_slack <= word.x0 for m in middles
+        )
         if at_wall or (crosses and word.x0 - last.x1 > least_gap):
             groups.append([])
         groups[-1].append(word)
@@ -134,12 +102,12 @@ def _underline(
 
     None when there is no line, or when it underlines several column titles.
     """
-    reach = THRESHOLDS.underline * (piece.y1 - piece.y0)
+    reach = THRESHOLDS.header.underline * (piece.y1 - piece.y0)
     below = [
         r
         for r in rules.horizontal
         if (piece.y0 + piece.y1) / 2 < r.at <= piece.y1 + reach
-        and r.start - THRESHOLDS.underline_slack <= piece.middle <= r.end + THRESHOLDS.underline_slack
+        and r.start - THRESHOLDS.header.underline_slack <= piece.middle <= r.end + THRESHOLDS.header.underline_slack
     ]
     if not below:
         return None
@@ -160,18 +128,18 @@ def _underline(
 def _is_apart(piece: WordGroup, start: float, end: float) -> bool:
     """Whether a piece alone over a line is neither over its middle nor at its ends: the line then closes the titles beside it too."""
     offsets = (piece.x0 - start, end - piece.x1, abs(piece.middle - (start + end) / 2))
-    return min(offsets) > THRESHOLDS.astray * (piece.y1 - piece.y0)
+    return min(offsets) > THRESHOLDS.header.astray * (piece.y1 - piece.y0)
 
 
 def _span(piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], rules: Rules) -> tuple[int, int]:
     line = _underline(piece, row, columns, rules)
     reach = (piece.x0, piece.x1)
-    if line is not None and line[1] - line[0] < THRESHOLDS.full_line * (columns[-1][1] - columns[0][0]):
+    if line is not None and line[1] - line[0] < THRESHOLDS.header.full_line * (columns[-1][1] - columns[0][0]):
         reach = (min(line[0], piece.x0), max(line[1], piece.x1))
     touched = [
         i
         for i, (a, b) in enumerate(columns)
-        if min(reach[1], b) - max(reach[0], a) > THRESHOLDS.overlap * min(b - a, reach[1] - reach[0])
+        if min(reach[1], b) - max(reach[0], a) > THRESHOLDS.header.overlap * min(b - a, reach[1] - reach[0])
     ]
     if touched:
         return touched[0], touched[-1]
@@ -199,7 +167,7 @@ def _centred_span(
         for last in within:
             middle = (columns[first][0] + columns[last][1]) / 2
             contiguous = last > first and all(i in within for i in range(first, last + 1))
-            if contiguous and abs(middle - piece.middle) <= THRESHOLDS.centred * size:
+            if contiguous and abs(middle - piece.middle) <= THRESHOLDS.header.centred * size:
                 best = (first, last) if best is None or last - first > best[1] - best[0] else best
     return best
 
@@ -213,12 +181,12 @@ def _add(
         if title.last < first or last < title.first:
             continue
         between = any(
-            title.y1 - THRESHOLDS.between * row.size < r.at < piece.y0 + THRESHOLDS.between * row.size
+            title.y1 - THRESHOLDS.header.between * row.size < r.at < piece.y0 + THRESHOLDS.header.between * row.size
             and r.covers(piece.x0, piece.x1) > 0
             for r in rules.horizontal
         )
         same = (title.first, title.last) == span
-        if not between and same and piece.y0 - title.y1 < THRESHOLDS.line_gap * row.size:
+        if not between and same and piece.y0 - title.y1 < THRESHOLDS.header.line_gap * row.size:
             title.words.extend(piece.words)
             title.y1 = piece.y1
             return

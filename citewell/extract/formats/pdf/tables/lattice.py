@@ -7,45 +7,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.formats.pdf.geometry import Rect
-from citewell.extract.formats.pdf.tables.evidence import weigh
 from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, is_numeric
-from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
+from citewell.extract.formats.pdf.tables.rows import text_rows, weigh
 from citewell.extract.formats.pdf.tables.rules import Rule, Rules, cluster, collect_rules
 from citewell.extract.formats.pdf.tables.stream import stream_table
-from citewell.extract.formats.pdf.tables.text_grid import text_rows
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 from citewell.extract.formats.pdf.words import Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LatticeThresholds:
-    """Thresholds of reading a grid of ruling lines.
-
-    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
-
-    border:      share of a side of a square that a line covers to be its border: smaller values leave merged cells apart,
-                 larger ones join cells with broken borders
-    min_cell:    points of the smallest row or column; smaller ones are double lines
-    min_filled:  cells with text without which a grid is a frame or a drawing
-    contained:   share of an area inside of a larger one from which it is shading
-    in_grid:     share of an area inside of a drawn grid from which its edges do not count as lines
-    max_fills:   areas beyond which they are a picture, and none counts
-    slack:       points by which words may reach over a column's edge when a merged cell is cut by its text
-    text_rows:   rows with several pieces, and columns, from which the text inside of one row of the grid is a table of its own
-    text_share:  share of those rows among the lines of text, and of figures among their pieces, from which it is
-    """
-
-    border: float = 0.6
-    min_cell: float = 4.0
-    min_filled: int = 3
-    contained: float = 0.9
-    in_grid: float = 0.5
-    max_fills: int = 600
-    slack: float = 1.0
-    text_rows: int = 2
-    text_share: float = 0.5
-
-
-THRESHOLDS = LatticeThresholds()
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +50,19 @@ def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
     drawn = collect_rules(lines, ())
     grids = [lattice.rect for lattice in lattices(drawn)]
     # Programs draw shading over the lines of a grid, a little off; its edges would double them.
-    free = [fill for fill in fills if all(fill.overlap(grid) < THRESHOLDS.in_grid * fill.area for grid in grids)]
+    free = [
+        fill for fill in fills if all(fill.overlap(grid) < THRESHOLDS.lattice.in_grid * fill.area for grid in grids)
+    ]
     outer = _outermost(free)
     return collect_rules(lines, outer) if outer else drawn
 
 
 def _outermost(fills: Sequence[Rect]) -> list[Rect]:
-    if len(fills) > THRESHOLDS.max_fills:
+    if len(fills) > THRESHOLDS.lattice.max_fills:
         return []
     kept: list[Rect] = []
     for fill in sorted(fills, key=lambda f: -f.area):
-        if all(fill.overlap(other) < THRESHOLDS.contained * fill.area for other in kept):
+        if all(fill.overlap(other) < THRESHOLDS.lattice.contained * fill.area for other in kept):
             kept.append(fill)
     return kept
 
@@ -101,7 +70,7 @@ def _outermost(fills: Sequence[Rect]) -> list[Rect]:
 def _wide_enough(values: list[float]) -> list[float]:
     kept = values[:1]
     for value in values[1:]:
-        if value - kept[-1] >= THRESHOLDS.min_cell:
+        if value - kept[-1] >= THRESHOLDS.lattice.min_cell:
             kept.append(value)
     return kept
 
@@ -120,8 +89,8 @@ def _connected(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
     for i, h in enumerate(horizontal):
         for j, v in enumerate(vertical):
             if (
-                h.start - RULES.snap <= v.at <= h.end + RULES.snap
-                and v.start - RULES.snap <= h.at <= v.end + RULES.snap
+                h.start - THRESHOLDS.rules.snap <= v.at <= h.end + THRESHOLDS.rules.snap
+                and v.start - THRESHOLDS.rules.snap <= h.at <= v.end + THRESHOLDS.rules.snap
             ):
                 parent[root(i)] = root(len(horizontal) + j)
     groups: dict[int, tuple[list[Rule], list[Rule]]] = {}
@@ -164,7 +133,7 @@ def _by_column(cell: TableCell, xs: Sequence[float]) -> list[TableCell]:
                 (
                     i
                     for i, (a, b) in enumerate(pairwise(edges))
-                    if a - THRESHOLDS.slack <= piece.x0 and piece.x1 <= b + THRESHOLDS.slack
+                    if a - THRESHOLDS.lattice.slack <= piece.x0 and piece.x1 <= b + THRESHOLDS.lattice.slack
                 ),
                 None,
             )
@@ -210,27 +179,27 @@ def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int
 def _wall(lattice: Lattice, row: int, column: int) -> bool:
     """Whether a line runs along the right of a square."""
     x, top, bottom = lattice.xs[column + 1], lattice.ys[row], lattice.ys[row + 1]
-    covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= RULES.snap)
-    return covered >= THRESHOLDS.border * (bottom - top)
+    covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= THRESHOLDS.rules.snap)
+    return covered >= THRESHOLDS.lattice.border * (bottom - top)
 
 
 def _floor(lattice: Lattice, row: int, column: int) -> bool:
     """Whether a line runs below a square."""
     y, left, right = lattice.ys[row + 1], lattice.xs[column], lattice.xs[column + 1]
-    covered = sum(r.covers(left, right) for r in lattice.rules.horizontal if abs(r.at - y) <= RULES.snap)
-    return covered >= THRESHOLDS.border * (right - left)
+    covered = sum(r.covers(left, right) for r in lattice.rules.horizontal if abs(r.at - y) <= THRESHOLDS.rules.snap)
+    return covered >= THRESHOLDS.lattice.border * (right - left)
 
 
 def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
     """The table in a grid; None where the grid is a frame, a form or a drawing."""
     cells = lattice_cells(lattice, words)
     width = len(lattice.xs) - 1
-    if sum(1 for cell in cells if cell.words) < THRESHOLDS.min_filled:
+    if sum(1 for cell in cells if cell.words) < THRESHOLDS.lattice.min_filled:
         return None
     rows = _trimmed([[c for c in cells if c.row == r] for r in range(len(lattice.ys) - 1)], width)
     kept = [cell for row in rows for cell in row]
     filled = [cell for cell in kept if cell.words]
-    if len(filled) < THRESHOLDS.min_filled:
+    if len(filled) < THRESHOLDS.lattice.min_filled:
         return None
     inner = _area(lattice, rows)
     if _needs_text_rows(kept):
@@ -268,7 +237,7 @@ def _needs_text_rows(cells: Sequence[TableCell]) -> bool:
         if len(lines) < 2:
             continue
         evidence = weigh(lines)
-        least, share = THRESHOLDS.text_rows, THRESHOLDS.text_share
+        least, share = THRESHOLDS.lattice.text_rows, THRESHOLDS.lattice.text_share
         if min(len(evidence.columns), evidence.multi) >= least and min(evidence.share, evidence.numeric) >= share:
             return True
     return False

@@ -1,16 +1,20 @@
-"""A table found on a page: cells that hold words, before it becomes an element."""
+"""A table found on a page: cells that hold words, and the element that is made of them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
+from citewell.extract.core.cells import Cell, Grid, Table, build_table, markdown_cell
+from citewell.extract.core.groups import parents
 from citewell.extract.formats.pdf.geometry import Rect, Rotation
-from citewell.extract.formats.pdf.ink import Ink
+from citewell.extract.formats.pdf.ink import Ink, places, row_places
 from citewell.extract.formats.pdf.lines import join_row, make_line, rows
 from citewell.extract.formats.pdf.running_text import RunningText, Span, join_lines
 from citewell.extract.formats.pdf.words import Word
+from citewell.types import Box, CellPlace
 
 _LEADERS = re.compile(r"(?:\s*[.…·_]){3,}\s*$|\s+\.(?:\s+\.)+\s*$")
 _NUMERIC = re.compile(
@@ -101,3 +105,141 @@ def is_numeric(text: str) -> bool:
     """Whether a cell's text is a figure, or a mark for a missing one."""
     stripped = text.strip()
     return bool(stripped) and (_NUMERIC.match(stripped) is not None or _NOTHING.match(stripped) is not None)
+
+
+_BAR = len(" | ")
+_FIRST_BAR = len("| ")
+_LONG = 300
+"""Characters of a header and a row that may be too much for one chunk: then its columns are divided among several."""
+
+
+@dataclass(frozen=True, slots=True)
+class RenderedTable:
+    """A table and, for each of its boxes, the offset in its Markdown at which the box's text begins.
+
+    groups: for each row the row of the label that heads it, -1 for none (`core.groups`)
+    cells:  one rectangle around the words of each filled cell
+    """
+
+    table: Table
+    groups: Sequence[int]
+    starts: tuple[int, ...]
+    boxes: tuple[Box, ...]
+    cells: tuple[CellPlace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """The cells with text that one page holds, rows counted from the table's first.
+
+    `flows` are their texts, `indents` tells where the labels in the first column begin.
+    """
+
+    page: int
+    rotation: Rotation
+    ink: Ink | None
+    cells: Sequence[Cell]
+    flows: Sequence[RunningText]
+    indents: Mapping[int, float]
+
+    def rows(self) -> Iterator[tuple[int, list[tuple[int, RunningText]]]]:
+        """Each row by its number, with the columns and texts of its cells."""
+        found: dict[int, list[tuple[int, RunningText]]] = {}
+        for cell, flow in zip(self.cells, self.flows, strict=True):
+            if flow.text:
+                found.setdefault(cell.row, []).append((cell.column, flow))
+        for row in sorted(found):
+            yield row, sorted(found[row], key=lambda item: item[0])
+
+
+def render(
+    found: FoundTable, page: int, rotation: Rotation, ink: Ink | None, page_text: str = ""
+) -> RenderedTable | None:
+    """The table with the text of its cells, those on later pages included; None when none has any.
+
+    A row has one rectangle, or several where one would hold other text too, or hold its own in another order.
+    """
+    parts = [_part(found, 0, 0, page, rotation, ink, page_text)]
+    height = found.height
+    for more in found.more:
+        parts.append(_part(more.table, more.dropped, height, more.page, more.rotation, more.ink, page_text))
+        height += more.table.height - more.dropped
+    cells = [cell for part in parts for cell in part.cells]
+    table = build_table(cells, found.header_rows) if any(cell.text for cell in cells) else None
+    return _placed(table, parts) if table else None
+
+
+def _part(
+    found: FoundTable, dropped: int, offset: int, page: int, rotation: Rotation, ink: Ink | None, page_text: str
+) -> _Part:
+    kept = [cell for cell in found.cells if cell.row >= dropped]
+    flows = [cell_content(cell.words, page_text) for cell in kept]
+    cells = [
+        Cell(cell.row - dropped + offset, cell.column, flow.text, cell.rowspan, cell.colspan)
+        for cell, flow in zip(kept, flows, strict=True)
+    ]
+    left = found.columns[0][0] if found.columns else found.rect.x0
+    indents = {
+        cell.row - dropped + offset: min(word.x0 for word in cell.words) - left
+        for cell in kept
+        if cell.column == 0 and cell.words
+    }
+    return _Part(page, rotation, ink, cells, flows, indents)
+
+
+def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
+    line_starts = _line_starts(table.markdown)
+    long = max(b - a for a, b in pairwise(line_starts)) + line_starts[1] > _LONG
+    starts: list[int] = []
+    boxes: list[Box] = []
+    placed: list[CellPlace] = []
+    for part in parts:
+        for row, cells in part.rows():
+            line = line_starts[table.line_of(row)]
+            columns = _column_starts(table.grid, row, line)
+            spans = [
+                Span(columns[column] + _escaped(flow.text, span.start), span.words)
+                for column, flow in cells
+                for span in flow.spans
+            ]
+            for start, rect in row_places(spans, line, part.rotation, part.ink, by_cell=long):
+                starts.append(start)
+                boxes.append(_box(part, rect))
+            placed += [CellPlace(row, column, _cell_box(part, flow)) for column, flow in cells]
+    return RenderedTable(table, _groups(table, parts), tuple(starts), tuple(boxes), tuple(placed))
+
+
+def _cell_box(part: _Part, flow: RunningText) -> Box:
+    """The rectangle around a cell's words, of all its lines."""
+    rects = [rect for _, rect in places(flow.spans, part.rotation, part.ink)]
+    sides = Rect(min(r.x0 for r in rects), min(r.y0 for r in rects), max(r.x1 for r in rects), max(r.y1 for r in rects))
+    return _box(part, sides)
+
+
+def _box(part: _Part, rect: Rect) -> Box:
+    return Box(part.page, rect.x0, rect.y0, rect.x1, rect.y1)
+
+
+def _groups(table: Table, parts: Sequence[_Part]) -> list[int]:
+    known = {row: indent for part in parts for row, indent in part.indents.items()}
+    return parents(table.grid, [known.get(row, 0.0) for row in range(len(table.grid))], table.header_rows)
+
+
+def _line_starts(text: str) -> list[int]:
+    starts = [0]
+    for line in text.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    return starts
+
+
+def _column_starts(grid: Grid, row: int, line: int) -> list[int]:
+    """Where in the Markdown the text of each cell of a row begins, whose line begins at `line`."""
+    starts = [line + _FIRST_BAR]
+    for text in grid[row]:
+        starts.append(starts[-1] + len(markdown_cell(text)) + _BAR)
+    return starts
+
+
+def _escaped(text: str, offset: int) -> int:
+    """An offset in a cell's text as one in its Markdown, which has a backslash before each bar."""
+    return offset + text.count("|", 0, offset)

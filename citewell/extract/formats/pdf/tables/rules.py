@@ -6,24 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from citewell.extract.formats.pdf.geometry import Rect
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RuleThresholds:
-    """Thresholds of joining drawn lines, in points. Set by hand on the development documents and checked on ICDAR 2013 (`benchmarks/tables.py`).
-
-    snap:    within which parallel lines are one (double lines, the two edges of a thin area, neighbouring cells' borders), and
-             within which a line meets another
-    join:    of the gap between two pieces of one line
-    inside:  share of a line's length inside an area from which it belongs to it
-    """
-
-    snap: float = 3.5
-    join: float = 3.0
-    inside: float = 0.5
-
-
-THRESHOLDS = RuleThresholds()
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +36,19 @@ class Rules:
 
     def within(self, area: Rect) -> Rules:
         """The lines inside an area."""
-        margin = THRESHOLDS.snap
+        margin = THRESHOLDS.rules.snap
         return Rules(
             [
                 r
                 for r in self.horizontal
                 if area.y0 - margin <= r.at <= area.y1 + margin
-                and r.covers(area.x0, area.x1) > THRESHOLDS.inside * r.length
+                and r.covers(area.x0, area.x1) > THRESHOLDS.rules.inside * r.length
             ],
             [
                 r
                 for r in self.vertical
                 if area.x0 - margin <= r.at <= area.x1 + margin
-                and r.covers(area.y0, area.y1) > THRESHOLDS.inside * r.length
+                and r.covers(area.y0, area.y1) > THRESHOLDS.rules.inside * r.length
             ],
         )
 
@@ -93,7 +76,7 @@ def _merged(rules: list[Rule]) -> list[Rule]:
         pieces = sorted(group, key=lambda r: r.start)
         start, end = pieces[0].start, pieces[0].end
         for piece in pieces[1:]:
-            if piece.start <= end + THRESHOLDS.join:
+            if piece.start <= end + THRESHOLDS.rules.join:
                 end = max(end, piece.end)
             else:
                 merged.append(Rule(at, start, end))
@@ -105,7 +88,7 @@ def _merged(rules: list[Rule]) -> list[Rule]:
 def _same_place(rules: list[Rule]) -> list[list[Rule]]:
     groups: list[list[Rule]] = []
     for rule in sorted(rules, key=lambda r: r.at):
-        if groups and rule.at - groups[-1][0].at <= THRESHOLDS.snap:
+        if groups and rule.at - groups[-1][0].at <= THRESHOLDS.rules.snap:
             groups[-1].append(rule)
         else:
             groups.append([rule])
@@ -116,7 +99,7 @@ def cluster(values: Iterable[float]) -> list[float]:
     """Mean of each group of values that lie close together, ascending."""
     groups: list[list[float]] = []
     for value in sorted(values):
-        if groups and value - groups[-1][0] <= THRESHOLDS.snap:
+        if groups and value - groups[-1][0] <= THRESHOLDS.rules.snap:
             groups[-1].append(value)
         else:
             groups.append([value])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
@@ -13,9 +12,7 @@ from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.tables.extent import has_amounts, has_marks_only, is_year, names_periods
 from citewell.extract.formats.pdf.tables.header import header_cells
 from citewell.extract.formats.pdf.tables.model import FoundTable, TableCell, is_numeric
-from citewell.extract.formats.pdf.tables.rules import THRESHOLDS as RULES
-from citewell.extract.formats.pdf.tables.rules import Rules, cluster
-from citewell.extract.formats.pdf.tables.text_grid import (
+from citewell.extract.formats.pdf.tables.rows import (
     Interval,
     TextRow,
     WordGroup,
@@ -24,50 +21,12 @@ from citewell.extract.formats.pdf.tables.text_grid import (
     make_piece,
     text_rows,
 )
+from citewell.extract.formats.pdf.tables.rules import Rules, cluster
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 from citewell.extract.formats.pdf.words import Word, bounds
 
 PlacedRow = dict[tuple[int, int], list[Word]]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamThresholds:
-    """Thresholds of reading rows and columns from aligned text; an em is the font size of the row, a pitch the table's median distance of baselines.
-
-    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
-
-    wall:           share of the table's height along which a vertical line parts columns
-    full_rule:      share of the table's width that a full horizontal line covers
-    edge:           share of the width by which it may stop short of either side
-    header_rows:    lines of the longest header
-    header_share:   share of the table's lines above which a line closes no header
-    overlap:        share of the narrower of piece and column in common from which the piece is in that column
-    figure_inset:   points before its column at which a figure that starts a new cell may begin
-    interlaced:     ems by which a label between two rows overlaps each of them
-    ruled_rows:     rows parted by lines from which lines decide what a row is,
-    ruled_share:    if they are this share of the lines of text,
-    ruled_lines:    and none has more lines of text than this
-    wrapped_pitch:  pitches beyond which a line does not continue the row above
-    tight_pitch:    pitches up to which an indented label continues the one above: wrapped lines are set tighter than rows
-    label_indent:   ems by which it is indented
-    """
-
-    wall: float = 0.6
-    full_rule: float = 0.7
-    edge: float = 0.04
-    header_rows: int = 12
-    header_share: float = 0.75
-    overlap: float = 0.3
-    figure_inset: float = 2.0
-    interlaced: float = 0.15
-    ruled_rows: int = 3
-    ruled_share: float = 0.4
-    ruled_lines: int = 6
-    wrapped_pitch: float = 1.3
-    tight_pitch: float = 0.93
-    label_indent: float = 0.5
-
-
-THRESHOLDS = StreamThresholds()
 
 _MONEY = re.compile(r"[$€£¥]\s?\d")
 _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|a|from|on|at))$", re.IGNORECASE)
@@ -108,8 +67,11 @@ def _walls(rules: Rules, area: Rect, rows: Sequence[TextRow]) -> list[float]:
     positions = cluster([r.at for r in rules.vertical])
     found: list[float] = []
     for x in positions:
-        covered = sum(r.length for r in rules.vertical if abs(r.at - x) <= RULES.snap)
-        if covered >= THRESHOLDS.wall * height and area.x0 + 2 * RULES.snap < x < area.x1 - 2 * RULES.snap:
+        covered = sum(r.length for r in rules.vertical if abs(r.at - x) <= THRESHOLDS.rules.snap)
+        if (
+            covered >= THRESHOLDS.stream.wall * height
+            and area.x0 + 2 * THRESHOLDS.rules.snap < x < area.x1 - 2 * THRESHOLDS.rules.snap
+        ):
             found.append(x)
     return found
 
@@ -119,11 +81,11 @@ def full_rules(rules: Rules, area: Rect) -> list[float]:
     found: list[float] = []
     width = area.x1 - area.x0
     for y in cluster([r.at for r in rules.horizontal]):
-        pieces = [r for r in rules.horizontal if abs(r.at - y) <= RULES.snap]
+        pieces = [r for r in rules.horizontal if abs(r.at - y) <= THRESHOLDS.rules.snap]
         if (
-            sum(r.covers(area.x0, area.x1) for r in pieces) >= THRESHOLDS.full_rule * width
-            and min(r.start for r in pieces) <= area.x0 + THRESHOLDS.edge * width
-            and max(r.end for r in pieces) >= area.x1 - THRESHOLDS.edge * width
+            sum(r.covers(area.x0, area.x1) for r in pieces) >= THRESHOLDS.stream.full_rule * width
+            and min(r.start for r in pieces) <= area.x0 + THRESHOLDS.stream.edge * width
+            and max(r.end for r in pieces) >= area.x1 - THRESHOLDS.stream.edge * width
         ):
             found.append(y)
     return found
@@ -135,7 +97,7 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
             # Further down, the first full line closes the body, above a total.
-            if above > THRESHOLDS.header_rows or above > THRESHOLDS.header_share * len(rows):
+            if above > THRESHOLDS.stream.header_rows or above > THRESHOLDS.stream.header_share * len(rows):
                 return 0
             if all(len(row.pieces) == 1 for row in rows[:above]) or _is_pair_of_values(rows[:above]):
                 return 0
@@ -155,7 +117,7 @@ def _with_periods(rows: Sequence[TextRow], header: int) -> int:
     if header < len(rows) - 1 and has_marks_only(rows[header]):
         return header + 1
     edge = rows[header - 1].pieces[0].x1
-    for index in range(header, min(len(rows) - 1, THRESHOLDS.header_rows)):
+    for index in range(header, min(len(rows) - 1, THRESHOLDS.stream.header_rows)):
         row = rows[index]
         if any(map(_is_figure, row.pieces)) or (len(row.pieces) == 1 and row.pieces[0].x0 <= edge):
             break
@@ -166,7 +128,7 @@ def _with_periods(rows: Sequence[TextRow], header: int) -> int:
 
 def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int:
     """Leading rows without figures, when rows with figures follow; years count as words here."""
-    for index, row in enumerate(rows[: THRESHOLDS.header_rows]):
+    for index, row in enumerate(rows[: THRESHOLDS.stream.header_rows]):
         if any(_is_figure(piece) for piece in row.pieces if piece.x0 > columns[0][1]):
             return index
     return 0
@@ -181,7 +143,7 @@ def _with_titled(columns: Sequence[Interval], titled: Sequence[Interval], titles
 
 def _first_figures(rows: Sequence[TextRow]) -> int:
     """The first row with figures, if titles of several columns are above it; else 0."""
-    for index, row in enumerate(rows[: THRESHOLDS.header_rows]):
+    for index, row in enumerate(rows[: THRESHOLDS.stream.header_rows]):
         if any(_is_figure(piece) for piece in row.pieces[1:]):
             return index if any(len(above.pieces) > 1 for above in rows[:index]) else 0
     return 0
@@ -216,7 +178,7 @@ def _span(piece: WordGroup, columns: Sequence[Interval], middles: Sequence[float
     touched = [
         i
         for i, (a, b) in enumerate(columns)
-        if min(piece.x1, b) - max(piece.x0, a) > THRESHOLDS.overlap * min(b - a, piece.x1 - piece.x0)
+        if min(piece.x1, b) - max(piece.x0, a) > THRESHOLDS.stream.overlap * min(b - a, piece.x1 - piece.x0)
     ]
     if not touched:
         column = _column_at(piece.middle, middles)
@@ -234,7 +196,7 @@ def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence
     for word in piece.words[1:]:
         here = _column_at((word.x0 + word.x1) / 2, middles)
         # A long label may reach into the next column, but a figure there is a cell of its own.
-        if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - THRESHOLDS.figure_inset:
+        if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - THRESHOLDS.stream.figure_inset:
             groups.append([])
             column = here
         groups[-1].append(word)
@@ -258,8 +220,8 @@ def _is_between(
     row: PlacedRow, line: TextRow, above: PlacedRow, upper: TextRow, below: PlacedRow, lower: TextRow
 ) -> bool:
     if not (
-        line.y0 < upper.y1 - THRESHOLDS.interlaced * line.size
-        and lower.y0 < line.y1 - THRESHOLDS.interlaced * line.size
+        line.y0 < upper.y1 - THRESHOLDS.stream.interlaced * line.size
+        and lower.y0 < line.y1 - THRESHOLDS.stream.interlaced * line.size
     ):
         return False
     taken = {c for first, span in [*above, *below] for c in range(first, first + span)}
@@ -293,7 +255,8 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
     ys = [
         y
         for y in full_rules(rules, area)
-        if rows[0].y1 <= y + RULES.snap and y - RULES.snap <= rows[-1].y0 + (rows[-1].y1 - rows[-1].y0)
+        if rows[0].y1 <= y + THRESHOLDS.rules.snap
+        and y - THRESHOLDS.rules.snap <= rows[-1].y0 + (rows[-1].y1 - rows[-1].y0)
     ]
     groups: list[list[int]] = [[]]
     for i, row in enumerate(rows):
@@ -302,8 +265,8 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
             groups.append([])
         groups[-1].append(i)
     by_lines = (
-        len(groups) >= max(THRESHOLDS.ruled_rows, THRESHOLDS.ruled_share * len(rows))
-        and max(map(len, groups)) <= THRESHOLDS.ruled_lines
+        len(groups) >= max(THRESHOLDS.stream.ruled_rows, THRESHOLDS.stream.ruled_share * len(rows))
+        and max(map(len, groups)) <= THRESHOLDS.stream.ruled_lines
     )
     return groups if by_lines else None
 
@@ -348,7 +311,7 @@ def _text(words: Sequence[Word]) -> str:
 
 def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float, pitch: float) -> bool:
     """Whether a row only continues cells of the row above."""
-    if distance > THRESHOLDS.wrapped_pitch * max(pitch, lower.size) or any(
+    if distance > THRESHOLDS.stream.wrapped_pitch * max(pitch, lower.size) or any(
         is_numeric(_text(words)) for words in row.values()
     ):
         return False
@@ -358,11 +321,11 @@ def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float
             return False
         first = _text(row[0, 1])
         label = above.get((0, 1), [])
-        indented = bool(label) and row[0, 1][0].x0 > label[0].x0 + THRESHOLDS.label_indent * lower.size
+        indented = bool(label) and row[0, 1][0].x0 > label[0].x0 + THRESHOLDS.stream.label_indent * lower.size
         return (
             first[:1].islower()
             or first.startswith("(")
-            or (indented and distance < THRESHOLDS.tight_pitch * pitch)
+            or (indented and distance < THRESHOLDS.stream.tight_pitch * pitch)
             or bool(label and _UNFINISHED.search(_text(label)))
         )
     if any(key[0] == 0 for key in row):

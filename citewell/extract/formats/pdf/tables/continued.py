@@ -1,45 +1,58 @@
-"""Tables that continue over page breaks: the part on the next page is joined if its columns, and its header if any, are the same."""
+"""What surrounds a table: its title and unit above, and its continuation on the next page."""
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from citewell.extract.formats.pdf.lines import Line
+from citewell.extract.formats.pdf.lines import Line, join_row, rows
 from citewell.extract.formats.pdf.pages import PageContent, UprightText
-from citewell.extract.formats.pdf.tables.evidence import CAPTION
 from citewell.extract.formats.pdf.tables.model import FoundTable, TablePart, cell_text, is_numeric
-from citewell.extract.formats.pdf.tables.titles import title_lines
+from citewell.extract.formats.pdf.tables.rows import CAPTION
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
+
+_SENTENCE = re.compile(r"[.;!?]$")
+_UNIT = re.compile(
+    r"\b(?:thousand|million|billion|trillion|tsd|mio|mrd|mill(?:ier|iard|one|ione|ard|hõe|õe)|mil)\w{0,3}\b|[$€£¥%]|[千万億亿]",
+    re.IGNORECASE,
+)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JoinThresholds:
-    """Thresholds of joining tables over page breaks. Set by hand on the development documents; `tests/extract/pdf/test_tables.py` has the cases.
+def title_lines(runs: Sequence[Line], table: FoundTable) -> list[str]:
+    """The lines of the title right above a table, from top to bottom; empty where text or nothing is there."""
+    rect = table.rect
+    above = [run for run in runs if run.y1 <= rect.y0 + 1 and run.x0 < rect.x1 and rect.x0 < run.x1]
+    found: list[str] = []
+    floor, size = rect.y0, 0.0
+    for row in reversed(rows(above)):
+        line = join_row(row)
+        text = line.text
+        reach = THRESHOLDS.titles.distance * max(line.size, size)
+        gap = floor - line.y1 if not found else floor - line.baseline
+        if (
+            len(found) == THRESHOLDS.titles.max_lines
+            or len(row) > 1
+            or gap > reach
+            or len(text) > THRESHOLDS.titles.characters
+        ):
+            break
+        short = line.x1 - line.x0 <= THRESHOLDS.titles.width * rect.width
+        announces = not found and text.endswith(":")
+        if _SENTENCE.search(text) or not (short or line.bold or announces) or not any(map(str.isalpha, text)):
+            break
+        found.insert(0, text)
+        if announces and not short:
+            break
+        floor, size = line.baseline, line.size
+    return found
 
-    foot_zone:            share of the page's height at its foot where text is a footer, not a continuation of the page
-    head_zone:            the same at its head
-    max_notes:            short lines (notes, page numbers, “continued”) that may come between the parts
-    max_note_characters:  characters of the longest of them
-    same_column:          points by which columns of the two parts may miss each other
-    same_width:           share by which the widths of the two parts may differ
-    min_width_slack:      points by which they may differ in any case
-    edge:                 points by which text may reach over the edge of the table and still be outside
-    max_pages:            pages of the longest table: they are held in memory together
-    """
 
-    foot_zone: float = 0.12
-    head_zone: float = 0.15
-    max_notes: int = 3
-    max_note_characters: int = 70
-    same_column: float = 9.0
-    same_width: float = 0.1
-    min_width_slack: float = 36.0
-    edge: float = 2.0
-    max_pages: int = 200
+def unit_of(texts: Sequence[str]) -> str:
+    """The first of the texts above and in a table's first row that states a scale, a currency or a percentage; empty if none does."""
+    return next((text.strip("()[] ") for text in texts if _UNIT.search(text)), "")
 
-
-THRESHOLDS = JoinThresholds()
 
 _CONTINUED = ("continued", "cont'd", "cont.", "(cont", "fortsetzung", "suite", "continuación", "continuação", "续")
 
@@ -49,7 +62,7 @@ def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
     waiting: deque[PageContent] = deque()
     for page in pages:
         waiting.append(_joined(waiting, page) if waiting else page)
-        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > THRESHOLDS.max_pages):
+        if len(waiting) > 1 and (not _is_carried(waiting) or len(waiting) > THRESHOLDS.join.max_pages):
             while len(waiting) > 1:
                 yield waiting.popleft()
     yield from waiting
@@ -117,11 +130,11 @@ def _ends_page(page: PageContent, table: FoundTable | None) -> bool:
     if not page.passages:
         return False
     top, bottom = _extent(page)
-    after = table.rect.y1 if table else top + THRESHOLDS.head_zone * (bottom - top)
+    after = table.rect.y1 if table else top + THRESHOLDS.join.head_zone * (bottom - top)
     below = [
         r
         for r in _main(page).runs
-        if r.y0 > after - THRESHOLDS.edge and r.y1 < bottom - THRESHOLDS.foot_zone * (bottom - top)
+        if r.y0 > after - THRESHOLDS.join.edge and r.y1 < bottom - THRESHOLDS.join.foot_zone * (bottom - top)
     ]
     return _are_notes(below)
 
@@ -131,26 +144,30 @@ def _begins_page(page: PageContent, table: FoundTable) -> bool:
     above = [
         r
         for r in _main(page).runs
-        if r.y1 < table.rect.y0 + THRESHOLDS.edge and r.y0 > top + THRESHOLDS.head_zone * (bottom - top)
+        if r.y1 < table.rect.y0 + THRESHOLDS.join.edge and r.y0 > top + THRESHOLDS.join.head_zone * (bottom - top)
     ]
     return _are_notes(above)
 
 
 def _are_notes(runs: Sequence[Line]) -> bool:
-    return len(runs) <= THRESHOLDS.max_notes and all(run.characters <= THRESHOLDS.max_note_characters for run in runs)
+    return len(runs) <= THRESHOLDS.join.max_notes and all(
+        run.characters <= THRESHOLDS.join.max_note_characters for run in runs
+    )
 
 
 def _continues(first: PageContent, upper: FoundTable, end: FoundTable, lower: FoundTable, page: PageContent) -> bool:
     if upper.width != lower.width or not _same_columns(end, lower):
         return False
-    above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge).casefold()
+    above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.join.edge).casefold()
     # A word such as “continued” is proof, and so is the header repeated, unless it comes under a title of its own.
     if any(word in above for word in _CONTINUED):
         return True
     if _same_header(upper, lower):
         return not _has_own_title(first, upper, page, lower)
     # A caption or a header of its own begins another table.
-    new_caption = any(CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.edge)
+    new_caption = any(
+        CAPTION.match(run.text) for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.join.edge
+    )
     if new_caption or (lower.header_rows and not _has_figures(lower, 0) and _has_figures(lower, 1)):
         return False
     return lower.header_rows == 0 or _has_figures(lower, 0) or not above.strip()
@@ -172,10 +189,10 @@ def _same_columns(upper: FoundTable, lower: FoundTable) -> bool:
         return False
     shift = lower.rect.x0 - upper.rect.x0
     return all(
-        b[0] + shift < c[1] + THRESHOLDS.same_column and c[0] < b[1] + shift + THRESHOLDS.same_column
+        b[0] + shift < c[1] + THRESHOLDS.join.same_column and c[0] < b[1] + shift + THRESHOLDS.join.same_column
         for b, c in zip(upper.columns, lower.columns, strict=True)
     ) and abs((upper.rect.x1 - upper.rect.x0) - (lower.rect.x1 - lower.rect.x0)) < max(
-        THRESHOLDS.min_width_slack, THRESHOLDS.same_width * upper.rect.width
+        THRESHOLDS.join.min_width_slack, THRESHOLDS.join.same_width * upper.rect.width
     )
 
 

@@ -1,48 +1,18 @@
-"""The text of a table region as rows of pieces, and the columns that the rows share."""
+"""The text of a region as rows of pieces, the columns they share, and how much that looks like a table."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
 
-from citewell.extract.formats.pdf.lines import Line, make_line, rows
-from citewell.extract.formats.pdf.tables.model import is_numeric
+from citewell.extract.formats.pdf.lines import MARKER, Line, make_line, rows
+from citewell.extract.formats.pdf.tables.model import FoundTable, is_numeric
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS
 from citewell.extract.formats.pdf.words import Word
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TextGridThresholds:
-    """Thresholds of cutting rows into pieces and finding columns; an em is the font size.
-
-    Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
-
-    gap:              ems between words from which they are two pieces: smaller values cut cells at wide spaces, larger ones
-                      join cells of narrow columns
-    trailing_gap:     ems by which a percent sign may follow its figure
-    noise:            share of rows that may reach across the strip between two columns
-    narrowest_strip:  ems between two columns of figures that are a mere space apart
-    filled:           share of rows with words on both sides that parting such columns takes
-    figures:          share of figures on either side that it takes
-    min_rows:         rows with several words that it takes
-    slack:            points by which words may reach over the edge of a column or over a line
-    wall_inset:       points inside of a column from which a vertical line cuts it
-    """
-
-    gap: float = 0.85
-    trailing_gap: float = 1.6
-    noise: float = 0.08
-    narrowest_strip: float = 0.25
-    filled: float = 0.6
-    figures: float = 0.7
-    min_rows: int = 3
-    slack: float = 1.0
-    wall_inset: float = 2.0
-
-
-THRESHOLDS = TextGridThresholds()
 
 _CURRENCY = re.compile(r"^(?:[$€£¥]|US\$|Rs\.?|EUR|USD)$")
 
@@ -146,12 +116,12 @@ def _belongs(group: list[Word], word: Word) -> bool:
     last = group[-1]
     size = max(last.style.size, word.style.size)
     distance = word.x0 - last.x1
-    if distance <= THRESHOLDS.gap * size:
+    if distance <= THRESHOLDS.text_grid.gap * size:
         return True
     # The sign of an amount is often set at the left edge of its column, far from the figures.
     if len(group) == 1 and _CURRENCY.match(last.text) and is_numeric(word.text):
         return True
-    return distance <= THRESHOLDS.trailing_gap * size and word.text == "%" and is_numeric(last.text)
+    return distance <= THRESHOLDS.text_grid.trailing_gap * size and word.text == "%" and is_numeric(last.text)
 
 
 Interval = tuple[float, float]
@@ -172,7 +142,7 @@ def find_columns(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> list[I
 
 
 def _tolerance(count: int) -> int:
-    return int(THRESHOLDS.noise * count)
+    return int(THRESHOLDS.text_grid.noise * count)
 
 
 def _cut_at(pieces: Sequence[WordGroup], walls: Sequence[float]) -> list[WordGroup]:
@@ -184,7 +154,8 @@ def _cut_at(pieces: Sequence[WordGroup], walls: Sequence[float]) -> list[WordGro
         group: list[Word] = []
         for word in piece.words:
             if group and any(
-                group[-1].x1 <= wall + THRESHOLDS.slack and wall - THRESHOLDS.slack <= word.x0 for wall in walls
+                group[-1].x1 <= wall + THRESHOLDS.text_grid.slack and wall - THRESHOLDS.text_grid.slack <= word.x0
+                for wall in walls
             ):
                 found.append(make_piece(group))
                 group = []
@@ -210,16 +181,18 @@ def _covered(intervals: Sequence[Interval], tolerance: int) -> list[Interval]:
 
 def _split_by_words(column: Interval, rows: Sequence[TextRow], size: float) -> list[Interval]:
     """Parts of a column that holds two columns of figures a mere space apart."""
-    low, high = column[0] - THRESHOLDS.slack, column[1] + THRESHOLDS.slack
+    low, high = column[0] - THRESHOLDS.text_grid.slack, column[1] + THRESHOLDS.text_grid.slack
     inside = [[w for w in row.words if low <= (w.x0 + w.x1) / 2 <= high] for row in rows]
     filled = [words for words in inside if words]
     several = [words for words in filled if len(words) > 1]
-    if len(several) < THRESHOLDS.min_rows or len(several) < THRESHOLDS.filled * len(filled):
+    if len(several) < THRESHOLDS.text_grid.min_rows or len(several) < THRESHOLDS.text_grid.filled * len(filled):
         return [column]
     parts = _covered([(w.x0, w.x1) for words in filled for w in words], _tolerance(len(filled)))
     found: list[Interval] = [parts[0]] if parts else [column]
     for part in parts[1:]:
-        if part[0] - found[-1][1] >= THRESHOLDS.narrowest_strip * size and _figures_apart(filled, found[-1], part):
+        if part[0] - found[-1][1] >= THRESHOLDS.text_grid.narrowest_strip * size and _figures_apart(
+            filled, found[-1], part
+        ):
             found.append(part)
         else:
             found[-1] = (found[-1][0], part[1])
@@ -230,13 +203,15 @@ def _figures_apart(rows: Sequence[Sequence[Word]], left: Interval, right: Interv
     """Whether most rows hold a figure on either side."""
     lefts, rights = _within(rows, left), _within(rows, right)
     both = sum(1 for a, b in zip(lefts, rights, strict=True) if a and b)
-    if both < THRESHOLDS.filled * len(rows):
+    if both < THRESHOLDS.text_grid.filled * len(rows):
         return False
-    return _numeric_share(lefts) >= THRESHOLDS.figures and _numeric_share(rights) >= THRESHOLDS.figures
+    return (
+        _numeric_share(lefts) >= THRESHOLDS.text_grid.figures and _numeric_share(rights) >= THRESHOLDS.text_grid.figures
+    )
 
 
 def _within(rows: Sequence[Sequence[Word]], column: Interval) -> list[list[Word]]:
-    low, high = column[0] - THRESHOLDS.slack, column[1] + THRESHOLDS.slack
+    low, high = column[0] - THRESHOLDS.text_grid.slack, column[1] + THRESHOLDS.text_grid.slack
     return [[word for word in words if low <= word.x0 and word.x1 <= high] for words in rows]
 
 
@@ -250,7 +225,7 @@ def _with_walls(columns: Sequence[Interval], walls: Sequence[float]) -> list[Int
     found: list[Interval] = []
     for start, end in columns:
         for wall in walls:
-            if start + THRESHOLDS.wall_inset < wall < end - THRESHOLDS.wall_inset:
+            if start + THRESHOLDS.text_grid.wall_inset < wall < end - THRESHOLDS.text_grid.wall_inset:
                 found.append((start, wall))
                 start = wall
         found.append((start, end))
@@ -260,3 +235,99 @@ def _with_walls(columns: Sequence[Interval], walls: Sequence[float]) -> list[Int
 def boundaries(columns: Sequence[Interval]) -> list[float]:
     """Middles of the strips between columns."""
     return [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
+
+
+CAPTION = re.compile(
+    r"^(?:table|exhibit|tab\.|tabelle|tableau|tabla|tabela|tabella|tabel|schedule|表|표|таблица)\s*[\w.-]*\d",
+    re.IGNORECASE,
+)
+_LEADERS = re.compile(r"(?:\.\s?){4,}|…{2,}")
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """Measures of a region.
+
+    multi:    rows with at least two pieces
+    share:    of rows that are such
+    numeric:  share of figures among the pieces after the first of each such row
+    length:   mean characters per piece of such rows
+    filled:   share of the squares (such rows x columns) that hold text
+    leaders:  share of rows with dot leaders
+    """
+
+    multi: int
+    share: float
+    numeric: float
+    length: float
+    filled: float
+    leaders: float
+    columns: Sequence[Interval]
+
+
+def weigh(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> Evidence:
+    """The measures of these rows."""
+    multi = [row for row in rows if len(row.pieces) > 1]
+    if not multi:
+        return Evidence(0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
+    columns = find_columns(rows, walls)
+    pieces = [piece for row in multi for piece in row.pieces]
+    later = [piece for row in multi for piece in row.pieces[1:]]
+    squares = sum(_touched(piece, columns) for piece in pieces)
+    return Evidence(
+        multi=len(multi),
+        share=len(multi) / len(rows),
+        numeric=sum(is_numeric(piece.text) for piece in later) / len(later),
+        length=sum(len(piece.text) for piece in pieces) / len(pieces),
+        filled=min(1.0, squares / (len(multi) * max(1, len(columns)))),
+        leaders=sum(_LEADERS.search(" ".join(p.text for p in row.pieces)) is not None for row in rows) / len(rows),
+        columns=columns,
+    )
+
+
+def _touched(piece: WordGroup, columns: Sequence[Interval]) -> int:
+    return sum(1 for a, b in columns if piece.x0 < b and piece.x1 > a)
+
+
+def is_prose_row(row: TextRow) -> bool:
+    """Whether a row reads like lines of text columns: every piece is long, or there is but one and it is."""
+    lengths = [len(piece.text) for piece in row.pieces]
+    return min(lengths) > THRESHOLDS.evidence.long_piece
+
+
+def is_caption(row: TextRow) -> bool:
+    """Whether the row begins like "Table 3"."""
+    return CAPTION.match(" ".join(piece.text for piece in row.pieces)) is not None
+
+
+def is_plausible(table: FoundTable) -> bool:
+    """Whether cells found make a table: not labels scattered over a drawing, a bulleted list, a listing of code or a page layout."""
+    filled = [cell for cell in table.cells if cell.words]
+    squares = sum(min(THRESHOLDS.evidence.counted_span, cell.rowspan * cell.colspan) for cell in filled)
+    if table.height < 2 or table.width < 2 or squares < THRESHOLDS.evidence.sparse * table.height * table.width:
+        return False
+    rows = Counter(cell.row for cell in filled)
+    columns = Counter(cell.column for cell in filled)
+    # Cells of a table have company in their rows and columns; labels on a drawing are alone in theirs.
+    if sum(n > 1 for n in rows.values()) < 2 or sum(n > 1 for n in columns.values()) < 2:
+        return table.height * table.width <= THRESHOLDS.evidence.small and squares == table.height * table.width
+    texts = [" ".join(word.text for word in cell.words) for cell in filled]
+    first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
+    # A list: its markers and its texts.
+    if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
+        return False
+    # Two columns of bare figures are the axes of a chart.
+    if not any(c.isalpha() for text in texts for c in text) and table.width == 2:
+        return False
+    if sum(len(text) for text in texts) > THRESHOLDS.evidence.layout_text * len(texts):
+        return False
+    mono = all(word.style.mono for cell in filled for word in cell.words)
+    return not mono or sum(is_numeric(text) for text in texts) >= THRESHOLDS.evidence.code_figures * len(texts)
+
+
+def has_dense_columns(table: FoundTable) -> bool:
+    """Whether a fair part of the columns hold text in many rows; labels along the axes of a chart do not."""
+    body = table.height - table.header_rows
+    filled = Counter(cell.column for cell in table.cells if cell.words and cell.row >= table.header_rows)
+    dense = sum(1 for count in filled.values() if count >= THRESHOLDS.evidence.dense * body)
+    return dense >= max(2, THRESHOLDS.evidence.dense * table.width)

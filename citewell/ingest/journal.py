@@ -1,0 +1,124 @@
+"""The journal of blobs: which keys a process was storing or removing, so that the next start can finish that when the process dies.
+
+Bytes are stored before the row that names them is committed, and removed after it is gone. A key is in the journal for as long as
+rows and bytes may disagree. What the next start finds there and no row names, it deletes; whatever else no row names, it keeps.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Collection, Generator, Iterable
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from citewell.disk import disk_errors
+
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+_STORED, _REMADE, _ENDED = "+", "~", "-"
+_MAX_BYTES = 1024 * 1024
+"""The journal is written anew, with the keys that are still in it, when it has grown to this size."""
+
+
+class BlobJournal:
+    """A file of lines, each a sign and a key, below a line that says which file and which run of the machine they are of.
+
+    A key leaves the journal before the upload is acknowledged. Therefore what an acknowledged upload has stored is not deleted even
+    when the next start finds an older copy of the database. After a power failure the line that says so may be missing: keys of
+    uploads then count as unknown. So does everything in a copy of the journal, which was made at some other moment.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file: int | None = None
+        self._size = 0
+        self._open: dict[str, str] = {}
+
+    @contextmanager
+    def begun(self, keys: Collection[str], *, remade: bool = False) -> Generator[None]:
+        """Bytes are stored or removed under these keys until the end of the block, and rows agree with them then.
+
+        After an error the keys stay in the journal. remade: the bytes are made again from an original that is kept. Raises `DiskFull`.
+        """
+        self._begin(keys, _REMADE if remade else _STORED)
+        yield
+        self.end(keys)
+
+    def end(self, keys: Iterable[str]) -> None:
+        """Rows agree with the bytes under these keys, or it is unknown whether they do: the next start deletes none of them."""
+        ended = [key for key in keys if self._open.pop(key, None)]
+        if not ended:
+            return
+        try:
+            self._write("".join(f"{_ENDED}{key}\n" for key in ended))
+        except OSError:  # no room for a line: without any, nothing is deleted
+            self._rewrite({})
+
+    def left(self) -> set[str]:
+        """The keys that the process before left in the journal, and that may be deleted where no row names them."""
+        try:
+            lines = self._path.read_text(encoding="ascii").split("\n")[
+                :-1
+            ]  # a line that was cut off counts for nothing
+            boot, _, inode = lines[0].partition(" ")
+            if inode != str(self._path.stat().st_ino):
+                return set()
+        except (OSError, UnicodeDecodeError, IndexError):
+            return set()
+        found: dict[str, str] = {}
+        for line in lines[1:]:
+            if line[:1] == _ENDED:
+                found.pop(line[1:], None)
+            else:
+                found[line[1:]] = line[:1]
+        is_same_run = bool(boot) and boot == _boot()
+        return {key for key, sign in found.items() if sign == _REMADE or (sign == _STORED and is_same_run)}
+
+    def restart(self) -> None:
+        """Forget what the process before left."""
+        with disk_errors():
+            self._rewrite({})
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def _begin(self, keys: Collection[str], sign: str) -> None:
+        if not keys:
+            return
+        with disk_errors():
+            if self._size > _MAX_BYTES:
+                self._rewrite(self._open)
+            self._write("".join(f"{sign}{key}\n" for key in keys))
+        self._open |= dict.fromkeys(keys, sign)
+
+    def _write(self, text: str) -> None:
+        if self._file is None:
+            self._rewrite(self._open)
+        assert self._file is not None
+        if not self._size:
+            text = f"{_boot()} {os.fstat(self._file).st_ino}\n{text}"
+        data = text.encode("ascii")
+        written = os.write(self._file, data)
+        if written < len(data):  # a disk that fills up takes a part
+            os.ftruncate(self._file, self._size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._size += written
+
+    def _rewrite(self, kept: dict[str, str]) -> None:
+        """Empty the file, then write the keys that are still in it. Dying in between forgets them, which deletes nothing."""
+        if self._file is None:
+            self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        os.ftruncate(self._file, 0)
+        self._open, self._size = dict(kept), 0
+        if kept:
+            self._write("".join(f"{sign}{key}\n" for key, sign in kept.items()))
+
+
+def _boot() -> str:
+    """Which run of the machine this is; empty where the system does not tell."""
+    with suppress(OSError):
+        return _BOOT_ID.read_text(encoding="ascii").strip()
+    return ""

@@ -1,0 +1,17 @@
+"""What the database knows of itself, such as the id that it shares with the folder of stored files."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0032_a_folder_id"
+down_revision = "0031_password_resets"
+
+
+def upgrade() -> None:
+    """Make the table."""
+    op.create_table("meta", sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text, nullable=False))
+
+
+def downgrade() -> None:
+    """Remove the table."""
+    op.drop_table("meta")
