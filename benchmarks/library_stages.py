@@ -125,8 +125,8 @@ class FoundChunks:
     async def load(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
         return {key: StoredChunk(generated.chunk(0, ""), "doc.txt") for key in ids}
 
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        return request.resource_ids
+    async def resolve_scope(self, request: SearchRequest) -> Filter:
+        return Filter(owner_id=request.owner_id, resource_ids=request.resource_ids)
 
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float

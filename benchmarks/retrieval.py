@@ -33,6 +33,7 @@ from citewell.types import (
     Element,
     ElementType,
     FileFacts,
+    Filter,
     Locator,
     MetadataKey,
     Provenance,
@@ -128,8 +129,8 @@ class MemoryChunks:
     async def load(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
         return {key: self._stored[key] for key in ids}
 
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        return request.resource_ids
+    async def resolve_scope(self, request: SearchRequest) -> Filter:
+        return Filter(owner_id=request.owner_id, resource_ids=request.resource_ids)
 
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float

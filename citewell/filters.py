@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, TypeVar, cast
 
 from citewell.errors import InvalidFilter, cut
@@ -93,18 +94,12 @@ MAX_VALUE_LENGTH = 4_096
 _MIN_LEGACY_DAY, _MAX_LEGACY_DAY = 1_01_01, 9999_12_31
 
 
-def build_filter(
-    request: SearchRequest, resource_ids: tuple[str, ...] | None, inferred: Sequence[Expression] = ()
-) -> Filter:
-    """The filter of a request whose scope has been resolved. Raises `InvalidFilter` for an invalid condition."""
+def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expression] = ()) -> Filter:
+    """The filter of a request within its resolved scope. Raises `InvalidFilter` for an invalid condition."""
     conditions = (*request.conditions, *inferred)
     validate_all(conditions)
-    return Filter(
-        owner_id=request.owner_id,
-        resource_ids=resource_ids,
-        types=request.types,
-        conditions=tuple(lowered(condition) for condition in conditions),
-    )
+    narrowed = tuple(lowered(condition) for condition in conditions)
+    return replace(scope, owner_id=request.owner_id, types=request.types, conditions=narrowed)
 
 
 def parse_filters(data: object) -> tuple[Expression, ...]:

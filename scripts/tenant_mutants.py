@@ -3,8 +3,8 @@
 `python scripts/tenant_mutants.py [PART…] [--list]`: of files whose path contains a PART, or of all.
 
 Taken out are comparisons with an owner, in SQL (`table.c.owner_id == value` becomes true) and elsewhere; the owner in filters of vector
-stores, in SQL that is written as text, and in the names of Redis' indexes; and the scope that the agent's tools are kept to. Joins of two
-tables' columns stay: each table's owner is compared by itself. Every change is made in a process of its own, forked from one in which the
+stores, in SQL that is written as text, and in the names of Redis' indexes; and what keeps an answer to the projects of a request (`SCOPES`, and
+the corpus of a search in every store). Joins of two tables' columns stay: each table's owner is compared by itself. Every change is made in a process of its own, forked from one in which the
 package and the tests are loaded, so that a change costs what its tests take; no file is written. Tests run in stages, from those of
 isolation that name the changed class to all of the module; the first failure ends a change. What is equivalent is in `EQUIVALENT`, with the reason.
 """
@@ -51,13 +51,21 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
         ("tests/server/test_mcp.py",),
         ("tests/server/test_containment.py",),
     ),
+    "citewell/agent/understand/understanding.py": (("tests/agent/test_intent.py",),),
     "citewell/channels/telegram/commands.py": (("tests/channels", "-k", "telegram and command"),),
     "citewell/composition/webhooks.py": (("tests/server/test_webhooks.py",),),
-    "citewell/features/auth/service.py": (("tests/accounts",),),
+    "citewell/features/auth/service.py": (("tests/accounts/test_sharing.py",), ("tests/accounts",)),
     "citewell/features/health/service.py": (("tests/accounts",), ("tests/server/test_doctor.py",)),
     "citewell/features/indexes/service.py": (("tests/accounts",),),
     "citewell/features/local_models/service.py": (("tests/accounts",), ("tests/server/test_local_models.py",)),
     "citewell/features/owner_data/service.py": (("tests/server/test_owner_data.py",),),
+    "citewell/features/resources/service.py": (("tests/accounts/test_joining.py",),),
+    "citewell/features/search/service.py": (("tests/accounts/test_sharing.py", "-k", "small_talk"),),
+    "citewell/storage/point_ledger.py": (
+        ("tests/storage/test_point_ledger.py", "-k", _SQLITE),
+        (f"{_INDEX}/test_pinecone.py",),
+        (_ISOLATION, "-k", _SQLITE),
+    ),
     "citewell/storage/account_tables.py": (
         ("tests/storage/test_service_accounts.py", "tests/storage/test_suspension.py", "-k", _SQLITE),
         ("tests/storage/test_quotations.py", "-k", _SQLITE),
@@ -79,6 +87,18 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/storage/outbox.py": (("tests/storage/test_webhooks.py", "-k", _SQLITE), (_ISOLATION, "-k", _SQLITE)),
     "citewell/storage/densities.py": ((_ISOLATION, "-k", f"{_SQLITE} and Density"), ("tests/storage/test_content.py",)),
 }
+SCOPES: dict[tuple[str, str], str] = {
+    ("citewell/agent/turn/tools.py", "turn.request.scope"): "Scope()",
+    ("citewell/agent/turn/tools.py", "request.scope"): "Scope()",
+    ("citewell/agent/understand/understanding.py", "request.scope"): "type(request.scope)()",
+    ("citewell/features/auth/service.py", "writes"): "True",
+    ("citewell/features/resources/service.py", "within is not None"): "False",
+    ("citewell/features/search/service.py", "scope"): "Scope()",
+    ("citewell/storage/densities.py", "admitted"): "sa.true()",
+    ("citewell/storage/metadata.py", "admitted"): "sa.true()",
+    ("citewell/storage/passages.py", "corpus"): "None",
+}
+"""By module and expression, what takes the place of what keeps an answer to the projects of a request."""
 EQUIVALENT: dict[str, str] = {
     "citewell/storage/sources.py: SourceRepository.delete: sources.c.owner_id == owner_id": (
         "the id was looked up by the owner and the name right before"
@@ -136,16 +156,20 @@ def mutants(path: str, source: str) -> Iterator[Mutant]:
 
 def _without(path: str, node: ast.expr) -> str | None:
     """What takes the place of a condition on an owner; None where `node` is none."""
+    text = ast.unparse(node)
+    if isinstance(getattr(node, "ctx", ast.Load()), ast.Load) and (path, text) in SCOPES:
+        return SCOPES[path, text]
+    if isinstance(node, ast.Compare) and text.endswith((".corpus is None", ".corpus is not None")):
+        return str(text.endswith("is None"))
+    if isinstance(node, ast.Attribute) and node.attr == "counted":
+        return "type({0})(owner_id={0}.owner_id)".format(ast.unparse(node.value))
     if isinstance(node, ast.Compare) and len(node.ops) == 1:
         return _compared(node)
     if path.startswith("citewell/adapters/index/"):
-        text = ast.unparse(node)
         if text == "write.one_of(OWNER, [filter.owner_id])":
             return "write.all_of([])"
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "space_of":
             return 'space_of("everybody")'
-    if path.endswith("agent/turn/tools.py") and ast.unparse(node) in {"turn.request.scope", "request.scope"}:
-        return "Scope()"
     return None
 
 

@@ -208,10 +208,10 @@ class Searcher(Protocol):
 
 
 class Vocabulary(Protocol):
-    """Knows which words an owner's files hold."""
+    """Knows which words the files that a question is about hold."""
 
-    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
-        """Whether a chunk of the owner has one of these words, in any of its forms."""
+    async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
+        """Whether a chunk of the owner within the scope has one of these words, in any of its forms."""
         ...
 
 

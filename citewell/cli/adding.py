@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
@@ -25,6 +25,7 @@ from citewell.cli.common import (
 )
 from citewell.cli.metadata import said_of_each
 from citewell.client import Where, call, connect, run
+from citewell.connectors.beneath import open_beneath
 from citewell.errors import InvalidInput
 from citewell.types import TERMINAL
 
@@ -61,13 +62,14 @@ def add(
 
     A file that is already stored is read again only if the options have changed.
     """
-    files = _files(paths)
+    found = _files(paths)
+    files = list(found)
     given = {"project": project, "password": password or None, "caption": caption}
     shared = {name: value for name, value in given.items() if value is not None}
     shared |= option_fields(multimodal, tables, images, chunking)
     said = said_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}
-    added = run(_add(where(data), files, fields, quiet=as_json))
+    added = run(_add(where(data), found, fields, quiet=as_json))
     if as_json:
         print_json(added)
     if any(resource["status"] == "failed" for resource in added):
@@ -75,7 +77,7 @@ def add(
 
 
 async def _add(
-    place: Where, files: list[Path], fields: Mapping[Path, dict[str, str]], quiet: bool
+    place: Where, files: Mapping[Path, Path | None], fields: Mapping[Path, dict[str, str]], quiet: bool
 ) -> list[dict[str, Any]]:
     """Upload files, a few at a time, and follow each to its terminal state; resources with the `outcome` of the upload."""
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -87,7 +89,7 @@ async def _add(
                 async with gate:
                     task = progress.add_task(console.escape(path.name), total=None, stage="uploading")
                     try:
-                        return await _add_one(client, path, fields[path], progress, task, quiet)
+                        return await _add_one(client, path, files[path], fields[path], progress, task, quiet)
                     finally:
                         progress.remove_task(task)
                         progress.advance(overall)
@@ -96,10 +98,16 @@ async def _add(
 
 
 async def _add_one(
-    client: httpx.AsyncClient, path: Path, fields: dict[str, str], progress: Progress, task: TaskID, quiet: bool
+    client: httpx.AsyncClient,
+    path: Path,
+    folder: Path | None,
+    fields: dict[str, str],
+    progress: Progress,
+    task: TaskID,
+    quiet: bool,
 ) -> dict[str, Any]:
     try:
-        with path.open("rb") as file:
+        with _opened(path, folder) as file:
             response = await client.post("/ingest", files={"file": (path.name, file)}, data=fields)
         body = response.json()
         if not response.is_success:
@@ -124,20 +132,28 @@ def _refused(path: Path, error: dict[str, Any], progress: Progress, quiet: bool)
     return {"filename": path.name, "status": "failed", "error_code": error["code"], "error_message": error["message"]}
 
 
-def _files(paths: list[Path]) -> list[Path]:
-    """The files to add: folders are replaced by their content, without hidden files."""
-    files: list[Path] = []
+def _opened(path: Path, folder: Path | None) -> BinaryIO:
+    return path.open("rb") if folder is None else open_beneath(folder, path.relative_to(folder).parts)
+
+
+def _files(paths: list[Path]) -> dict[Path, Path | None]:
+    """The files to add: folders are replaced by their content, without hidden files and links. With each, the folder that it is of."""
+    files: dict[Path, Path | None] = {}
     for path in paths:
         if path.is_dir():
-            inside = (p for p in sorted(path.rglob("*")) if p.is_file() and p.name not in _SKIPPED_NAMES)
-            files += [p for p in inside if not any(part.startswith(".") for part in p.relative_to(path).parts)]
+            inside = (p for p in sorted(path.rglob("*")) if not p.is_symlink() and p.is_file())
+            files |= {p: path for p in inside if p.name not in _SKIPPED_NAMES and not _is_hidden(p.relative_to(path))}
         elif path.exists():
-            files.append(path)
+            files[path] = None
         else:
             raise InvalidInput(f"No such file or folder: {str(path)!r}.")
     if not files:
         raise InvalidInput("The folder contains no files to add.")
     return files
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
 
 
 def _progress(quiet: bool) -> Progress:

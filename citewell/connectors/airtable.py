@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 import httpx
 
@@ -114,11 +114,11 @@ class AirtableSource:
             async for record in self._pages(formula=f"OR({ids})"):
                 yield await asyncio.to_thread(self._entry, record)
 
-    async def fetch(self, entry: SourceEntry, folder: Path) -> Path:
+    async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
         """The frame in its folder, or the attachment, downloaded."""
         place = cast(Mapping[str, str], entry.place)
         if "reference" in place and self._frames is not None:
-            return await asyncio.to_thread(self._frames.find, place["reference"])
+            return await asyncio.to_thread(self._frames.open, place["reference"])
         return await self._download(entry, folder)
 
     def cursor(self) -> str | None:
@@ -190,7 +190,7 @@ class AirtableSource:
 
     # ---- attachments
 
-    async def _download(self, entry: SourceEntry, folder: Path) -> Path:
+    async def _download(self, entry: SourceEntry, folder: Path) -> BinaryIO:
         """The attachment's bytes, all of them. Its address expires after two hours, so the record is asked for a new one each time."""
         place = cast(Mapping[str, str], entry.place)
         reason = ""
@@ -206,7 +206,9 @@ class AirtableSource:
                 target.unlink(missing_ok=True)
                 reason = str(error) or type(error).__name__
             else:
-                return target
+                file = await asyncio.to_thread(target.open, "rb")
+                target.unlink()  # its bytes stay until it is closed
+                return file
         raise DownloadFailed(f"The attachment could not be downloaded in {_DOWNLOADS} attempts ({reason[:120]}).")
 
     async def _stream(self, url: str, target: Path, size: int) -> None:

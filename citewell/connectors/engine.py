@@ -9,7 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 from urllib.parse import quote
 
 from citewell.client import call
@@ -194,12 +194,8 @@ class Synchroniser:
         try:
             if entry.problem is not None:
                 raise entry.problem
-            path = await self.source.fetch(entry, folder)
-            try:
-                kept = await self._send(entry, path)
-            finally:
-                if path.is_relative_to(folder):
-                    path.unlink(missing_ok=True)
+            with await self.source.fetch(entry, folder) as file:
+                kept = await self._send(entry, file)
         except CitewellError as problem:
             await self._trouble(entry.key, entry.stamp, problem.code, problem.message)
             return
@@ -210,7 +206,7 @@ class Synchroniser:
         self._sent[kept["resource_id"]] = (entry.key, entry.stamp)
         self.tell(entry.key, "added" if is_new else "changed")
 
-    async def _send(self, entry: SourceEntry, path: Path) -> Any:
+    async def _send(self, entry: SourceEntry, file: BinaryIO) -> Any:
         item = {
             "key": entry.key,
             "stamp": entry.stamp,
@@ -219,10 +215,9 @@ class Synchroniser:
             "frame": entry.frame,
             "by_model": self.request.by_model,
         }
-        name, said = entry.filename or path.name, {"item": json.dumps(item)}
+        files, said = {"file": (entry.filename or entry.key, file)}, {"item": json.dumps(item)}
         try:
-            with path.open("rb") as file:
-                return await self._call("POST", f"{self._path()}/items", files={"file": (name, file)}, data=said)
+            return await self._call("POST", f"{self._path()}/items", files=files, data=said)
         except OSError as error:
             raise SourceProblem(f"The file cannot be read: {error.strerror or error}.") from error
 

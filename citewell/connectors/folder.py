@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
 from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import BinaryIO
 
+from citewell.connectors.beneath import open_beneath
 from citewell.connectors.frames import stamp_of
 from citewell.connectors.interface import SourceEntry
 from citewell.errors import ConfigurationError, SourceProblem
@@ -46,12 +49,12 @@ class FolderSource:
                     metadata={"source_path": path[-512:], "modified": _day(status.st_mtime)},
                 )
 
-    async def fetch(self, entry: SourceEntry, folder: Path) -> Path:
-        """Where the file is."""
-        path = self.folder / entry.key
-        if not path.is_file() or not path.resolve().is_relative_to(self.folder):
-            raise SourceProblem("The file is gone, or cannot be read. The next run tries again.")
-        return path
+    async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
+        """The file, which is still inside the folder when it is opened."""
+        try:
+            return await asyncio.to_thread(open_beneath, self.folder, entry.key.split("/"))
+        except OSError as error:
+            raise SourceProblem("The file is gone, or cannot be read. The next run tries again.") from error
 
     def cursor(self) -> str | None:
         """None: a folder is looked through in one go."""
@@ -64,15 +67,23 @@ def _day(seconds: float) -> str:
 
 def _files(top: Path) -> Iterator[tuple[str, os.stat_result]]:
     count = 0
-    for folder, below, names in os.walk(top, followlinks=False):
+    for folder, below, names, opened in os.fwalk(top):
         below[:] = sorted(name for name in below if not name.startswith("."))
         for name in sorted(names):
-            path = Path(folder, name)
-            if name.startswith(".") or name in _SKIPPED or path.is_symlink() or not path.is_file():
+            status = None if name.startswith(".") or name in _SKIPPED else _status(name, opened)
+            if status is None or not stat.S_ISREG(status.st_mode):
                 continue
             count += 1
             if count > MAX_FILES:
                 raise ConfigurationError(f"{top} has more than {MAX_FILES:,} files. Choose a folder inside it.")
-            relative = path.relative_to(top).as_posix()
+            relative = Path(folder, name).relative_to(top).as_posix()
             if relative.isprintable():
-                yield relative, path.stat()
+                yield relative, status
+
+
+def _status(name: str, folder: int) -> os.stat_result | None:
+    """What is there of this name in an open folder, without following a link; None where it is gone."""
+    try:
+        return os.stat(name, dir_fd=folder, follow_symlinks=False)
+    except FileNotFoundError:
+        return None

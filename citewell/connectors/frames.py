@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import BinaryIO
 
+from citewell.connectors.beneath import open_beneath
 from citewell.errors import ConfigurationError, FrameMissing, named
 
 MAX_REFERENCE = 1_024
@@ -40,6 +42,14 @@ class FrameFolder:
         if not is_file:
             raise FrameMissing(f"{named(reference)} is no file.")
         return path
+
+    def open(self, reference: str) -> BinaryIO:
+        """The same file, to read from. `FrameMissing` also for one that was swapped for a link since it was found."""
+        path = self.find(reference)
+        try:
+            return open_beneath(self._folder, path.relative_to(self._folder).parts)
+        except OSError as error:
+            raise FrameMissing(f"{named(reference)} cannot be opened: {error.strerror or error}.") from error
 
     def stamp(self, reference: str) -> str:
         """What changes when the file does; `-` while there is none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import BinaryIO, Protocol
 
 from citewell.errors import SourceProblem
 from citewell.types import JsonObject, JsonValue
@@ -46,8 +46,11 @@ class Connector(Protocol):
         """Entries changed since a cursor (all where that is None), and those with these keys; some may come twice or unchanged."""
         ...
 
-    async def fetch(self, entry: SourceEntry, folder: Path) -> Path:
-        """The entry's file: where it is, or a copy in `folder`. Raises `SourceProblem`."""
+    async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
+        """The entry's file, open, for the caller to close; `folder` has room for a copy. Raises `SourceProblem`.
+
+        A path would not do: what it names may change between looking at it and opening it.
+        """
         ...
 
     def cursor(self) -> str | None:

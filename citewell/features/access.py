@@ -33,7 +33,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("GET", "/health", None, Reach.PUBLIC),
     ("GET", "/ready", _READ, Reach.NOTHING),
     ("GET", "/doctor", _ADMIN, Reach.NOTHING),
-    ("GET", "/metrics", _ADMIN, Reach.NOTHING),
+    ("GET", "/metrics", _ADMIN, Reach.EVERYTHING),
     # accounts
     ("GET", "/session", None, Reach.PUBLIC),
     ("POST", "/session", None, Reach.PUBLIC),
@@ -78,7 +78,7 @@ _ROWS: tuple[tuple[str, str, AccessScope | None, Reach], ...] = (
     ("DELETE", "/service-accounts/{account_id}/keys/{key_id}", _ADMIN, Reach.EVERYTHING),
     # files
     ("POST", "/ingest", _WRITE, Reach.NARROWED),
-    ("POST", "/ingest/estimate", _WRITE, Reach.NOTHING),
+    ("POST", "/ingest/estimate", _WRITE, Reach.NARROWED),
     ("POST", "/records", _WRITE, Reach.EVERYTHING),
     ("POST", "/samples", _WRITE, Reach.EVERYTHING),
     ("GET", "/resources", _READ, Reach.NARROWED),

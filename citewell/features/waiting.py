@@ -1,21 +1,36 @@
-"""Waits for the end of an answer that is sent whole, and stops the work when the client does not wait."""
+"""Waits for what is sent whole, and stops the work when the client does not wait."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
+from typing import Any, TypeVar
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from citewell.agent.interface import AgentEvent, Done, Failed
 
 CLIENT_LEFT = 499
+T = TypeVar("T")
 
 
 async def last_event(request: Request, events: AsyncGenerator[AgentEvent]) -> Done | Failed | None:
     """The end of the turn; None when the client went away before, which closes `events`."""
-    answer = asyncio.create_task(_last(events))
+    return await _unless_left(request, _last(events))
+
+
+async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
+    """What `work` returns. When the client goes away, the work is cancelled and an `HTTPException` raised, which nobody reads."""
+    found = await _unless_left(request, work)
+    if found is None:
+        raise HTTPException(CLIENT_LEFT)
+    return found
+
+
+async def _unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T | None:
+    answer = asyncio.create_task(work)
     gone = asyncio.create_task(_disconnected(request))
     try:
         await asyncio.wait((answer, gone), return_when=asyncio.FIRST_COMPLETED)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from citewell.errors import CitewellError
-from citewell.ingest.capture import Capture, Spooled, UploadRequest
+from citewell.ingest.capture import Capture, Spooled, UploadRequest, item_identity, own_copy
 from citewell.ingest.journal import BlobJournal
 from citewell.ingest.names import clean_path
 from citewell.ports import BlobStore
@@ -75,7 +75,18 @@ class Adoption:
     async def _adopt(
         self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str, before: int
     ) -> list[str]:
-        """Keep the bytes that the owner does not have yet, then commit the rows; a note for each file for which there is no room."""
+        """Keep the bytes that the owner does not have yet, then commit the rows; a note for each file for which there is no room.
+
+        Whoever has put the archive into its project may not know of the owner's other files: what they have in common is copied.
+        """
+        hashes = [new.content_hash for new, _ in found]
+        outside = await self.resources.outside(job.owner_id, hashes, [project_id]) if project_id else set[str]()
+        found = [
+            (replace(new, content_hash=item_identity(own_copy(project_id), new.content_hash)), spooled)
+            if new.content_hash in outside
+            else (new, spooled)
+            for new, spooled in found
+        ]
         known = await self.resources.known_contents(job.owner_id, [new.content_hash for new, _ in found])
         kept: dict[str, tuple[NewResource, Spooled]] = {}
         for new, spooled in found:

@@ -115,7 +115,8 @@ class Spool:
 class UploadRequest:
     """What accompanies the bytes. `strict` refuses a type that has no reader instead of storing it unread.
 
-    item: of a source, which item the file belongs to: two items are two resources even where their bytes are the same
+    item: of a source, which item the file belongs to: two items are two resources even where their bytes are the same;
+          or what the file is a copy of its own for (`own_copy`)
     """
 
     owner_id: str
@@ -138,6 +139,11 @@ class UploadRequest:
 def item_identity(item: str, bytes_hash: str) -> str:
     """What an item of a source is known by, in the place of its bytes' hash alone."""
     return hashlib.sha256(f"{item}\0{bytes_hash}".encode()).hexdigest()
+
+
+def own_copy(place_id: str) -> str:
+    """The item that a file is, by its bytes, in a project (or as a version of a resource) whose users may not know that the owner has these bytes elsewhere."""
+    return f"own copy\0{place_id}"
 
 
 class Capture:

@@ -28,7 +28,7 @@ from citewell.ingest.chunking import chunk_title, config_of
 from citewell.ingest.finishing import Finishing
 from citewell.ingest.identity import identified
 from citewell.ingest.language import language_of
-from citewell.ingest.parser_scratch import follow_element_lines
+from citewell.ingest.parser_scratch import follow_element_lines, open_plain
 from citewell.storage.content import (
     ContentRepository,
     delete_chunks,
@@ -49,6 +49,7 @@ _LOOK_SECONDS = 0.1
 _FIRST_BATCH = 8
 _MAX_BATCH = 128
 _MAX_TITLE_LENGTH = 1_000
+_MAX_CHARACTER = 4  # bytes of a character in UTF-8
 _REMEMBERED = 1_024
 _Line = tuple[int, Element, str]
 
@@ -232,5 +233,5 @@ def _noted(lines: Iterator[tuple[int, tuple[Element, str]]], read: list[_Line]) 
 
 
 def _title(folder: Path) -> str:
-    with (folder / TITLE_FILE).open(encoding="utf-8", errors="replace") as file:
-        return file.read(_MAX_TITLE_LENGTH)
+    with open_plain(folder / TITLE_FILE) as file:
+        return file.read(_MAX_TITLE_LENGTH * _MAX_CHARACTER).decode(errors="replace")[:_MAX_TITLE_LENGTH]

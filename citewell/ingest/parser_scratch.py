@@ -9,7 +9,7 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from citewell.disk import disk_bytes
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, from_code
@@ -23,6 +23,7 @@ _REPORT_BYTES = 64 * 1024 * 1024
 _LINE_BYTES = 64 * 1024 * 1024
 _LOG_TAIL = 4_000
 _MESSAGE = 2_000
+_NOT_WRITTEN = "The parser reported a file that it did not write."
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +76,12 @@ class Scratch:
 
     def log_tail(self) -> str:
         """The end of what the parser and its libraries printed."""
-        path = self.folder / LOG_FILE
-        if not _is_plain(path):
+        try:
+            with open_plain(self.folder / LOG_FILE) as file:
+                file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_TAIL))
+                return file.read(_LOG_TAIL).decode("utf-8", "replace")
+        except ParserCrashed:
             return ""
-        with path.open("rb") as file:
-            file.seek(max(0, path.lstat().st_size - _LOG_TAIL))
-            return file.read(_LOG_TAIL).decode("utf-8", "replace")
 
     def summary(self) -> ExtractionSummary:
         """The parser's report; raises the error that it reported, or ParserCrashed where its report is invalid."""
@@ -96,7 +97,7 @@ class Scratch:
         declared = {blob.path for blob in summary.blobs} | {child.path for child in summary.children}
         for name in (ELEMENTS_FILE, *declared):
             if os.sep in name or not _is_plain(self.folder / name):
-                raise ParserCrashed("The parser reported a file that it did not write.")
+                raise ParserCrashed(_NOT_WRITTEN)
         self._remove_all_but({ELEMENTS_FILE, *declared})
         return summary
 
@@ -142,10 +143,8 @@ def follow_element_lines(folder: Path, wait: Callable[[], bool]) -> Iterator[tup
     while not (folder / ELEMENTS_FILE).exists():
         if not wait():
             return
-    if not _is_plain(folder / ELEMENTS_FILE):
-        raise ParserCrashed("The parser reported a file that it did not write.")
     rest, is_writing = b"", True
-    with (folder / ELEMENTS_FILE).open("rb") as file:
+    with open_plain(folder / ELEMENTS_FILE) as file:
         while True:
             rest += file.readline(_LINE_BYTES + 1 - len(rest))
             if rest.endswith(b"\n") or len(rest) > _LINE_BYTES:
@@ -178,10 +177,25 @@ def rebuilt(error: dict[str, Any]) -> ExtractionError:
     return made
 
 
-def _is_plain(path: Path) -> bool:
-    """Whether it is a regular file with one name: not a link to another file, nor a pipe that would block."""
+def open_plain(path: Path) -> BinaryIO:
+    """A file that a parser may still be writing, to read from. ParserCrashed where it is none of its own: the open file is looked at, as what is at the path may be swapped."""
     try:
-        status = path.lstat()
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as error:
+        raise ParserCrashed(_NOT_WRITTEN) from error
+    if not _is_own(os.fstat(file)):
+        os.close(file)
+        raise ParserCrashed(_NOT_WRITTEN)
+    return os.fdopen(file, "rb")
+
+
+def _is_plain(path: Path) -> bool:
+    try:
+        return _is_own(path.lstat())
     except (OSError, ValueError):
         return False
+
+
+def _is_own(status: os.stat_result) -> bool:
+    """Whether it is a regular file with one name: not a link to another file, nor a pipe that would block."""
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1

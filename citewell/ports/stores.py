@@ -28,7 +28,8 @@ class VectorIndex(Protocol):
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """At most `query.limit` points that match the filter, best first.
 
-        A lexical score weighs terms by their inverse document frequency among the points of `query.filter.owner_id` alone, so that no other owner's data affects it or leaks into it.
+        A lexical score weighs terms by their inverse document frequency in `query.filter.corpus` alone, or among all of the owner's points
+        where there is none, so that nothing else affects it or leaks into it.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from citewell.types import MetadataKey, SearchRequest, StoredChunk
+from citewell.types import Filter, MetadataKey, SearchRequest, StoredChunk
 
 
 class ChunkSource(Protocol):
@@ -15,8 +15,8 @@ class ChunkSource(Protocol):
         """The chunks that exist, are current and belong to the owner, by id; others are left out."""
         ...
 
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """The resources selected by the request's project and resource ids; None when the scope is everything."""
+    async def resolve_scope(self, request: SearchRequest) -> Filter:
+        """The resources that the request's scope, projects and resource ids select, and the corpus that its projects make."""
         ...
 
     async def metadata_keys(

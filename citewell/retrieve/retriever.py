@@ -85,10 +85,9 @@ class Retriever:
             omitted = "variations" if request.variations else "self_query"
             raise InvalidInput(f"No chat model is configured: set CITEWELL_CHAT_PROVIDER, or omit `{omitted}`.")
         with timed(trace, "scope"):
-            resources = await self._chunks.resolve_scope(request)
-            scope = build_filter(request, resources)
+            scope = build_filter(request, await self._chunks.resolve_scope(request))
             await self._check_keys(request)
-        reading = await self._read(request, options, resources, trace)
+        reading = await self._read(request, options, scope.resource_ids, trace)
         limit = max(options.candidates, 3 * request.top_k)
         found, inferred = await self._find(request, scope, reading, limit, trace)
         asked = (
@@ -107,9 +106,9 @@ class Retriever:
             trace.details.update(_details(found, fused, inferred, asked.query, texts))
         return SearchResult(kept, trace, inferred=inferred, semantic=asked.query)
 
-    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
-        """Whether a chunk of the owner has one of these words."""
-        return await self._legs.holds_any(words, Filter(owner_id=owner_id))
+    async def holds_any(self, request: SearchRequest, words: Sequence[str]) -> bool:
+        """Whether a chunk that the request may find has one of these words."""
+        return await self._legs.holds_any(words, build_filter(request, await self._chunks.resolve_scope(request)))
 
     async def _check_keys(self, request: SearchRequest) -> None:
         """`InvalidFilter` for metadata that no file in the projects of the request's scope has; what has just been added counts.
@@ -165,7 +164,7 @@ class Retriever:
     async def _within(
         self, request: SearchRequest, scope: Filter, inferred: Sequence[InferredFilter], limit: int, trace: Trace
     ) -> Found:
-        narrowed = build_filter(request, scope.resource_ids, [one.expression for one in inferred])
+        narrowed = build_filter(request, scope, [one.expression for one in inferred])
         return await self._legs.find(request.query, narrowed, limit, trace)
 
     async def _with_variations(

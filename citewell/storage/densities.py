@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 
 from citewell.storage.database import Database
-from citewell.storage.tables import chunks, resource_blobs, resources
+from citewell.storage.tables import chunks, resource_blobs, resource_projects, resources
 
 _IMAGE = "image"
 MAX_FILES = 40
@@ -31,8 +31,12 @@ class DensityRepository:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def measure(self, owner_id: str, extensions: Sequence[str]) -> list[MeasuredFile]:
-        """The newest `MAX_FILES` files of each of these kinds that have chunks or pictures."""
+    async def measure(
+        self, owner_id: str, extensions: Sequence[str], project_ids: Sequence[str] | None = None
+    ) -> list[MeasuredFile]:
+        """The newest `MAX_FILES` files of each of these kinds that have chunks or pictures; of these projects, where some are named."""
+        linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids or ()))
+        admitted = sa.true() if project_ids is None else resources.c.id.in_(linked)
         kind = sa.func.citewell_extension(resources.c.filename, type_=sa.Text)
         place = sa.func.row_number().over(partition_by=kind, order_by=resources.c.created_at.desc())
         mine = (
@@ -43,7 +47,9 @@ class DensityRepository:
                 kind.label("extension"),
                 place.label("place"),
             )
-            .where(resources.c.owner_id == owner_id, kind.in_(extensions), resources.c.indexed_at.is_not(None))
+            .where(
+                resources.c.owner_id == owner_id, kind.in_(extensions), resources.c.indexed_at.is_not(None), admitted
+            )
             .where(resources.c.file_size_bytes > 0, resources.c.parent_id.is_(None))
             .subquery("mine")
         )

@@ -181,10 +181,10 @@ class MetadataRepository:
     ) -> tuple[str, ...]:
         """The ids of the owner's files that are given by id or identifier, in order.
 
-        project_ids: where identifiers are looked for; None for everywhere. Raises `NotFound` for a name that no file has, and `Conflict`
+        project_ids: where they are looked for; None for everywhere. Raises `NotFound` for a name that no file there has, and `Conflict`
         for an identifier that several files have, in different projects.
         """
-        found = await self._by_id(owner_id, [name for name in names if is_resource_id(name)])
+        found = await self._by_id(owner_id, [name for name in names if is_resource_id(name)], project_ids)
         other = [name for name in names if name not in found]
         called = await self._by_identifier(owner_id, other, project_ids)
         for name in other:
@@ -306,12 +306,14 @@ class MetadataRepository:
         known = scope.tagged if scope.filters else named
         return replace(scope, resource_ids=chosen, filters=(*scope.filters, *filters), tagged=known)
 
-    async def _by_id(self, owner_id: str, ids: Sequence[str]) -> set[str]:
+    async def _by_id(self, owner_id: str, ids: Sequence[str], project_ids: Sequence[str] | None) -> set[str]:
         found: set[str] = set()
+        linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids or ()))
+        admitted = sa.true() if project_ids is None else resources.c.id.in_(linked)
         for start in range(0, len(ids), _MAX_PARAMETERS):
             part = ids[start : start + _MAX_PARAMETERS]
             mine = unindexed(resources.c.owner_id) == owner_id
-            query = sa.select(resources.c.id).where(mine, resources.c.id.in_(part))
+            query = sa.select(resources.c.id).where(mine, resources.c.id.in_(part), admitted)
             found |= {row["id"] for row in await self._database.rows(query)}
         return found
 

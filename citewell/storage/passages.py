@@ -11,7 +11,7 @@ from citewell.metadata import is_resource_id
 from citewell.storage.content import ContentRepository
 from citewell.storage.metadata import MetadataRepository, MetadataRevision
 from citewell.storage.projects import ProjectRepository
-from citewell.types import ChunkPlace, ChunkType, MetadataKey, SearchRequest, StoredChunk
+from citewell.types import ChunkPlace, ChunkType, Filter, MetadataKey, SearchRequest, StoredChunk
 
 _MAX_KEPT = 256
 # Reading the keys of 1,000 files takes some 40 ms. Of more files than these, they are read again at most so often after changes.
@@ -25,6 +25,12 @@ class _Files(NamedTuple):
     owner_id: str
     resource_ids: tuple[str, ...] | None
     project_ids: tuple[str, ...] | None = None
+
+    def count(self, all_files: int) -> int:
+        """How many files their keys are read from, of an owner who has `all_files`; 0 for those of projects, which are not counted."""
+        if self.resource_ids is not None:
+            return len(self.resource_ids)
+        return all_files if self.project_ids is None else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +68,8 @@ class SqlChunks:
         mine = await self.content.load_chunks(owner_id, [chunk.id for chunk in found])
         return [mine[chunk.id] for chunk in found if chunk.id in mine]
 
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """Resource ids that the request admits within its scope, with the files inside those that are named; None when nothing narrows it.
+    async def resolve_scope(self, request: SearchRequest) -> Filter:
+        """The resources that the request admits within its scope, with the files inside those that are named; the corpus is all files of its projects.
 
         `NotFound` for an unknown project or identifier; an unknown id admits nothing.
         """
@@ -74,11 +80,12 @@ class SqlChunks:
         owner, scope = request.owner_id, request.scope
         bounds = [scope.resource_ids if scope.filters else await self._with_contained(owner, scope.resource_ids)]
         bounds.append(await self._with_contained(owner, await self._ids(request, projects)))
-        if projects is not None:
-            bounds.append(await self.projects.resource_ids(owner, projects))
+        corpus = None if projects is None else await self.projects.resource_ids(owner, projects)
+        bounds.append(corpus)
         first, *others = [bound for bound in bounds if bound is not None] or [None]
         sets = [set(other) for other in others if other is not None]
-        return None if first is None else tuple(one for one in first if all(one in other for other in sets))
+        admitted = None if first is None else tuple(one for one in first if all(one in other for other in sets))
+        return Filter(owner_id=owner, resource_ids=admitted, corpus=corpus)
 
     async def _with_contained(self, owner_id: str, ids: tuple[str, ...] | None) -> tuple[str, ...] | None:
         return None if ids is None else await self.metadata.with_contained(owner_id, ids)
@@ -116,7 +123,7 @@ class SqlChunks:
         now, revision = time.monotonic(), await self.metadata.revision(files.owner_id)
         known = self._keys.get(files)
         if known is not None and now - known.read_at < seconds:
-            age, count = now - known.read_at, revision.files
+            age, count = now - known.read_at, files.count(revision.files)
             if known.revision == revision or (count > _FEW_FILES and age < count * _SECONDS_PER_FILE):
                 return known.keys
         found = await read(revision)

@@ -1,11 +1,12 @@
 """The ledger of a store of vectors that cannot count, find words or evaluate every filter: what it has acknowledged, with words and payloads.
 
 Words are an inverted index over the terms of `citewell.text.sparse`, weighed as in every other store: BM25 with the document frequencies
-of the owner's points alone. SQLite's FTS5 and Postgres' full text know the frequencies of all owners together, or none.
+of a search's corpus alone. SQLite's FTS5 and Postgres' full text know the frequencies of all owners together, or none.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -127,8 +128,8 @@ class PointLedger:
                 await connection.execute(statement, rows)
 
     async def search(self, words: SparseVector, filter: Filter, limit: int) -> list[ScoredId]:
-        """The confirmed points with these terms, best first: BM25 with the frequencies of the owner's points."""
-        weights = await self._weights(words, filter.owner_id)
+        """The confirmed points with these terms, best first: BM25 with the frequencies of the corpus."""
+        weights = await self._weights(words, filter)
         if not weights or admits_nothing(filter):
             return []
         terms, points = point_terms.c, stored_points.c
@@ -151,8 +152,9 @@ class PointLedger:
                 break
         return best[:limit]
 
-    async def _weights(self, words: SparseVector, owner_id: str) -> dict[int, float]:
+    async def _weights(self, words: SparseVector, filter: Filter) -> dict[int, float]:
         """By name of a term, its weight in the query times its inverse document frequency; terms that no point has are left out."""
+        owner_id = filter.owner_id
         said = {self._term(owner_id, index): value for index, value in zip(words.indices, words.values, strict=True)}
         everything = self._term(owner_id)
         query = (
@@ -160,7 +162,15 @@ class PointLedger:
             .where(point_terms.c.term.in_([everything, *said]))
             .group_by(point_terms.c.term)
         )
-        held = {row["term"]: int(row["points"]) for row in await self._database.rows(query)}
+        queries = [query]
+        if filter.corpus is not None:
+            of_files = query.join(stored_points, stored_points.c.n == point_terms.c.n)
+            queries = [
+                of_files.where(stored_points.c.resource_id.in_(some)) for some in in_parts(filter.corpus, _BATCH)
+            ]
+        held: Counter[int] = Counter()
+        for counting in queries:
+            held.update({row["term"]: int(row["points"]) for row in await self._database.rows(counting)})
         total = held.pop(everything, 0)
         return {term: said[term] * inverse_frequency(number, total) for term, number in held.items()}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,8 +52,15 @@ from citewell.types import (
     UploadOptions,
 )
 
+# `content_hash` is what a resource is known by, which is not always the hash of its bytes.
+_BYTES_HASH = (
+    sa.select(resource_versions.c.content_hash)
+    .where(resource_versions.c.resource_id == resources.c.id, resource_versions.c.version == resources.c.version)
+    .scalar_subquery()
+    .label("bytes_hash")
+)
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due", "reindex_id"}
-_PUBLIC = [c for c in resources.c if c.name not in _JOB_COLUMNS]
+_PUBLIC = [*(c for c in resources.c if c.name not in _JOB_COLUMNS), _BYTES_HASH]
 # Columns that grow with a file's content; summaries leave them out.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
@@ -159,6 +166,18 @@ class ResourceRepository:
         """The id of the owner's resource with these bytes."""
         rows = await self._database.fetch(WITH_CONTENT, owner=owner_id, hash=content_hash)
         return rows[0]["id"] if rows else None
+
+    async def outside(self, owner_id: str, names: Collection[str], project_ids: Collection[str]) -> set[str]:
+        """Those of some hundred ids and content hashes that are of a resource of the owner, but of one in none of these projects."""
+        if not names:
+            return set()
+        linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
+        called = sa.or_(resources.c.id.in_(names), resources.c.content_hash.in_(names))
+        query = sa.select(resources.c.id, resources.c.content_hash).where(
+            resources.c.owner_id == owner_id, called, resources.c.id.not_in(linked)
+        )
+        found = await self._database.rows(query)
+        return {name for row in found for name in (row["id"], row["content_hash"])}.intersection(names)
 
     async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
         """Those of some hundred content hashes that the owner has a resource of."""

@@ -213,6 +213,24 @@ class SparseConformance(Opened):
             assert await again.search(about(1, 2, limit=20)) == before
         await again.close()
 
+    async def test_only_the_corpus_tells_how_rare_a_term_is(self, open_index: OpenIndex) -> None:
+        index = await open_index()
+        await index.upsert([make_point(n, resource=f"r{n % 2}", terms=[1 if n < 3 else 2]) for n in range(20)])
+        await index.upsert([make_point(20, resource="r0", terms=[3])])
+        one_file = Filter(owner_id="ann", resource_ids=("r0",), corpus=("r0", "r1"))
+        query = about(1, 2, 3, 4, filter=one_file, limit=20)
+        before = await index.search(query)
+        alone = {one.id: one.score for one in await index.search(about(1, 2, 3, 4, limit=30))}
+        assert len(before) == 11
+        assert [one.score for one in before] == pytest.approx([alone[one.id] for one in before], rel=1e-5)
+        hidden = [make_point(n, resource="hidden", terms=[1, 4] if n % 2 else [3]) for n in range(100, 400)]
+        await index.upsert(hidden)
+        assert await index.search(query) == before
+        assert await index.search(replace(query, filter=replace(one_file, corpus=None))) != before
+        await index.delete_ids([point.id for point in hidden[:100]])
+        assert await index.search(query) == before
+        await index.close()
+
     async def test_more_of_the_terms_is_better_and_none_is_not_found(self, index: VectorIndex) -> None:
         await index.upsert([make_point(1, terms=[5, 6, 7]), make_point(2, terms=[5, 8]), make_point(3, terms=[9])])
         assert ids_of(await index.search(about(5, 6))) == [point_id(1), point_id(2)]

@@ -169,10 +169,14 @@ class SharedProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Whose files a request is about: those in some projects (their names by id), or all if `projects` is None."""
+    """Whose files a request is about: those in some projects (their names by id), or all if `projects` is None.
+
+    sees_history: whether it has access to earlier versions; not if it is limited to projects and may only read
+    """
 
     owner_id: str
     projects: Mapping[str, str] | None = None
+    sees_history: bool = True
 
     @property
     def kept_to(self) -> tuple[str, ...] | None:

@@ -137,6 +137,8 @@ class Resource:
     extraction_metadata: what the file says about itself
     thread:              the conversation it was added in
     vectors_done, vectors_total: how many of its passages have vectors, and how many will
+    bytes_hash:          the SHA-256 of the bytes
+    content_hash:        identifies the resource; differs from bytes_hash for an item of a source and for a project's own copy
     """
 
     id: str
@@ -146,6 +148,7 @@ class Resource:
     file_size_bytes: int
     mime_type: str
     content_hash: str
+    bytes_hash: str
     detected_category: str
     type: str
     source: str

@@ -112,12 +112,20 @@ class Filter:
     """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
 
     conditions are on fields of the payload (`citewell.points`), with values in the form in which payloads hold them.
+    corpus: the resources in which a lexical search counts how many passages have a word, None for all of the owner's. It narrows
+    nothing; it keeps files that the asker may not read out of the scores of those that they may.
     """
 
     owner_id: str
     resource_ids: tuple[str, ...] | None = None
+    corpus: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
     conditions: tuple[Expression, ...] = ()
+
+    @property
+    def counted(self) -> Filter:
+        """Admits the points that count in the document frequencies of a lexical search."""
+        return Filter(owner_id=self.owner_id, resource_ids=self.corpus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

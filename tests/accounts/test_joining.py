@@ -1,7 +1,8 @@
-"""Files that the owner has already, uploaded by those who are kept to a project: they join it, and nothing else of them changes."""
+"""Files that the owner has already, uploaded by those who are kept to a project: what is outside it stays unknown and as it is."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import uuid
@@ -85,36 +86,55 @@ def _as_said(kitchen: Kitchen, resource: str) -> dict[str, Any]:
     return {name: kept[name] for name in _STAYS}
 
 
-def test_a_file_that_the_owner_has_elsewhere_joins_the_project_as_it_is(kitchen: Kitchen) -> None:
+def test_bytes_that_the_owner_has_elsewhere_become_a_file_of_the_projects_own(kitchen: Kitchen) -> None:
     for call in _kept_to_it(kitchen):
-        resource, content = _known_elsewhere(kitchen)
-        before = _as_said(kitchen, resource)
-        assert call("GET", f"/resources/{resource}").status_code == 404
-        # What the page sends along, and what the file has already, asks for no change.
-        fields = {"extract_tables": "true", "extract_images": "true", "thread": "stock", "caption": "A caption."}
-        said = {"metadata": json.dumps({"tags": ["a", "b"]})}
-        joined = call("POST", "/ingest", files={"file": ("mine.txt", content)}, data=fields | said)
-        assert (joined.status_code, joined.json()["id"], joined.json()["outcome"]) == (200, resource, "unchanged")
-        assert kitchen.project in joined.json()["project_ids"]
-        assert _as_said(kitchen, resource) == before
-        assert call("GET", f"/resources/{resource}").is_success
-        assert call("PATCH", f"/resources/{resource}", json={"metadata": {"by": "x"}}).status_code == 403
+        elsewhere, content = _known_elsewhere(kitchen)
+        before = _as_said(kitchen, elsewhere)
+        files = {"file": ("mine.txt", content)}
+        made = call("POST", "/ingest", files=files, data={"thread": "mine"})
+        assert (made.status_code, made.json()["outcome"]) == (201, "created")
+        mine = made.json()
+        assert (mine["filename"], mine["thread"], mine["metadata"]) == ("mine.txt", "mine", {})
+        assert mine["content_hash"] == hashlib.sha256(content).hexdigest()
+        assert call("GET", f"/resources/{mine['id']}/events").is_success
+        again = call("POST", "/ingest", files=files)
+        assert (again.status_code, again.json()["id"], again.json()["outcome"]) == (200, mine["id"], "unchanged")
+        assert call("PATCH", f"/resources/{mine['id']}", json={"metadata": {"by": "them"}}).is_success
+        assert call("GET", f"/resources/{elsewhere}").status_code == 404
+        assert _as_said(kitchen, elsewhere) == before
+
+
+def test_members_of_an_uploaded_archive_are_the_projects_own_too(kitchen: Kitchen) -> None:
+    for call in _kept_to_it(kitchen):
+        elsewhere, content = _known_elsewhere(kitchen)
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w") as archive:
+            archive.writestr("guessed.txt", content)
+        made = call("POST", "/ingest", files={"file": ("guess.zip", packed.getvalue())}).json()["id"]
+        assert call("GET", f"/resources/{made}/events").is_success
+        (inside,) = call("GET", "/resources", params={"parent_id": made}).json()["resources"]
+        assert (inside["filename"], inside["metadata"]) == ("guessed.txt", {})
+        assert kitchen.project not in kitchen.ada.get(f"/resources/{elsewhere}").json()["project_ids"]
 
 
 def test_an_upload_changes_no_file_that_is_in_other_projects_too(kitchen: Kitchen) -> None:
     for call in _kept_to_it(kitchen):
         resource, content = _known_elsewhere(kitchen)
+        files = {"file": ("mine.txt", content)}
+        assert kitchen.ada.call("POST", "/ingest", files=files, data={"project": "Kitchen"}).status_code == 200
         before = _as_said(kitchen, resource)
-        for is_inside in (False, True):
-            if is_inside:
-                assert call("POST", "/ingest", files={"file": ("mine.txt", content)}).status_code == 200
-            for asked in ASKED:
-                refused = call("POST", "/ingest", files={"file": ("mine.txt", content)}, data=asked)
-                assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), asked
-                assert "only its owner may change it" in refused.json()["error"]["message"]
-                assert _as_said(kitchen, resource) == before
-            inside = kitchen.project in kitchen.ada.get(f"/resources/{resource}").json()["project_ids"]
-            assert inside is is_inside
+        for asked in ASKED:
+            refused = call("POST", "/ingest", files=files, data=asked)
+            assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden"), asked
+            assert "only its owner may change it" in refused.json()["error"]["message"]
+            assert _as_said(kitchen, resource) == before
+        # What the page sends along, and what the file has already, asks for no change.
+        fields = {"extract_tables": "true", "extract_images": "true", "thread": "stock", "caption": "A caption."}
+        said = {"metadata": json.dumps({"tags": ["a", "b"]})}
+        known = call("POST", "/ingest", files=files, data=fields | said).json()
+        assert (known["id"], known["outcome"]) == (resource, "unchanged")
+        assert _as_said(kitchen, resource) == before
+        assert call("PATCH", f"/resources/{resource}", json={"metadata": {"by": "x"}}).status_code == 403
 
 
 def test_an_upload_changes_a_file_that_is_in_the_project_alone(kitchen: Kitchen) -> None:
@@ -140,17 +160,22 @@ def test_the_owner_who_is_kept_to_nothing_still_changes_a_known_file(kitchen: Ki
     assert kitchen.project in changed["project_ids"]
 
 
-def test_a_new_version_with_the_bytes_of_a_file_elsewhere_does_not_name_that_file(kitchen: Kitchen) -> None:
+def test_a_new_version_may_have_the_bytes_of_a_file_elsewhere_and_not_of_one_in_the_project(kitchen: Kitchen) -> None:
     for call in _kept_to_it(kitchen):
-        elsewhere, content = _known_elsewhere(kitchen)
-        made = call("POST", "/ingest", files={"file": ("mine.txt", f"Mine at {uuid.uuid4()}.".encode())}).json()["id"]
-        assert call("GET", f"/resources/{made}/events").is_success
-        refused = call("PUT", f"/resources/{made}/file", files={"file": ("mine.txt", content)})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (409, "conflict")
-        assert elsewhere not in refused.text
-        assert call("POST", "/ingest", files={"file": ("mine.txt", content)}).status_code == 200
-        seen = call("PUT", f"/resources/{made}/file", files={"file": ("mine.txt", content)})
-        assert (seen.status_code, seen.json()["error"]["details"]) == (409, {"resource_id": elsewhere})
+        _, content = _known_elsewhere(kitchen)
+        made = [
+            call("POST", "/ingest", files={"file": ("mine.txt", f"Mine at {uuid.uuid4()}.".encode())}).json()["id"]
+            for _ in range(2)
+        ]
+        for one in made:
+            assert call("GET", f"/resources/{one}/events").is_success
+        files = {"file": ("mine.txt", content)}
+        replaced = call("PUT", f"/resources/{made[0]}/file", files=files)
+        assert (replaced.status_code, replaced.json()["version"]) == (200, 2)
+        assert replaced.json()["content_hash"] == hashlib.sha256(content).hexdigest()
+        known = call("GET", f"/resources/{made[1]}/file").content
+        refused = call("PUT", f"/resources/{made[0]}/file", files={"file": ("mine.txt", known)})
+        assert (refused.status_code, refused.json()["error"]["details"]) == (409, {"resource_id": made[1]})
 
 
 def test_an_archive_with_a_file_that_is_in_other_projects_too_is_the_owners_to_change(kitchen: Kitchen) -> None:

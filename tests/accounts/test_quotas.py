@@ -188,3 +188,18 @@ def test_when_nothing_may_be_spent_questions_are_refused_and_files_are_taken(ada
     error = _refused(ada.browser.call("POST", "/chat", json={"message": "What is there?"}), 402, "quota_spend")
     assert error["details"] == {"quota": "spend", "used": 0, "limit": 0}
     assert ada.upload(b"A file for which no model is paid.").status_code == 201
+
+
+@pytest.mark.parametrize(("limit", "code"), [({"files": 1}, "quota_files"), ({"bytes": 40}, "quota_bytes")])
+def test_who_is_kept_to_a_project_is_refused_without_the_owners_figures(
+    ada: Person, limit: dict[str, float], code: str
+) -> None:
+    assert ada.browser.call("POST", "/projects", json={"name": "Kitchen"}).status_code == 201
+    key = ada.browser.call("POST", "/tokens", json={"name": "k", "projects": ["Kitchen"]}).json()["token"]
+    ada.may(**limit)
+    assert ada.upload(b"The owner has one file elsewhere.").status_code == 201
+    files = {"file": ("note.txt", b"Another file, of somebody else.")}
+    headers = {"Authorization": f"Bearer {key}"}
+    response = httpx.post(f"{ada.browser.url}/ingest", files=files, headers=headers, timeout=60)
+    error = _refused(response, 413, code)
+    assert (error["details"], any(map(str.isdigit, error["message"]))) == ({}, False)

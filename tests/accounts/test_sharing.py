@@ -164,6 +164,39 @@ def test_a_viewer_changes_nothing_and_an_editor_only_what_is_in_the_project(shar
     assert editor.call("DELETE", f"/projects/{shared.project}").status_code == 403
 
 
+def test_earlier_versions_are_for_those_who_may_change_the_file(shared: Shared) -> None:
+    file = _added(shared.ada, "guests.txt", b"The guest in room 9 is Agatha.", project=shared.project)
+    redacted = {"file": ("guests.txt", b"The guest in room 9 is a writer.")}
+    assert shared.ada.call("PUT", f"/resources/{file}/file", files=redacted).is_success
+    path = f"/resources/{file}/file"
+    for role, status in (("viewer", 404), ("editor", 200)):
+        member = shared.member(role)
+        for headers in (shared.kept_to_it, {}):
+            earlier = member.get(path, params={"version": 1}, headers=headers)
+            assert (role, earlier.status_code, b"Agatha" in earlier.content) == (role, status, status == 200)
+            assert member.call("POST", f"/resources/{file}/link", params={"version": 1}).status_code in (status, 409)
+            for current in ({}, {"version": 2}):
+                assert member.get(path, params=current).content == redacted["file"][1]
+    for scopes, status in ((["read"], 404), (["read", "write"], 200)):
+        made = shared.ada.call("POST", "/tokens", json={"name": "k", "projects": ["Kitchen"], "scopes": scopes})
+        bearer = {"Authorization": f"Bearer {made.json()['token']}"}
+        for headers in (bearer, bearer | shared.kept_to_it):
+            earlier = httpx.get(shared.url + path, params={"version": 1}, headers=headers, timeout=60)
+            assert (scopes, earlier.status_code) == (scopes, status)
+    assert shared.ada.get(path, params={"version": 1}, headers=shared.kept_to_it).is_success
+    assert shared.ada.call("DELETE", f"/resources/{file}").is_success
+
+
+def test_a_message_is_small_talk_by_the_words_of_the_project_alone(shared: Shared) -> None:
+    viewer = shared.member("viewer")
+
+    def intent(message: str) -> str:
+        return viewer.call("POST", "/chat", json={"message": message}, headers=shared.kept_to_it).json()["intent"]
+
+    assert intent("hey pelicans") == intent("hey zebras") == "general_conversation"
+    assert intent("hey limes") == "document_query"
+
+
 def test_who_is_no_member_any_more_is_out_with_the_next_request(shared: Shared) -> None:
     member = shared.member("editor")
     path = f"/projects/{shared.project}/members/{member.owner}"

@@ -14,19 +14,21 @@ from citewell.agent.understand.likeness import SmallTalkLikeness
 from citewell.agent.understand.rephrase import rephrase
 from citewell.agent.understand.small_talk import SmallTalk, is_reply, reply
 from citewell.agent.understand.understanding import MessageReader
+from citewell.types import Scope
 from tests.agent.fakes import WordEmbedder
 
 
 class Words:
     """A vocabulary over a set of words, which keeps what it was asked."""
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, scope: Scope = Scope()) -> None:
         self.words = frozenset(words)
+        self.scope = scope
         self.asked: list[Sequence[str]] = []
 
-    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
+    async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
         self.asked.append(words)
-        return owner_id == "ada" and not self.words.isdisjoint(words)
+        return (owner_id, scope) == ("ada", self.scope) and not self.words.isdisjoint(words)
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +154,13 @@ def test_small_talk_in_a_thread_is_no_subject_of_it() -> None:
     )
     assert is_reply(history[-1].content)
     assert "born" not in rephrase("And when is it due?", history).question
+
+
+async def test_words_count_within_the_scope_of_the_message_only(embedder: BuiltinEmbedder) -> None:
+    kitchen = Scope(project_ids=("kitchen",))
+    reader = MessageReader(embedder, Words("takeover", scope=kitchen))
+    intents = [
+        (await reader.read(TurnRequest(owner_id="ada", message="hey takeover", scope=scope))).intent.kind
+        for scope in (kitchen, Scope(), Scope(project_ids=("garden",)))
+    ]
+    assert intents == ["document_query", "general_conversation", "general_conversation"]

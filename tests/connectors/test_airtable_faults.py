@@ -209,8 +209,8 @@ async def test_an_attachment_is_downloaded_whole_or_again(bench: Bench, faults: 
     bench.server.download_faults = faults
     source = bench.source()
     (entry,) = await read(source)
-    path = await source.fetch(entry, tmp_path)
-    assert path.read_bytes() == data
+    with await source.fetch(entry, tmp_path) as file:
+        assert file.read() == data
     assert bench.server.download_faults == []
 
 

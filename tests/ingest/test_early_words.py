@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +15,7 @@ from citewell.adapters.index.memory import MemoryIndex
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
 from citewell.errors import CorruptFile
-from citewell.extract.core.sink import Sink
+from citewell.extract.core.sink import TITLE_FILE, Sink
 from citewell.indexes.index_set import IndexSet, OpenIndex
 from citewell.ingest import early_words
 from citewell.ingest.chunking import chunk_title, config_of
@@ -226,13 +227,17 @@ async def test_nonsense_and_silence_disturb_no_parser(desk: Desk, tmp_path: Path
     assert await desk.points() == 0
 
 
-async def test_a_link_in_place_of_elements_is_not_followed(desk: Desk, tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["elements.jsonl", TITLE_FILE])
+async def test_a_link_in_place_of_what_a_parser_writes_is_not_followed(desk: Desk, tmp_path: Path, name: str) -> None:
     theirs, folder = tmp_path / "theirs", tmp_path / "scratch"
     for one in (theirs, folder):
         one.mkdir()
     with Sink(theirs, ExtractOptions()) as sink:
         _emit(sink, 0, 200)
-    (folder / "elements.jsonl").symlink_to(theirs / "elements.jsonl")
+    (theirs / TITLE_FILE).write_text("Their title")
+    shutil.copytree(theirs, folder, dirs_exist_ok=True)
+    (folder / name).unlink()
+    (folder / name).symlink_to(theirs / name)
     async with desk.early.beside(desk.job, desk.resource, folder) as reading:
         await asyncio.sleep(0.3)
         assert await reading.elements() == 0

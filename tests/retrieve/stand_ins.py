@@ -26,6 +26,7 @@ from citewell.types import (
     Chunk,
     ChunkType,
     FileFacts,
+    Filter,
     JsonObject,
     Locator,
     MetadataKey,
@@ -91,8 +92,10 @@ class MemoryChunks:
         known = {key: self.stored[key] for key in ids if key in self.stored}
         return {key: item for key, item in known.items() if item.chunk.owner_id == owner_id}
 
-    async def resolve_scope(self, request: SearchRequest) -> tuple[str, ...] | None:
-        return request.resource_ids if request.projects is None else self.projects[request.projects[0]]
+    async def resolve_scope(self, request: SearchRequest) -> Filter:
+        inside = None if request.projects is None else self.projects[request.projects[0]]
+        admitted = request.resource_ids if inside is None else inside
+        return Filter(owner_id=request.owner_id, resource_ids=admitted, corpus=inside)
 
 
 def make_chunk(text: str, owner: str = "ann", filename: str = "notes.txt", page: int = 1, ordinal: int = 0) -> Chunk:

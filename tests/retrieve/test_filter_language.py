@@ -251,7 +251,9 @@ async def test_no_key_or_value_reaches_another_owners_points(tmp_path: Path, fie
     condition: JsonValue = {"field": field, "operator": operator, "value": value}
     for data in (condition, {"not": condition}, {"any": [condition, {"not": condition}]}):
         request = SearchRequest(owner_id="ann", query="q", conditions=parse_filters(data))
-        found = await index.search(VectorQuery(dense=(1.0, 0.0), filter=build_filter(request, None), limit=10))
+        found = await index.search(
+            VectorQuery(dense=(1.0, 0.0), filter=build_filter(request, Filter(owner_id="ann")), limit=10)
+        )
         assert {one.id for one in found} <= {str(uuid.uuid5(uuid.NAMESPACE_OID, "ann/0"))}
     await index.close()
 

@@ -2,6 +2,7 @@
 
 import math
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -119,18 +120,18 @@ def test_an_unknown_field_is_named_in_part_beside_those_that_are_allowed() -> No
 def test_too_many_conditions_are_an_error() -> None:
     conditions = (Condition("page", Operator.GTE, 1),) * MAX_CONDITIONS
     request = SearchRequest(owner_id="ann", query="q", conditions=conditions)
-    assert build_filter(request, None).conditions == conditions
+    assert build_filter(request, Filter(owner_id="ann")).conditions == conditions
     with pytest.raises(InvalidFilter) as caught:
-        build_filter(request, None, conditions[:1])
+        build_filter(request, Filter(owner_id="ann"), conditions[:1])
     assert caught.value.message == "At most 64 conditions can be combined."
 
 
 def test_the_owner_of_the_request_is_always_in_the_filter() -> None:
     request = SearchRequest(owner_id="ann", query="q", types=(ChunkType.ROW,))
     page = Condition("page", Operator.EQ, 3)
-    assert build_filter(request, ("r1",), [page]) == Filter(
-        owner_id="ann", resource_ids=("r1",), types=(ChunkType.ROW,), conditions=(page,)
-    )
+    within = Filter(owner_id="ann", resource_ids=("r1",), corpus=("r1", "r2"))
+    narrowed = build_filter(request, within, [page])
+    assert narrowed == replace(within, types=(ChunkType.ROW,), conditions=(page,))
 
 
 @given(_conditions)

@@ -87,10 +87,16 @@ async def test_finds_by_words(library: Library) -> None:
 
 async def test_knows_which_words_an_owner_has_in_any_form(library: Library) -> None:
     retriever = library.retriever()
-    assert await retriever.holds_any("ann", ["parrots", "borrower"])
-    assert not await retriever.holds_any("ann", ["parrots", "secret"])
-    assert await retriever.holds_any("bob", ["secrets"])
-    assert not await retriever.holds_any("ann", ["the"])
+
+    async def holds(owner: str, *words: str, **within: Any) -> bool:
+        return await retriever.holds_any(SearchRequest(owner_id=owner, query="", **within), words)
+
+    assert await holds("ann", "parrots", "borrower")
+    assert not await holds("ann", "parrots", "secret")
+    assert await holds("bob", "secrets")
+    assert not await holds("ann", "the")
+    assert await holds("ann", "signatures", resource_ids=("ann/Loan Policy.pdf",))
+    assert not await holds("ann", "signatures", resource_ids=("ann/Handbook.pdf",))
 
 
 async def test_finds_by_meaning_where_no_word_is_shared(library: Library) -> None:

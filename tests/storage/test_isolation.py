@@ -63,6 +63,7 @@ from citewell.types import (
     ChunkPlace,
     ChunkType,
     EventType,
+    Filter,
     OutgoingEvent,
     ReindexSelection,
     ResourceFilter,
@@ -967,6 +968,15 @@ async def _(world: World) -> None:
     assert await found.known_contents(world.ada.owner, hashes) == set(hashes)
 
 
+@isolates(ResourceRepository.outside)
+async def _(world: World) -> None:
+    found, content = ResourceRepository(world.database), new_resource("", "secret").content_hash
+    secret, _ = await found.create(new_resource(world.ada.owner, "secret"), "")
+    names = [content, secret.id, world.ada.resource, world.ben.resource]
+    assert await found.outside(world.ada.owner, names, [world.ada.project]) == {content, secret.id}
+    assert await found.outside(world.ben.owner, names, []) == {world.ben.resource}
+
+
 @isolates(ResourceRepository.page)
 async def _(world: World) -> None:
     found, _ = await ResourceRepository(world.database).page(world.ben.owner, ResourceFilter(), 10, None)
@@ -1388,7 +1398,8 @@ async def _(world: World) -> None:
             SearchRequest(owner_id=world.ben.owner, query="q", projects=(world.ada.project,))
         )
     mine = SearchRequest(owner_id=world.ben.owner, query="q", projects=("Loans",), resource_ids=None)
-    assert await _chunks(world).resolve_scope(mine) == (world.ben.resource,)
+    found = await _chunks(world).resolve_scope(mine)
+    assert found == Filter(owner_id=world.ben.owner, resource_ids=(world.ben.resource,), corpus=(world.ben.resource,))
 
 
 @isolates(SqlChunks.metadata_keys)
@@ -1430,6 +1441,11 @@ async def _(world: World) -> None:
             await metadata.resolve(world.ben.owner, [name])
     async with world.refused():
         await metadata.resolve(world.ben.owner, ["policy"], [world.ada.project])
+    empty = (await ProjectRepository(world.database).create(world.ada.owner, "Empty")).id
+    for name in ("policy", world.ada.resource):
+        assert await metadata.resolve(world.ada.owner, [name], [world.ada.project]) == (world.ada.resource,)
+        async with world.refused():
+            await metadata.resolve(world.ada.owner, [name], [empty])
 
 
 @isolates(MetadataRepository.keys)
@@ -1530,6 +1546,8 @@ async def _(world: World) -> None:
     (theirs,) = await densities.measure(world.ada.owner, ["md"])
     assert theirs.tokens > 0
     assert await densities.measure(world.ben.owner, ["md"]) == []
+    assert await densities.measure(world.ada.owner, ["md"], [world.ada.project]) == [theirs]
+    assert await densities.measure(world.ada.owner, ["md"], [world.ben.project]) == []
 
 
 @isolates(FacetRepository.facets)

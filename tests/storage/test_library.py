@@ -99,7 +99,7 @@ async def test_a_search_is_narrowed_to_files_and_project_both(database: Database
     chunks = SqlChunks(ContentRepository(database), ProjectRepository(database), MetadataRepository(database))
 
     async def scope(**values: Any) -> tuple[str, ...] | None:
-        return await chunks.resolve_scope(SearchRequest(owner_id=ada.owner, query="q", **values))
+        return (await chunks.resolve_scope(SearchRequest(owner_id=ada.owner, query="q", **values))).resource_ids
 
     assert await scope() is None
     assert await scope(resource_ids=(other.id,)) == (other.id,)
@@ -111,6 +111,22 @@ async def test_a_search_is_narrowed_to_files_and_project_both(database: Database
     assert await scope(scope=Scope(project_ids=(ada.project,))) == (ada.resource,)
     assert await scope(scope=Scope(project_ids=()), projects=("Loans",)) == ()
     assert await scope(projects=()) == ()
+
+
+async def test_the_corpus_of_a_search_is_all_files_of_its_projects(database: Database, ada: Estate) -> None:
+    other, _ = await ResourceRepository(database).create(new_resource(ada.owner, "other"), ada.project)
+    await ResourceRepository(database).create(new_resource(ada.owner, "elsewhere"), "")
+    chunks = SqlChunks(ContentRepository(database), ProjectRepository(database), MetadataRepository(database))
+
+    async def corpus(**values: Any) -> set[str] | None:
+        found = (await chunks.resolve_scope(SearchRequest(owner_id=ada.owner, query="q", **values))).corpus
+        return None if found is None else set(found)
+
+    assert await corpus() is None
+    assert await corpus(resource_ids=(other.id,)) is None
+    for within in ({"projects": ("Loans",)}, {"scope": Scope(project_ids=(ada.project,))}):
+        assert await corpus(**within) == await corpus(**within, resource_ids=(other.id,)) == {ada.resource, other.id}
+    assert await corpus(scope=Scope(project_ids=()), projects=("Loans",)) == set()
 
 
 async def test_chunks_are_loaded_by_id_and_by_place(database: Database, ada: Estate) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from citewell.errors import Unavailable
-from citewell.points import OWNER, pulled
+from citewell.points import pulled
 from citewell.ports import Capability, FloatMatrix
 from citewell.predicates import admits
 from citewell.text.sparse import inverse_frequency
@@ -33,14 +33,14 @@ class MemoryIndex:
         self._points.update({point.id: point for point in points})
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the corpus."""
         self._check_open()
         admitted = [point for point in self._points.values() if admits(query.filter, point.payload)]
         if query.dense is not None:
             vectors = await self.vectors([key for key, _ in query.pulls])
             scores = _dense_scores(pulled(query.dense, query.pulls, vectors), admitted)
         elif query.sparse is not None:
-            scores = self._lexical_scores(query.sparse, query.filter.owner_id, admitted)
+            scores = self._lexical_scores(query.sparse, query.filter, admitted)
         else:
             raise ValueError("A vector query has a dense or a sparse vector.")
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
@@ -92,16 +92,17 @@ class MemoryIndex:
         if self._closed:
             raise Unavailable("The index is closed.")
 
-    def _lexical_scores(self, query: SparseVector, owner_id: str, admitted: Sequence[Point]) -> dict[str, float]:
-        held = [point for point in self._points.values() if point.payload.get(OWNER) == owner_id]
-        vectors = {point.id: _terms(point.sparse) for point in held if point.sparse is not None}
+    def _lexical_scores(self, query: SparseVector, filter: Filter, admitted: Sequence[Point]) -> dict[str, float]:
+        counted = [
+            _terms(one.sparse) for one in self._points.values() if one.sparse and admits(filter.counted, one.payload)
+        ]
         weights: dict[int, float] = {}
         for term, weight in zip(query.indices, query.values, strict=True):
-            holders = sum(1 for terms in vectors.values() if term in terms)
-            weights[term] = weight * inverse_frequency(holders, len(vectors))
+            holders = sum(1 for terms in counted if term in terms)
+            weights[term] = weight * inverse_frequency(holders, len(counted))
         scores: dict[str, float] = {}
         for point in admitted:
-            shared = [terms[t] * w for terms in [vectors.get(point.id, {})] for t, w in weights.items() if t in terms]
+            shared = [terms[t] * w for terms in [_terms(point.sparse)] for t, w in weights.items() if t in terms]
             if shared:
                 scores[point.id] = sum(shared)
         return scores

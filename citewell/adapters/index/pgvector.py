@@ -25,7 +25,7 @@ from citewell.adapters.index.pgvector_rows import (
     terms_of,
 )
 from citewell.adapters.index.pgvector_schema import Connection, PointTables, prepare
-from citewell.adapters.index.pgvector_words import WordIndex, best_first, move_words
+from citewell.adapters.index.pgvector_words import Numbers, WordIndex, best_first, move_words
 from citewell.errors import CitewellError, Unavailable
 from citewell.points import OWNER, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
@@ -112,7 +112,7 @@ class PgvectorIndex:
             await self._write(self._upsert, latest[start : start + _BATCH])
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the corpus."""
         if query.limit < 1:
             self._check_open()
             return []
@@ -197,7 +197,8 @@ class PgvectorIndex:
         return _scored(await connection.fetch(statement, *sql.values))
 
     async def _search_words(self, connection: Connection, query: VectorQuery, words: SparseVector) -> list[ScoredId]:
-        numbers, scores = await self._words.scores(connection, query.filter.owner_id, words)
+        counted = None if query.filter.corpus is None else await self._all_numbers(connection, query.filter.counted)
+        numbers, scores = await self._words.scores(connection, query.filter.owner_id, words, counted)
         found: list[ScoredId] = []
         if query.filter != Filter(owner_id=query.filter.owner_id):
             few = await self._numbered(connection, query.filter, f"LIMIT {_FEW + 1}")
@@ -228,6 +229,15 @@ class PgvectorIndex:
             *sql.values,
         )
         return [(row["number"], row["id"]) for row in rows]
+
+    async def _all_numbers(self, connection: Connection, filter: Filter) -> Numbers:
+        """The numbers of all points with words that the filter admits."""
+        sql = BoundSql(self._tables.payloads)
+        numbers = await connection.fetchval(
+            f"SELECT array_agg(number) FROM {self._tables.numbers} JOIN {self._tables.points} USING (id) WHERE {sql.where(filter)}",
+            *sql.values,
+        )
+        return np.asarray(numbers or (), dtype=np.int64)
 
     async def _vectors(self, connection: Connection, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         rows = await connection.fetch(

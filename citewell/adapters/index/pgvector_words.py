@@ -150,12 +150,21 @@ class WordIndex:
             blocks[row["term"]].append(row["entries"])
         return {term: (number, np.frombuffer(b"".join(blocks[term]), ENTRY)) for term, number in counts.items()}
 
-    async def scores(self, connection: Connection, owner: str, words: SparseVector) -> tuple[Numbers, Scores]:
-        """The numbers of points that hold one of the words, some of which may be gone, and their BM25 with the frequencies of the owner's points."""
+    async def scores(
+        self, connection: Connection, owner: str, words: SparseVector, counted: Numbers | None
+    ) -> tuple[Numbers, Scores]:
+        """The numbers of points that hold one of the words, some of which may be gone, and their BM25.
+
+        counted: the numbers of the points with words that count in document frequencies; None for all of the owner's
+        """
         names = {term_of(owner, index): value for index, value in zip(words.indices, words.values, strict=True)}
         held = await self._read(connection, [term_of(owner), *names])
         total, _ = held.pop(term_of(owner), (0, None))
-        parts = [(entries, names[term] * inverse_frequency(number, total)) for term, (number, entries) in held.items()]
+        parts: list[tuple[Entries, float]] = []
+        for term, (number, entries) in held.items():
+            if counted is not None:
+                total, number = len(counted), int(np.isin(entries["number"], counted).sum())
+            parts.append((entries, names[term] * inverse_frequency(number, total)))
         return _added_up(parts)
 
 

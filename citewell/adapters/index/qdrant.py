@@ -16,7 +16,7 @@ from qdrant_client.common.client_exceptions import QdrantException
 from qdrant_client.http.exceptions import ApiException, ResponseHandlingException, UnexpectedResponse
 
 from citewell.adapters.index.qdrant_conditions import fields_of
-from citewell.adapters.index.qdrant_filters import OURS, compile_filter, owned_by
+from citewell.adapters.index.qdrant_filters import OURS, compile_filter
 from citewell.adapters.index.qdrant_payload import file_fields, payload_of
 from citewell.adapters.index.qdrant_schema import (
     DENSE,
@@ -101,7 +101,7 @@ class QdrantIndex:
                 await self._client.upsert(self._name, batch, wait=True, ordering=_ORDERING)
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the corpus."""
         self._check_open()
         if admits_nothing(query.filter) or query.limit < 1 or (query.sparse and not query.sparse.indices):
             return []
@@ -111,7 +111,7 @@ class QdrantIndex:
             vector, using, params = await self._pulled(query.dense, query), DENSE, self._params
         elif query.sparse is not None:
             vector = models.SparseVector(indices=list(query.sparse.indices), values=list(query.sparse.values))
-            own = models.IdfCorpusParams(corpus=owned_by(query.filter.owner_id))
+            own = models.IdfCorpusParams(corpus=compile_filter(query.filter.counted))
             using, params = LEXICAL, models.SearchParams(idf=own)
         else:
             raise ValueError("A vector query has a dense or a sparse vector.")
@@ -125,7 +125,8 @@ class QdrantIndex:
                 limit=query.limit,
                 with_payload=False,
             )
-        return scored([(str(point.id), point.score) for point in found.points])
+        # The server orders equal scores as it happens to store them, which what others store could change.
+        return sorted(scored([(str(one.id), one.score) for one in found.points]), key=lambda one: (-one.score, one.id))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""

@@ -126,7 +126,7 @@ class QdrantEdgeIndex:
         self._start_compaction()
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the corpus."""
         if query.sparse and not query.sparse.indices:
             return []
         return await self._search(query, self._asked, lambda leg: leg) or []

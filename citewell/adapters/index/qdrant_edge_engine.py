@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 import qdrant_edge as qe
 
-from citewell.adapters.index.qdrant_edge_filters import compile_filter, compile_rest, owned_by
+from citewell.adapters.index.qdrant_edge_filters import compile_filter, compile_rest
 from citewell.adapters.index.qdrant_edge_pages import read_ahead
 from citewell.errors import DataFolderBusy, Unavailable
 from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, pulled
@@ -44,9 +44,9 @@ ALWAYS_INDEXED = (OWNER, RESOURCE, TYPE)
 # A filter on fields beyond these reads payloads, which is exact and slower.
 MAX_INDEXED_FIELDS = 512
 LegQuery: TypeAlias = tuple[VectorQuery, bool]
-"""A leg's query, and whether all points are its owner's, which then need not be looked up for each of them. Otherwise document
-frequencies are counted over the owner's points instead of over all. It takes time in proportion to the owner's points, none to
-others': 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10."""
+"""A leg's query, and whether all points are its owner's, which then need not be looked up for each of them. Otherwise, and in a search
+that has a corpus, document frequencies are counted over those points instead of over all. It takes time in proportion to them, none to
+others: 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10."""
 Ranked: TypeAlias = tuple[list[int], list[float]]
 """Ids as numbers, and their scores."""
 Stored: TypeAlias = tuple[str, dict[str, list[float] | tuple[list[int], list[float]]], JsonObject]
@@ -265,8 +265,8 @@ def _request(shard: qe.EdgeShard, query: VectorQuery, is_sole_owner: bool) -> qe
     elif query.sparse is not None:
         vector = qe.SparseVector(list(query.sparse.indices), list(query.sparse.values))
         nearest = qe.Query.Nearest(vector, using=LEXICAL)
-        if not is_sole_owner:
-            params = qe.SearchParams(idf=qe.IdfParams(corpus=owned_by(query.filter.owner_id)))
+        if not is_sole_owner or query.filter.corpus is not None:
+            params = qe.SearchParams(idf=qe.IdfParams(corpus=compile_filter(query.filter.counted)))
     else:
         raise ValueError("A vector query has a dense or a sparse vector.")
     return qe.QueryRequest(

@@ -7,7 +7,6 @@ from typing import TypeAlias
 import qdrant_edge as qe
 
 from citewell.adapters.index.qdrant_conditions import Bound, compiled
-from citewell.points import OWNER
 from citewell.types import Filter
 
 EdgeCondition: TypeAlias = "qe.FieldCondition | qe.Filter"
@@ -60,11 +59,6 @@ def compile_rest(filter: Filter) -> qe.Filter | None:
     """The same without the owner, for points that are all that owner's; None where nothing else narrows it."""
     condition = _filter(compiled(filter, EdgeConditions(), is_owned=True))
     return condition if condition.must else None
-
-
-def owned_by(owner_id: str) -> qe.Filter:
-    """All points of an owner."""
-    return _filter(EdgeConditions().all_of([EdgeConditions().one_of(OWNER, [owner_id])]))
 
 
 def _filter(condition: EdgeCondition) -> qe.Filter:

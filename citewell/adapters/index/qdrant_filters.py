@@ -7,7 +7,6 @@ from typing import TypeAlias
 from qdrant_client import models
 
 from citewell.adapters.index.qdrant_conditions import Bound, compiled
-from citewell.points import OWNER
 from citewell.types import Filter
 
 ServerCondition: TypeAlias = "models.FieldCondition | models.IsEmptyCondition | models.Filter"
@@ -63,8 +62,3 @@ def compile_filter(filter: Filter) -> models.Filter:
     condition = compiled(filter, ServerConditions())
     assert isinstance(condition, models.Filter)
     return condition
-
-
-def owned_by(owner_id: str) -> models.Filter:
-    """All points of an owner."""
-    return models.Filter(must=[models.FieldCondition(key=path(OWNER), match=models.MatchValue(value=owner_id))])

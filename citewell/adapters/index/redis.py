@@ -110,7 +110,7 @@ class RedisIndex:
                 await self._upsert(latest[start : start + _BATCH])
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`. Dense scores are inner products, lexical ones BM25 with the IDF of the corpus."""
         self._check_open()
         if admits_nothing(query.filter) or query.limit < 1:
             return []
@@ -257,10 +257,13 @@ class RedisIndex:
         return scored([(name, score) for score, name in best])
 
     async def _weights(self, filter: Filter, words: SparseVector) -> dict[int, float]:
-        """The weight of each term of a query that the owner's points hold: how often it is asked for, times its IDF."""
+        """The weight of each term of a query that the corpus holds: how often it is asked for, times its IDF."""
         index, pipe = self._names.index(space_of(filter.owner_id)), self._client.pipeline(transaction=False)
+        counted = RedisQuery()
+        within = "" if filter.corpus is None else f" {counted.where(filter.counted)}"
         for text in (f"@{PRESENT}:{{{WORDS}}}", *(f"@{WORDS}:{token(term)}" for term in words.indices)):
-            pipe.execute_command("FT.SEARCH", index, text, *("LIMIT", 0, 0), *("TIMEOUT", 0), *("DIALECT", 2))
+            counting = (text + within, "LIMIT", 0, 0, *counted.bound, "TIMEOUT", 0, "DIALECT", 2)
+            pipe.execute_command("FT.SEARCH", index, *counting)
         answers = await pipe.execute(raise_on_error=False)
         if isinstance(answers[0], ResponseError):
             await self._require_nobody(answers[0])
@@ -296,10 +299,9 @@ class RedisIndex:
 
     async def _find(self, filter: Filter, text: str, query: RedisQuery, *options: str | int) -> list[Any]:
         """What Redis answers: the number of all that is found, then what is asked for of each."""
-        bound = ("PARAMS", len(query.parameters), *query.parameters) if query.parameters else ()
         index = self._names.index(space_of(filter.owner_id))
         try:
-            return await self._call("FT.SEARCH", index, text, *options, *bound, "TIMEOUT", 0, "DIALECT", 2)
+            return await self._call("FT.SEARCH", index, text, *options, *query.bound, "TIMEOUT", 0, "DIALECT", 2)
         except ResponseError as error:
             await self._require_nobody(error)
             return [0]

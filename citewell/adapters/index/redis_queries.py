@@ -59,6 +59,11 @@ class RedisQuery:
         self.parameters += [name, value]
         return f"${name}"
 
+    @property
+    def bound(self) -> tuple[str | bytes | int, ...]:
+        """The parameters as a command takes them."""
+        return ("PARAMS", len(self.parameters), *self.parameters) if self.parameters else ()
+
     def where(self, filter: Filter) -> str:
         """The condition of `filter` on the points of its owner, which have an index of their own. `InvalidFilter` for a field that no point has."""
         parts: list[str] = []

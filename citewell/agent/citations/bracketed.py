@@ -37,7 +37,7 @@ _FENCE = re.compile(
 _MAYBE_FENCE = re.compile(r"[ \t>]*(?:[-*+]|\d{1,9}[.)]?)?[ \t]*(?:`{0,2}|`{3,}[^`]*|~{0,2}|~{3,}.*)\Z", re.S)
 _PROSE = re.compile(r"[ \t]*(?:markdown|md)\b", re.I)
 _ANY_NUMBERS = re.compile(r"\\*[\[(][ \t]*\^?[\d \t,;–-]+\\*[\])]")
-_UNCLOSED = re.compile(r"[\[(][^\])]*\Z")
+_OPENING = re.compile(r"[\[(]")
 _SENTENCE_END = re.compile(r"[.!?。！？]")
 _STICKS = frozenset(".,;:!?)]}\"'”’»。，、！？；：")
 _BEFORE, _AFTER, _ENOUGH = 4, 3, 3
@@ -87,6 +87,10 @@ class OwnNumbers:
     def may_hold(self, inner: str) -> bool:
         """Whether some source has these numbers in brackets."""
         return _key(inner) in self._places
+
+    def may_hold_one_of(self, run: str) -> bool:
+        """The same of any marker of a run."""
+        return bool(self._places) and any(self.may_hold(one[1]) for one in _ONE.finditer(run))
 
     def is_copied(self, inner: str, before: str, after: str) -> bool:
         """Whether a marker was copied from a source along with the words around it, rather than put there to cite.
@@ -223,9 +227,11 @@ class MarkerReader:
 
     def _markers(self, line: str, run: str, *, whole: bool) -> str | None:
         after = line[len(run) :]
+        # Asked first, and of the end alone: a run that grows is looked at with each piece of it.
+        if not whole and _OPEN.match(after):
+            return None
         own = self._own() if self._own is not None else None
-        doubtful = own is not None and any(own.may_hold(one[1]) for one in _ONE.finditer(run))
-        if not whole and (_OPEN.match(after) or (doubtful and not _tells(after, run))):
+        if not whole and own is not None and not _tells(after, run) and own.may_hold_one_of(run):
             return None
         out = ""
         for one in _ONE.finditer(run):
@@ -246,7 +252,7 @@ class MarkerReader:
         if cited is None or (_DASH.search(inner) and cited[0] not in known):
             return one[0] if _DASH.search(inner) else self._set_apart(one[0], run)
         kept = [n for n in cited if n in known]
-        if not kept and (_UNCLOSED.search(before) and _OPEN.search(before)):
+        if not kept and _closed(before) != before and _OPEN.search(before):
             return self._set_apart(one[0], run)
         if cited == (0,) and before[-1:].isalnum():
             return _literal(one[0])
@@ -321,9 +327,16 @@ def _is_list(inner: str) -> bool:
 
 def _tells(after: str, run: str) -> bool:
     """Whether enough has come after a run of markers to compare it with a source."""
-    after = _UNCLOSED.sub("", after)
+    after = _closed(after)
     enough = len(_words(after)) > _AFTER or bool(_SENTENCE_END.search(after))
     return enough and len(after) > len(run) + 4
+
+
+def _closed(text: str) -> str:
+    """The text up to the first bracket that nothing closes."""
+    closed = max(text.rfind("]"), text.rfind(")")) + 1
+    opened = _OPENING.search(text, closed)
+    return text[: opened.start()] if opened else text
 
 
 def _key(inner: str) -> str:

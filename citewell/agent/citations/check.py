@@ -75,7 +75,8 @@ class CitationChecker:
         if not settled:
             characters = len(answer) + sum(len(source.hit.chunk.text) for source in sources)
             answer, removed = await offload(characters, _settled, answer, sources)
-        text, unknown = keep_known(neutralise(answer), frozenset(source.n for source in sources))
+        known = frozenset(source.n for source in sources)
+        text, unknown = await offload(len(answer), _said, answer, known)
         removed = tuple(dict.fromkeys((*removed, *unknown)))
         found = await offload(len(text), claims, text)
         by_number = {source.n: source.hit for source in sources}
@@ -85,8 +86,8 @@ class CitationChecker:
         citations: list[Citation] = []
         reasons: dict[int, tuple[str, ...]] = {}
         for n, support in judged.items():
-            stated = " ".join(claim.text for claim in found if n in claim.numbers)
-            rest = [one[n] for one in each if n in one and one[n] is not support]
+            stated = " ".join(dict.fromkeys(claim.text for claim in found if n in claim.numbers))
+            rest = dict.fromkeys((one[n].start, one[n].end) for one in each if n in one and one[n] is not support)
             citations.append(await self._cite(owner_id, n, by_number[n], support, stated, rest))
             if support.reasons:
                 reasons[n] = support.reasons
@@ -109,13 +110,19 @@ class CitationChecker:
         return not any(find_objections(sentence, texts) for sentence in sentences)
 
     async def _judge(self, found: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
-        """Per claim the support of each number that it cites. What a source states word by word costs no embedding."""
-        characters = _characters(found, hits)
-        matches = await offload(characters, _stated, found, hits)
+        """Per claim the support of each number that it cites. What a source states word by word costs no embedding.
+
+        What an answer repeats is judged once.
+        """
+        once = list(dict.fromkeys(found))
+        characters = _characters(once, hits)
+        matches = await offload(characters, _stated, once, hits)
         open_claims = [i for i, each in enumerate(matches) if any(m.ratio < THRESHOLDS.verbatim for m in each.values())]
-        close = await self._compare([found[i] for i in open_claims], hits) if open_claims else []
+        close = await self._compare([once[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
-        return await offload(characters, _judged, found, hits, matches, by_claim)
+        judged = await offload(characters, _judged, once, hits, matches, by_claim)
+        by_words = dict(zip(once, judged, strict=True))
+        return [by_words[claim] for claim in found]
 
     async def _compare(self, claims: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:
         """Per claim the support of each number that it cites, in the light of what the other sources say."""
@@ -125,18 +132,16 @@ class CitationChecker:
         return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
 
     async def _cite(
-        self, owner_id: str, n: int, hit: Hit, support: Support, stated: str, rest: Sequence[Support]
+        self, owner_id: str, n: int, hit: Hit, support: Support, stated: str, rest: Collection[tuple[int, int]]
     ) -> Citation:
-        """The citation of the passage that supports what is `stated`; its other sentences rest on `rest`."""
+        """The citation of the passage that supports what is `stated`; its other sentences rest on these spans of it."""
         elements: Mapping[str, Element] = {}
         chunk = hit.chunk
         if self._elements is not None and chunk.pieces:
             ids = [piece.element_id for piece in chunk.pieces]
             elements = await self._elements.elements(owner_id, chunk.resource_id, chunk.version, ids)
-        locator = narrow_locator(chunk, support.start, support.end, elements, stated)
-        if elements and locator.row is not None:
-            others = (narrow_locator(chunk, one.start, one.end, elements) for one in rest)
-            locator = with_rows_of(locator, list(others))
+        characters = len(stated) * max(1, len(elements)) + len(chunk.text) * len(rest)
+        locator = await offload(characters, _place, chunk, support, elements, stated, rest)
         return Citation(
             n=n,
             chunk_id=chunk.id,
@@ -151,6 +156,19 @@ class CitationChecker:
             provenance=hit.provenance,
             picture=hit.picture,
         )
+
+
+def _said(answer: str, known: frozenset[int]) -> tuple[str, tuple[int, ...]]:
+    return keep_known(neutralise(answer), known)
+
+
+def _place(
+    chunk: Chunk, support: Support, elements: Mapping[str, Element], stated: str, rest: Collection[tuple[int, int]]
+) -> Locator:
+    locator = narrow_locator(chunk, support.start, support.end, elements, stated)
+    if not elements or locator.row is None:
+        return locator
+    return with_rows_of(locator, [narrow_locator(chunk, start, end, elements) for start, end in rest])
 
 
 def _computed(found: Sequence[Claim], hits: Mapping[int, Hit]) -> list[dict[int, Support]]:

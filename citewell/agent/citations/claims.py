@@ -15,6 +15,7 @@ _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w")
 _LEAD = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+|[\s,;:.!?–—]+)+")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
+_SHORTEST = 3  # characters of a claim of its own; fewer are a conjunction, or what a list leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,31 +62,39 @@ def keep_known(answer: str, known: frozenset[int]) -> tuple[str, tuple[int, ...]
 
 
 def _of_sentence(sentence: str, trailing: tuple[int, ...]) -> Iterator[Claim]:
-    """The claims of a sentence; `trailing` are cited behind it, for what no marker of its own follows."""
+    """The claims of a sentence; `trailing` are cited behind it, for what no marker of its own follows.
+
+    All markers without words of their own cite the whole sentence together. Were each a claim with the whole sentence, checking a
+    sentence of n markers would take n times as long as reading it.
+    """
     whole = _plain(strip_markers(sentence))
+    parts = list(_parts(sentence, trailing))
+    wordless = dict.fromkeys(n for part, numbers in parts if len(part) < _SHORTEST for n in numbers)
+    for part, numbers in parts:
+        if len(part) >= _SHORTEST:
+            yield Claim(part, whole, numbers)
+        elif wordless:
+            yield Claim(whole, whole, tuple(wordless))
+            wordless = {}
+
+
+def _parts(sentence: str, trailing: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
+    """The words before each marker, with its numbers; what follows the last one belongs to it unless `trailing` numbers do."""
     position = 0
-    markers = list(_MARKERS.finditer(sentence))
-    for marker in markers[:-1]:
-        yield _claim(sentence[position : marker.start()], whole, marked_numbers(marker[0]))
+    part, numbers = "", ()
+    for marker in _MARKERS.finditer(sentence):
+        if position:
+            yield part, numbers
+        part, numbers = _plain(sentence[position : marker.start()]), marked_numbers(marker[0])
         position = marker.end()
-    if not markers:
-        if trailing:
-            yield Claim(whole, whole, trailing)
+    tail = _plain(sentence[position:])
+    if position and len(tail) >= _SHORTEST and trailing:
+        yield part, numbers
+        yield tail, trailing
         return
-    last = markers[-1]
-    part, tail = _plain(sentence[position : last.start()]), _plain(sentence[last.end() :])
-    numbers = marked_numbers(last[0])
-    if len(tail) > 2 and trailing:
-        yield _claim(part, whole, numbers)
-        yield Claim(tail, whole, trailing)
-        return
-    part = f"{part} {tail}".strip() if len(tail) > 2 else part
-    yield _claim(part, whole, tuple(dict.fromkeys((*numbers, *trailing))))
-
-
-def _claim(part: str, whole: str, numbers: tuple[int, ...]) -> Claim:
-    part = _plain(part)
-    return Claim(part if len(part) > 2 else whole, whole, numbers)
+    part = f"{part} {tail}".strip() if len(tail) >= _SHORTEST else part
+    if position or trailing:
+        yield part, tuple(dict.fromkeys((*numbers, *trailing)))
 
 
 def _sentences(answer: str) -> list[tuple[str, tuple[int, ...]]]:

@@ -53,9 +53,10 @@ def find_match(claim: str, passage: str) -> Match:
     wanted, have = _read(claim), _read(passage)
     if not wanted or not have:
         return Match(0, 0, 0.0)
-    exact = _exact([w.text for w in wanted], have)
-    if exact:
-        return exact
+    place = _joined(passage).find(_joined(claim))
+    if place >= 0:
+        first = _joined(passage).count(" ", 0, place)
+        return Match(have[first].start, have[first + len(wanted) - 1].end, 1.0)
     return _fuzzy(wanted, have, _MAX_WINDOWS) if len(wanted) <= _MAX_CLAIM_LENGTH else _in_parts(wanted, have)
 
 
@@ -65,13 +66,10 @@ def _read(text: str) -> tuple[_Word, ...]:
     return tuple(words(text))
 
 
-def _exact(wanted: list[str], have: Sequence[_Word]) -> Match | None:
-    text = f" {' '.join(w.text for w in have)} "
-    place = text.find(f" {' '.join(wanted)} ")
-    if place < 0:
-        return None
-    start = text.count(" ", 0, place)
-    return Match(have[start].start, have[start + len(wanted) - 1].end, 1.0)
+@lru_cache(maxsize=128)
+def _joined(text: str) -> str:
+    """The words of a text with one space before and after each."""
+    return f" {' '.join(word.text for word in _read(text))} "
 
 
 def _in_parts(wanted: Sequence[_Word], have: Sequence[_Word]) -> Match:

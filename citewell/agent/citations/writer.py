@@ -23,7 +23,12 @@ class AnswerWriter:
         self._own = OwnNumbers(())
         self._own_of = 0
         self._held = self._half = ""
-        self.text = ""
+        self._said: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """What was said so far."""
+        return "".join(self._said)
 
     @property
     def removed(self) -> list[int]:
@@ -60,10 +65,10 @@ class AnswerWriter:
         end = max(end, len(self._held) - MAX_HELD)
         piece, self._held = neutralise(self._held[:end]), self._held[end:]
         # Neither begins nor ends with white space, so that places in the answer are places in the stream.
-        piece = piece if self.text else piece.lstrip()
+        piece = piece if self._said else piece.lstrip()
         piece = piece.rstrip() if final else piece
         if piece:
-            self.text += piece
+            self._said.append(piece)
             self._emit(TextDelta(piece))
 
 

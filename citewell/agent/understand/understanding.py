@@ -24,7 +24,7 @@ class Understood:
 class MessageReader:
     """Reads messages by rules, and a short one that they leave in doubt by its likeness to small talk.
 
-    vocabulary: the words of the owner's files; without it, none is known.
+    vocabulary: the words of the files in a turn's scope; without it, none is known.
     """
 
     def __init__(self, embedder: Embedder, vocabulary: Vocabulary | None = None) -> None:
@@ -39,25 +39,25 @@ class MessageReader:
         """The intent; the message joined with what it refers to."""
         characters = len(request.message) + sum(len(past.content) for past in request.history)
         read = await offload(characters, read_words, request.message, request.history)
-        intent = read if isinstance(read, Intent) else await self.decide(request.owner_id, read)
+        intent = read if isinstance(read, Intent) else await self.decide(request, read)
         if intent.kind == "general_conversation":
             message = request.message.strip()
             return Understood(intent, Rephrased(message, (message,)))
         return Understood(intent, await offload(characters, rephrase, request.message, request.history))
 
-    async def decide(self, owner_id: str, doubt: Doubt) -> Intent:
-        """Small talk when the message is like it, and says nothing that the owner's files may be about.
+    async def decide(self, request: TurnRequest, doubt: Doubt) -> Intent:
+        """Small talk when the message is like it, and says nothing that the files in its scope may be about.
 
         A message that all but repeats a phrase of small talk is taken for it whatever the files hold.
         """
         likeness, kind = await self._likeness.measure(doubt.text, about=doubt.about)
         if likeness < doubt.least:
             return Intent("document_query", THRESHOLDS.question)
-        if likeness < THRESHOLDS.like_certain and await self._may_be_in_files(owner_id, doubt):
+        if likeness < THRESHOLDS.like_certain and await self._may_be_in_files(request, doubt):
             return Intent("document_query", THRESHOLDS.question)
         return Intent("general_conversation", THRESHOLDS.likened, kind)
 
-    async def _may_be_in_files(self, owner_id: str, doubt: Doubt) -> bool:
+    async def _may_be_in_files(self, request: TurnRequest, doubt: Doubt) -> bool:
         if self._vocabulary is None or not doubt.words:
             return False
-        return await self._vocabulary.holds_any(owner_id, doubt.words)
+        return await self._vocabulary.holds_any(request.owner_id, request.scope, doubt.words)

@@ -95,14 +95,16 @@ class AuthService:
         """
         UnnamedProject.check(project)
         if principal.project_ids is not None and (kept := await self.shared_projects(principal)):
-            return _granted(_called(kept, project), scope)
+            return _granted(_called(kept, project), scope, principal)
+        writes = AccessScope.WRITE in principal.scopes
         own = Grant(owner_id=principal.owner_id, projects=await self._names(principal))
+        own = replace(own, sees_history=writes or own.projects is None)
         if project is not None:
             with contextlib.suppress(NotFound):
                 found = await self.projects.resolve(principal.owner_id, project)
                 for kept in own.narrowed([found]) or ():
                     name = (await self.projects.get(principal.owner_id, kept)).name
-                    return Grant(owner_id=principal.owner_id, projects={kept: name})
+                    return replace(own, projects={kept: name})
         if not self.has_accounts or principal.project_ids is not None:
             if project is not None:
                 raise NotFound(f"There is no project called {named(project)}.")
@@ -116,7 +118,7 @@ class AuthService:
             shared = [one for one in await self.members.shared_with(principal.owner_id) if one.id == project_id]
         elif resource_id is not None:
             shared = await self.members.holding(principal.owner_id, resource_id)
-        return _granted(shared, scope) if shared else own
+        return _granted(shared, scope, principal) if shared else own
 
     async def shared_projects(self, principal: Principal) -> list[SharedProject]:
         """The projects of others that the principal may use; of a service account's key for some projects, those."""
@@ -270,9 +272,10 @@ def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[Sh
     return found
 
 
-def _granted(shared: Sequence[SharedProject], scope: AccessScope | None) -> Grant:
+def _granted(shared: Sequence[SharedProject], scope: AccessScope | None, principal: Principal) -> Grant:
     """What membership of these projects, all of one owner, is good for; `Forbidden` where none of the roles is enough."""
     enough = [one for one in shared if scope is None or scope in ROLE_SCOPES[one.role]]
     if not enough:
         raise Forbidden(f"As {shared[0].role.value} of this project you may not do this. Ask its owner.")
-    return Grant(owner_id=enough[0].owner_id, projects={one.id: one.name for one in enough})
+    writes = AccessScope.WRITE in principal.scopes.intersection(*(ROLE_SCOPES[one.role] for one in enough))
+    return Grant(owner_id=enough[0].owner_id, projects={one.id: one.name for one in enough}, sees_history=writes)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request
 
 from citewell.features.estimates.schemas import UploadEstimateIn, UploadEstimateOut
 from citewell.features.estimates.service import EstimateService
-from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute
 
 router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -17,7 +17,8 @@ def _service(request: Request) -> EstimateService:
 
 
 @router.post("/ingest/estimate")
-async def estimate_ingest(request: Request, body: UploadEstimateIn, owner: Owner) -> UploadEstimateOut:
+async def estimate_ingest(request: Request, body: UploadEstimateIn, grant: NarrowedGrant) -> UploadEstimateOut:
     """What uploading these files would take of models that cost; nothing is uploaded, and no provider is asked."""
     files = [file.planned() for file in body.files]
-    return UploadEstimateOut.of(await _service(request).estimate(owner, files, body.multimodal))
+    found = await _service(request).estimate(grant.owner_id, files, body.multimodal, projects=grant.kept_to)
+    return UploadEstimateOut.of(found)

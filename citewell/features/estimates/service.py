@@ -19,13 +19,20 @@ class EstimateService:
     densities: DensityRepository
     paid: PaidModelsSource
 
-    async def estimate(self, owner_id: str, files: Sequence[PlannedFile], multimodal: bool) -> UploadEstimate:
-        """What these files would take. Without a model that costs, nothing is measured."""
+    async def estimate(
+        self,
+        owner_id: str,
+        files: Sequence[PlannedFile],
+        multimodal: bool,
+        *,
+        projects: Sequence[str] | None = None,
+    ) -> UploadEstimate:
+        """What these files would take. Without a model that costs, nothing is measured. projects: ids of those whose files are measured; None for all."""
         models = await self.paid()
         if not (models.embeddings or models.vision or models.chat):
             return UploadEstimate(files=len(files), measured=0, parts=())
         kinds = sorted({file.extension for file in files})
-        measured = densities_of(await self.densities.measure(owner_id, kinds))
+        measured = densities_of(await self.densities.measure(owner_id, kinds, projects))
         return estimate_upload(files, measured, models, multimodal=multimodal)
 
 

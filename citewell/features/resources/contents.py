@@ -13,6 +13,8 @@ from citewell.storage.content import ContentRepository
 from citewell.storage.resources import Original, ResourceRepository
 from citewell.types import PREVIEW, BlobLink, Category, Chunk, StoredBlob
 
+_CURRENT_ONLY = "You may read only the current version of this file. Ask the owner of the project for another one."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceContents:
@@ -44,19 +46,23 @@ class ResourceContents:
             raise NotFound
         return chunk
 
-    async def original(self, owner_id: str, resource_id: str, version: int | None) -> StoredBytes:
-        """The bytes of a version (the current one for None) as they were uploaded."""
-        found = await self.resources.original(owner_id, resource_id, version)
+    async def original(
+        self, owner_id: str, resource_id: str, version: int | None, *, sees_history: bool = True
+    ) -> StoredBytes:
+        """The bytes of a version (the current one for None) as they were uploaded; `NotFound` for an earlier one without `sees_history`."""
+        found = await self._version(owner_id, resource_id, version, sees_history)
         return StoredBytes(
             found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
         )
 
-    async def link(self, owner_id: str, resource_id: str, version: int | None) -> tuple[BlobLink, Original]:
-        """Where a version (the current one for None) can be fetched from the store that keeps it; `Conflict` where links are not given out.
+    async def link(
+        self, owner_id: str, resource_id: str, version: int | None, *, sees_history: bool = True
+    ) -> tuple[BlobLink, Original]:
+        """Where a version, as of `original`, can be fetched from the store that keeps it; `Conflict` where links are not given out.
 
         The store does not compare the bytes with their hash: who follows the link can.
         """
-        found = await self.resources.original(owner_id, resource_id, version)
+        found = await self._version(owner_id, resource_id, version, sees_history)
         try:
             link = await self.blobs.link(found.key, found.size)
         except NotFound as error:
@@ -64,6 +70,13 @@ class ResourceContents:
         if link is None:
             raise Conflict("There are no links to this file here. Get it from /resources/{id}/file.")
         return link, found
+
+    async def _version(self, owner_id: str, resource_id: str, version: int | None, sees_history: bool) -> Original:
+        if version is not None and not sees_history:
+            if version != (await self.resources.get(owner_id, resource_id)).version:
+                raise NotFound(_CURRENT_ONLY)
+            version = None  # the one that is current when it is read
+        return await self.resources.original(owner_id, resource_id, version)
 
     async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
         """The files that extraction made."""

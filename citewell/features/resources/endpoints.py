@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Generator
+from contextlib import contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -10,7 +11,15 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from citewell.agent.turn.pictures import require_showable
-from citewell.errors import CitewellError, InvalidFilter, InvalidInput, InvalidMetadata, named
+from citewell.errors import (
+    BytesQuotaReached,
+    CitewellError,
+    FilesQuotaReached,
+    InvalidFilter,
+    InvalidInput,
+    InvalidMetadata,
+    named,
+)
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import (
     ERROR_RESPONSES,
@@ -127,26 +136,27 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
 
     What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
-    out stay as the file has them. A request that is kept to projects adds a file that is in others too to its own, and changes
-    nothing of it: 403 where it asks for that.
+    out stay as the file has them. A request that is kept to projects knows only the files in them. One that is in others, too, stays as it is: 403
+    where the request would change it.
     """
     service = _service(request)
     spool = partial(service.receiving, grant.owner_id)
-    upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
-    options, strict = _options(upload)
-    said = Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
-    resource, outcome = await service.upload(
-        grant.owner_id,
-        upload.file,
-        upload.filename,
-        project=_project(upload, grant),
-        said=said,
-        options=options,
-        strict=strict,
-        within=grant.projects,
-    )
+    with _quota_without_figures(grant):
+        upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
+        options, strict = _options(upload)
+        resource, outcome = await service.upload(
+            grant.owner_id,
+            upload.file,
+            upload.filename,
+            project=_project(upload, grant),
+            said=_said(upload),
+            options=options,
+            strict=strict,
+            within=grant.projects,
+        )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
-    return IngestedOut(**ResourceOut.of(resource).within(grant).model_dump(), outcome=outcome)
+    [seen] = await _seen(request, grant, ResourceOut.of(resource))
+    return IngestedOut(**seen.model_dump(), outcome=outcome)
 
 
 @router.post("/records")
@@ -190,9 +200,11 @@ async def list_resources(
     )
     if fields == "summary":
         brief, next_cursor = await service.summaries(owner, narrowed, limit, cursor, project, grant.kept_to)
-        return ResourceList(resources=[ResourceOut.brief(s).within(grant) for s in brief], next_cursor=next_cursor)
-    found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
-    return ResourceList(resources=[ResourceOut.of(r).within(grant) for r in found], next_cursor=next_cursor)
+        shown = [ResourceOut.brief(one) for one in brief]
+    else:
+        found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
+        shown = [ResourceOut.of(one) for one in found]
+    return ResourceList(resources=await _seen(request, grant, *shown), next_cursor=next_cursor)
 
 
 @router.get("/resources/facets")
@@ -224,7 +236,8 @@ async def get_resource(request: Request, resource_id: ResourceId, grant: Current
     """One resource with its stages and coverage."""
     service, owner = _service(request), grant.owner_id
     found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
-    return ResourceOut.of(found, events).within(grant)
+    [seen] = await _seen(request, grant, ResourceOut.of(found, events))
+    return seen
 
 
 @router.delete("/resources/{resource_id}")
@@ -238,14 +251,16 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
     await service.get(owner, resource_id)
-    upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
-    asked, _ = _options(upload)
-    options = asked.over(UploadOptions())
-    metadata = _metadata(upload)
-    replaced = await service.replace(
-        owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
-    )
-    return ResourceOut.of(replaced).within(grant)
+    with _quota_without_figures(grant):
+        upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
+        asked, _ = _options(upload)
+        options = asked.over(UploadOptions())
+        metadata = _metadata(upload)
+        replaced = await service.replace(
+            owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
+        )
+    [seen] = await _seen(request, grant, ResourceOut.of(replaced))
+    return seen
 
 
 @router.patch("/resources/{resource_id}")
@@ -253,7 +268,9 @@ async def change_resource(
     request: Request, resource_id: ResourceId, body: ResourceChange, grant: CurrentGrant
 ) -> ResourceOut:
     """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
-    return ResourceOut.of(await _service(request).describe(grant.owner_id, resource_id, body.said())).within(grant)
+    changed = await _service(request).describe(grant.owner_id, resource_id, body.said())
+    [seen] = await _seen(request, grant, ResourceOut.of(changed))
+    return seen
 
 
 @router.post("/resources/{resource_id}/reindex", status_code=202)
@@ -265,7 +282,9 @@ async def reindex(
 ) -> ResourceOut:
     """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
     asked = body.asked() if body.model_fields_set else None
-    return ResourceOut.of(await _service(request).reindex(grant.owner_id, resource_id, asked)).within(grant)
+    begun = await _service(request).reindex(grant.owner_id, resource_id, asked)
+    [seen] = await _seen(request, grant, ResourceOut.of(begun))
+    return seen
 
 
 @router.get("/resources/{resource_id}/elements")
@@ -307,8 +326,10 @@ async def follow_events(
     await service.get(owner, resource_id)
 
     async def lines() -> AsyncIterator[bytes]:
+        number = 0
         async for event in while_admitted(request, principal, service.follow(owner, resource_id)):
-            yield dumped(event) + b"\n"
+            number += 1  # not its own number, which counts what happens to all files of the server
+            yield dumped(event | {"id": number}) + b"\n"
 
     return StreamingResponse(lines(), media_type="application/x-ndjson")
 
@@ -317,14 +338,15 @@ async def follow_events(
 async def get_file(
     request: Request,
     resource_id: ResourceId,
-    owner: Owner,
+    grant: CurrentGrant,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    """The original bytes (of an earlier version, if asked for), always as an attachment.
+    """The original bytes, always as an attachment; of an earlier version, if asked for by somebody who may change the file.
 
     A byte range is served. The ETag is the SHA-256 of the bytes; `If-None-Match` and `If-Range` are heeded.
     """
-    stored = await _contents(request).original(owner, resource_id, version)
+    contents = _contents(request)
+    stored = await contents.original(grant.owner_id, resource_id, version, sees_history=grant.sees_history)
     return await stored_bytes(stored, request.headers)
 
 
@@ -333,7 +355,7 @@ async def make_link(
     request: Request,
     response: Response,
     resource_id: ResourceId,
-    owner: Owner,
+    grant: CurrentGrant,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> LinkOut:
     """A short-lived address of the original in the object store, from which it is downloaded as an attachment without a token.
@@ -341,7 +363,9 @@ async def make_link(
     409 where this server gives out none: without an object store, unless `CITEWELL_BLOB_LINK_SECONDS` is set, and for files that were stored before links were known.
     """
     response.headers["Cache-Control"] = "no-store"
-    return LinkOut.of(*await _contents(request).link(owner, resource_id, version))
+    contents = _contents(request)
+    made = await contents.link(grant.owner_id, resource_id, version, sees_history=grant.sees_history)
+    return LinkOut.of(*made)
 
 
 @router.get("/resources/{resource_id}/blobs")
@@ -367,6 +391,26 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
     stored = await _contents(request).picture(owner, resource_id, body.chunk_id)
     require_showable(stored)
     return await stored_bytes(stored, {})
+
+
+@contextmanager
+def _quota_without_figures(grant: Grant) -> Generator[None]:
+    """Refuse an upload that is too much for the owner without saying, to who is kept to projects, how much the owner has in all."""
+    try:
+        yield
+    except (FilesQuotaReached, BytesQuotaReached) as error:
+        if grant.projects is None:
+            raise
+        raise type(error)() from None
+
+
+async def _seen(request: Request, grant: Grant, *found: ResourceOut) -> list[ResourceOut]:
+    """What the holder of a grant sees of resources."""
+    if grant.projects is None:
+        return list(found)
+    parents = {one.parent_id for one in found if one.parent_id is not None}
+    hidden = await _service(request).outside(grant.owner_id, parents, grant.projects)
+    return [one.within(grant, hidden) for one in found]
 
 
 def _check_status(status: str | None) -> None:
@@ -402,6 +446,10 @@ def _project(upload: Upload, grant: Grant) -> str | None:
     except CitewellError:
         upload.file.path.unlink(missing_ok=True)
         raise
+
+
+def _said(upload: Upload) -> Said:
+    return Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
 
 
 def _metadata(upload: Upload) -> dict[str, Any] | None:

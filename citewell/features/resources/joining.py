@@ -5,21 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 
-from citewell.errors import Conflict, Forbidden, NotFound
+from citewell.errors import Forbidden
 from citewell.features.resources.said import Said
 from citewell.metadata import MetadataLimits, checked_identifier, merged
 from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import ResourceRepository
 from citewell.types import AskedOptions, Resource, UploadOptions
 
 _READING = ("multimodal", "extract_tables", "extract_images")
 _REFUSED = (
     "This file, or one inside it, is in other projects too, so only its owner may change it. "
     "To add it as it is, send it without metadata, identifier, thread and options."
-)
-
-_OUTSIDE = (
-    "The owner of this project has a file with these bytes already, outside it. Upload them to the project instead."
 )
 
 
@@ -54,17 +49,3 @@ def _beyond_defaults(options: AskedOptions) -> AskedOptions:
     default = UploadOptions()
     unasked = {name: None for name in _READING if getattr(options, name) == getattr(default, name)}
     return replace(options, **unasked)
-
-
-async def told_within(
-    error: Conflict, owner_id: str, resources: ResourceRepository, within: Collection[str] | None
-) -> Conflict:
-    """A conflict with another file of the owner, as who is kept to the projects `within` may be told of it: without a file that is in none of them."""
-    other = error.details.get("resource_id")
-    if within is None or not isinstance(other, str):
-        return error
-    try:
-        inside = (await resources.get(owner_id, other)).project_ids
-    except NotFound:  # deleted in the meantime
-        inside = ()
-    return error if not set(inside).isdisjoint(within) else Conflict(_OUTSIDE)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any, Self
 
@@ -26,6 +27,7 @@ from citewell.features.schemas import (
     sample,
     utc,
 )
+from citewell.ingest.adoption import ARCHIVE_PATH
 from citewell.ingest.records import RecordsAdded
 from citewell.storage.resources import Original
 from citewell.types import (
@@ -119,7 +121,7 @@ class ResourceOut(Schema):
             identifier=resource.identifier,
             file_size_bytes=resource.file_size_bytes,
             mime_type=resource.mime_type,
-            content_hash=resource.content_hash,
+            content_hash=resource.bytes_hash,
             detected_category=resource.detected_category,
             type=resource.type,
             source=resource.source,
@@ -156,10 +158,15 @@ class ResourceOut(Schema):
         coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
         return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
 
-    def within(self, grant: Grant) -> Self:
-        """What the holder of a grant sees of it: of its projects, those that the grant is kept to."""
-        kept = [one for one in self.project_ids if grant.projects is None or one in grant.projects]
-        return self.model_copy(update={"project_ids": kept})
+    def within(self, grant: Grant, hidden: Collection[str] = ()) -> Self:
+        """What the holder of a grant sees of it: of its projects, those that the grant is kept to; and nothing of a parent that is hidden."""
+        if grant.projects is None:
+            return self
+        changes: dict[str, Any] = {"project_ids": [one for one in self.project_ids if one in grant.projects]}
+        if self.parent_id in hidden:
+            said = {key: value for key, value in self.metadata.items() if key != ARCHIVE_PATH}
+            changes |= {"parent_id": None, "metadata": said}
+        return self.model_copy(update=changes)
 
 
 class IngestedOut(ResourceOut):

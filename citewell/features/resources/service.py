@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
@@ -15,11 +16,11 @@ from typing import Any
 from citewell.chunk.config import ChunkConfig
 from citewell.errors import Conflict, DiskFull, InvalidInput, NotFound
 from citewell.features.resources.handed_out import Deleted
-from citewell.features.resources.joining import may_change, require_as_it_is, told_within
+from citewell.features.resources.joining import may_change, require_as_it_is
 from citewell.features.resources.said import Said, checked_thread
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
-from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest
+from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest, item_identity, own_copy
 from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
@@ -138,8 +139,8 @@ class ResourceService:
         `Conflict` for an identifier that another file of the project has, and `FilesQuotaReached` or `BytesQuotaReached` for a new
         file for which the owner has no room.
 
-        within: the projects that the caller is kept to, if it is. A known file that is in others joins the project and stays as it is:
-        `Forbidden` where it would be changed.
+        within: the projects that the caller is kept to, if it is. Files outside them do not count as known; one that is in others, too,
+        joins the project and stays as it is: `Forbidden` where it would be changed.
         """
         options, said = options or AskedOptions(), said or Said()
         try:
@@ -157,14 +158,19 @@ class ResourceService:
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
-            known = None if within is None else await self.known(owner_id, file.content_hash)
+            request = replace(request, project_id=project_id)
+            if within is not None:
+                request = replace(request, item=await self._apart(owner_id, file.content_hash, project_id, within))
+            elif project is not None and item is None:
+                request = replace(request, item=await self._copied_out(owner_id, file.content_hash, project_id))
+            known = None if within is None else await self.known(owner_id, request.identity(file.content_hash))
             inside = None if known is None else await self.projects_within(owner_id, known.id)
             if known is not None and not may_change(inside or (), within):
                 await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
-        resource, created = await self.capture.commit(file, replace(request, project_id=project_id))
+        resource, created = await self.capture.commit(file, request)
         if created:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
@@ -199,16 +205,15 @@ class ResourceService:
         """
         try:
             checked = merged({}, metadata or {}, self.limits)
+            if within is not None:
+                item = await self._apart(owner_id, file.content_hash, resource_id, within)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
         request = UploadRequest(
             owner_id=owner_id, filename=filename, project_id="", options=options, metadata=checked, item=item
         )
-        try:
-            resource = await self.capture.replace(file, resource_id, request)
-        except Conflict as error:
-            raise await told_within(error, owner_id, self.resources, within) from None
+        resource = await self.capture.replace(file, resource_id, request)
         if metadata:
             resource = await self.describe(owner_id, resource_id, Said(metadata=metadata))
         self.wake()
@@ -257,14 +262,33 @@ class ResourceService:
         self.payloads.wake()
         return done
 
+    async def _apart(self, owner_id: str, content_hash: str, place_id: str, within: Collection[str]) -> str | None:
+        """Which item these bytes are, so that a file that is in none of the projects `within` neither joins nor stands in the way; None where there is none."""
+        for item in (None, own_copy(place_id)):
+            identity = content_hash if item is None else item_identity(item, content_hash)
+            if not await self.resources.outside(owner_id, [identity], within):
+                return item
+        return own_copy(str(uuid.uuid4()))
+
+    async def _copied_out(self, owner_id: str, content_hash: str, project_id: str) -> str | None:
+        """The same for an owner's own upload to a project: a file inside another stays there, with its place, which who uses the project may not know."""
+        known = await self.known(owner_id, content_hash)
+        if known is None or known.parent_id is None or project_id in known.project_ids:
+            return None
+        return await self._apart(owner_id, content_hash, project_id, [project_id])
+
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
-        """The owner's file with these bytes (SHA-256), if there is one."""
+        """The owner's file that is known by this hash, which is that of its bytes (SHA-256) unless it is an item; None if there is none."""
         found = await self.resources.find_by_content(owner_id, content_hash)
         return None if found is None else await self.resources.get(owner_id, found)
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
         """One resource."""
         return await self.resources.get(owner_id, resource_id)
+
+    async def outside(self, owner_id: str, ids: Collection[str], project_ids: Collection[str]) -> set[str]:
+        """Those of some hundred resources that are in none of these projects."""
+        return await self.resources.outside(owner_id, ids, project_ids)
 
     async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
         """The projects that a resource, or a file inside it, is in."""

@@ -21,7 +21,7 @@ from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
 from citewell.storage.passages import SqlChunks
 from citewell.storage.waiting_vectors import WaitingVectorRepository
-from citewell.types import Condition, Expression, Negation, Operator, SearchRequest, SearchResult
+from citewell.types import Condition, Expression, Negation, Operator, Scope, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
     from citewell.retrieve.retriever import Retriever
@@ -90,9 +90,10 @@ class SearchService:
         passages = await passages_around(request.owner_id, found.hits, self.chunks, around, around)
         return replace(found, passages=tuple(passages))
 
-    async def holds_any(self, owner_id: str, words: Sequence[str]) -> bool:
-        """Whether a chunk of the owner has one of these words, in the active index."""
-        return await self._retriever().holds_any(owner_id, words)
+    async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
+        """Whether a chunk of the owner within the scope has one of these words."""
+        request = SearchRequest(owner_id=owner_id, query="", scope=scope)
+        return await (await self._retriever_for(request)).holds_any(request, words)
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
         """The same search in a given open index, active or not, at the owner's expense: for comparing models."""

@@ -10,6 +10,7 @@ from citewell.features.http import ERROR_RESPONSES, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
+from citewell.features.waiting import unless_left
 
 router = APIRouter(tags=["tables"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
@@ -31,7 +32,9 @@ async def list_rows(
     row: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> RowPage:
     """Rows of a table (`extraction_metadata.tables`); with `row` from that row on."""
-    return RowPage.of(await _service(request).page(owner, resource_id, table_id, offset, limit, row))
+    return RowPage.of(
+        await unless_left(request, _service(request).page(owner, resource_id, table_id, offset, limit, row))
+    )
 
 
 @router.get("/resources/{resource_id}/tables/{table_id}/spread")
@@ -43,4 +46,4 @@ async def spread(
     column: Annotated[str, Query(min_length=1, max_length=1_000)],
 ) -> SpreadOut:
     """How the values of a column are distributed."""
-    return SpreadOut.of(await _service(request).spread(owner, resource_id, table_id, column))
+    return SpreadOut.of(await unless_left(request, _service(request).spread(owner, resource_id, table_id, column)))

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from citewell.agent.tables.query.quoting import quoted
-from citewell.errors import DamagedFile, NotFound
+from citewell.agent.tables.run.copies import CopyReader
+from citewell.errors import DamagedFile, NotFound, UnreadableCopy
 from citewell.storage.table_copies import SqlTables
 from citewell.types import ROW_COLUMN, Scope, TableInfo
 
@@ -48,10 +47,10 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableService:
-    """Reads tables from their exact copies. Each call opens the copy on its own, with no way to any other file, and closes it again."""
+    """Reads tables from their exact copies."""
 
     tables: SqlTables
-    _one_at_a_time: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(4))
+    _copies: CopyReader = field(default_factory=CopyReader)
 
     async def page(
         self, owner_id: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
@@ -62,11 +61,11 @@ class TableService:
         shown = ", ".join([ROW_COLUMN, *(quoted(name) for name in columns)])
         if row is not None:
             before = await self._run(
-                path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW_COLUMN} < ?", [str(path), row]
+                owner_id, path, f"SELECT count(*) FROM read_parquet(?) WHERE {ROW_COLUMN} < ?", [str(path), row]
             )
             offset = before[0][0]
         sql = f"SELECT {shown} FROM read_parquet(?) LIMIT {int(limit)} OFFSET {int(offset)}"
-        found = await self._run(path, sql, [str(path)])
+        found = await self._run(owner_id, path, sql, [str(path)])
         rows = tuple((int(values[0]), tuple(values[1:])) for values in found)
         return TablePage(columns, rows, offset, table.rows)
 
@@ -77,14 +76,14 @@ class TableService:
         if found is None:
             raise NotFound("The table has no such column.")
         numeric = found.is_numeric
-        bars = await (self._histogram(path, column) if numeric else self._frequent(path, column))
-        filled = await self._run(path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
+        bars = await (self._histogram(owner_id, path, column) if numeric else self._frequent(owner_id, path, column))
+        filled = await self._run(owner_id, path, f"SELECT count({quoted(column)}) FROM read_parquet(?)", [str(path)])
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
 
-    async def _histogram(self, path: Path, column: str) -> tuple[Bar, ...]:
+    async def _histogram(self, owner_id: str, path: Path, column: str) -> tuple[Bar, ...]:
         name = quoted(column)
         ends = await self._run(
-            path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
+            owner_id, path, f"SELECT min({name})::DOUBLE, max({name})::DOUBLE FROM read_parquet(?)", [str(path)]
         )
         low, high = ends[0]
         if low is None:
@@ -94,17 +93,17 @@ class TableService:
             f"SELECT least(floor(({name}::DOUBLE - ?) / ?), {_BINS - 1})::INTEGER AS bin, count(*) "
             f"FROM read_parquet(?) WHERE {name} IS NOT NULL GROUP BY bin"
         )
-        counts = {b: n for b, n in await self._run(path, sql, [low, width, str(path)]) if b is not None}
+        counts = {b: n for b, n in await self._run(owner_id, path, sql, [low, width, str(path)]) if b is not None}
         bins = _BINS if high > low else 1
         return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
 
-    async def _frequent(self, path: Path, column: str) -> tuple[Bar, ...]:
+    async def _frequent(self, owner_id: str, path: Path, column: str) -> tuple[Bar, ...]:
         name = quoted(column)
         sql = (
             f"SELECT {name}::VARCHAR AS value, count(*) AS n FROM read_parquet(?) WHERE {name} IS NOT NULL "
             f"GROUP BY value ORDER BY n DESC, value LIMIT {_MAX_VALUES}"
         )
-        return tuple(Bar(str(value), n) for value, n in await self._run(path, sql, [str(path)]))
+        return tuple(Bar(str(value), n) for value, n in await self._run(owner_id, path, sql, [str(path)]))
 
     async def _open(self, owner_id: str, resource_id: str, table_id: str) -> tuple[TableInfo, Path]:
         for table in await self.tables.list_tables(owner_id, Scope(resource_ids=(resource_id,))):
@@ -112,19 +111,8 @@ class TableService:
                 return table, await self.tables.open_table(owner_id, table)
         raise NotFound("The file has no such table.")
 
-    async def _run(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        return await asyncio.to_thread(self._run_now, path, sql, parameters)
-
-    def _run_now(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        import duckdb
-
-        from citewell.agent.tables.run.engine import connect
-
-        with self._one_at_a_time:
-            connection = connect(path)
-            try:
-                return connection.execute(sql, parameters).fetchall()
-            except (duckdb.IOException, duckdb.InvalidInputException, duckdb.SerializationException) as error:
-                raise DamagedFile(_DAMAGED_COPY) from error
-            finally:
-                connection.close()
+    async def _run(self, owner_id: str, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+        try:
+            return await self._copies.run(owner_id, path, sql, parameters)
+        except UnreadableCopy as error:
+            raise DamagedFile(_DAMAGED_COPY) from error

@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from citewell.agent.tables.run.engine import connect
+from citewell.agent.tables.run.copies import connect
 from tests.agent.tables.sheets import Sheets
 
 

@@ -12,7 +12,7 @@ import { fileAddress } from "../lib/save";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
 import { Status } from "../ui/Status";
-import { useShared, workspaceOf } from "../workspace/workspaces";
+import { useMayChange, useShared, workspaceOf } from "../workspace/workspaces";
 import { CoverageCard } from "./CoverageCard";
 import { reportOf } from "./coverage";
 import { MetadataCard } from "./MetadataCard";
@@ -138,6 +138,7 @@ function Details({ resource }: { resource: Resource }): ReactNode {
 }
 
 function Versions({ resource }: { resource: Resource }): ReactNode {
+  const mayChange = useMayChange()(resource);
   const versions = versionsOf(resource.stages ?? []);
   if (versions.length < 2) return null;
   return (
@@ -149,14 +150,16 @@ function Versions({ resource }: { resource: Resource }): ReactNode {
             <strong>{t.versionNumber(version)}</strong>
             <span className="muted grow">{formatMoment(at)}</span>
             {version === resource.version && <span className="tag">{t.currentVersion}</span>}
-            <a
-              className="icon-button icon-button-small"
-              href={fileAddress(resource.id, version)}
-              download
-              aria-label={t.downloadVersion(version)}
-            >
-              <Download size={15} aria-hidden />
-            </a>
+            {(mayChange || version === resource.version) && (
+              <a
+                className="icon-button icon-button-small"
+                href={fileAddress(resource.id, version)}
+                download
+                aria-label={t.downloadVersion(version)}
+              >
+                <Download size={15} aria-hidden />
+              </a>
+            )}
           </li>
         ))}
       </ul>

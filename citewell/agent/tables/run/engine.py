@@ -1,33 +1,26 @@
-"""Runs typed queries over the Parquet copies with DuckDB: in a thread, within fixed memory and time, with no way to any other file."""
+"""Answers typed queries on the exact copies of an owner's tables."""
 
 from __future__ import annotations
 
 import asyncio
 import importlib
 import logging
-from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from citewell.agent.interface import Tables
 from citewell.agent.tables.query.compile import Compiled, compile_query
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery
-from citewell.errors import CitewellError, InvalidInput, Unavailable, UnreadableCopy
+from citewell.agent.tables.run.copies import CopyReader
+from citewell.errors import CitewellError, InvalidInput
 from citewell.types import TableInfo
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection
-
 log = logging.getLogger(__name__)
-# Bounds of a query's cost, set by hand: enough for a scan of some ten million rows, and little beside the server itself.
-_MEMORY = "256MB"
-_SECONDS = 20.0
 _OPEN = 8  # connections
 
 
@@ -99,7 +92,7 @@ class TableEngine:
 
     def __init__(self, tables: Tables) -> None:
         self._tables = tables
-        self._connections: OrderedDict[Path, DuckDBPyConnection] = OrderedDict()
+        self._copies = CopyReader(kept=_OPEN)
 
     async def prepare(self) -> None:
         """Load DuckDB."""
@@ -109,7 +102,7 @@ class TableEngine:
         """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
         compiled = compile_query(query, table)
         path = await self._tables.open_table(owner_id, table)
-        rows = await self._execute(path, compiled.sql, [str(path), *compiled.parameters])
+        rows = await self._copies.run(owner_id, path, compiled.sql, [str(path), *compiled.parameters])
         return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
 
     async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
@@ -117,29 +110,8 @@ class TableEngine:
         path = await self._tables.open_table(owner_id, table)
         name = quoted(column)
         sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
-        rows = await self._execute(path, sql, [str(path)])
+        rows = await self._copies.run(owner_id, path, sql, [str(path)])
         return tuple(sorted(str(row[0]) for row in rows)) if len(rows) <= most else None
-
-    async def _execute(self, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-        cursor = (await self._connection(path)).cursor()
-        try:
-            return await asyncio.wait_for(asyncio.to_thread(_execute, cursor, sql, parameters), _SECONDS)
-        except (TimeoutError, asyncio.CancelledError) as stopped:
-            cursor.interrupt()
-            if isinstance(stopped, asyncio.CancelledError):
-                raise
-            raise Unavailable(
-                f"The query took longer than {_SECONDS:.0f} seconds and was cancelled. Narrow it."
-            ) from None
-
-    async def _connection(self, path: Path) -> DuckDBPyConnection:
-        """Opening takes 20-90 ms, so the last few stay open; one that is put out closes when its last cursor is gone."""
-        if path not in self._connections:
-            self._connections[path] = await asyncio.to_thread(connect, path)
-        self._connections.move_to_end(path)
-        while len(self._connections) > _OPEN:
-            self._connections.popitem(last=False)
-        return self._connections[path]
 
 
 def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:
@@ -197,45 +169,3 @@ def as_cell(value: object) -> Cell:
     if isinstance(value, bytes | bytearray | memoryview):
         return f"<{len(value)} bytes>"
     return str(value)
-
-
-def _execute(connection: DuckDBPyConnection, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
-    import duckdb
-
-    try:
-        return connection.execute(sql, parameters).fetchall()
-    except duckdb.OutOfMemoryException:
-        raise Unavailable("The query exceeds its memory limit. Narrow it.") from None
-    except duckdb.InterruptException:
-        raise Unavailable("The query was cancelled.") from None
-    except (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.BinderException):
-        raise InvalidInput(
-            "The table cannot answer this query: a value does not fit its column, or a result is out of range."
-        ) from None
-    except (duckdb.IOException, duckdb.PermissionException, duckdb.InvalidInputException):
-        raise UnreadableCopy from None
-    except (duckdb.Error, OverflowError) as error:
-        # What the engine says is about its own types and functions.
-        log.info("a table query was refused: %s", error)
-        raise InvalidInput(
-            "The query does not fit the table: a value, a sum or a comparison is not one that its columns allow."
-        ) from None
-
-
-def connect(path: Path) -> DuckDBPyConnection:
-    """A database in memory that can read one file and nothing else."""
-    import duckdb
-
-    connection = duckdb.connect(
-        config={
-            "memory_limit": _MEMORY,
-            "threads": 1,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        }
-    )
-    connection.execute("SET TimeZone = 'UTC'")
-    connection.execute("SET allowed_paths = [" + "'" + str(path).replace("'", "''") + "']")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
-    return connection

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0032_e_made_with"
-down_revision = "0031_password_resets"
+revision = "0033_made_with"
+down_revision = "0032_folder_id"
 
 _MADE = ("tokens", "invitations", "shared_answers", "webhooks", "triggers")
 # Of what was kept before: an answer's body names its message, and a file's its file.

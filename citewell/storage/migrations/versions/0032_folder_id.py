@@ -3,7 +3,7 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0032_a_folder_id"
+revision = "0032_folder_id"
 down_revision = "0031_password_resets"
 
 
