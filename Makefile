@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rest test-all test-live quick lint style format types contracts unit fuzz web-unit journeys web-rest web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
+.PHONY: help run test test-rest test-all test-live quick lint style format types contracts prose unit fuzz web-unit journeys web-rest web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
 
 # Without byte code, which some containers turn off, every server that a test starts compiles its modules again: 1.7 of 4.2 s.
 unexport PYTHONDONTWRITEBYTECODE
@@ -28,7 +28,7 @@ help:
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
 	@echo "make mutation      small changes of the citation checker, fusion, filters and owner conditions that tests must notice"
-	@echo "make lint          ruff, pyright, import contracts, biome"
+	@echo "make lint          ruff, pyright, import contracts, biome, spelling and grammar"
 	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
 	@echo "make providers     run the tests of the adapters, and write the table of docs/providers.md again"
@@ -85,13 +85,16 @@ style: $(DEV)
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(if $(HAS_WEB),$(MAKE) --no-print-directory web-lint)
-	@$(MAKE) --no-print-directory contracts
+	@$(MAKE) --no-print-directory contracts prose
 
 types: $(DEV)
 	@PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(BIN)/pyright
 
 contracts: $(DEV)
 	@$(BIN)/lint-imports
+
+prose: $(DEV)
+	@$(BIN)/python scripts/check_prose.py
 
 format: $(DEV)
 	@$(BIN)/ruff check --fix .

@@ -1,4 +1,4 @@
-"""Writes `docs/benchmarks.md` and its pictures from whatever stands in `benchmarks/results/`.
+"""Writes the generated part of `docs/benchmarks.md`, and its pictures, from `benchmarks/results/`.
 
 usage: .venv/bin/python benchmarks/page.py
 """
@@ -23,21 +23,20 @@ from systems import OURS
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 DOCS = ROOT / "docs"
-INTRODUCTION = (
-    "Written by `make bench`; `benchmarks/README.md` says what is measured and how to rerun it. "
-    "Ratios come first, as absolute times depend on the machine, which each section names. Timings have a section here once they "
-    "were taken on a machine with nothing else to do; until then they are left out rather than shown with figures that say little."
-)
+BEGIN, END = "<!-- written by benchmarks/page.py -->", "<!-- end -->"
 
 
 def main() -> None:
     (DOCS / "benchmarks").mkdir(parents=True, exist_ok=True)
-    parts = ["# Benchmarks", INTRODUCTION]
+    parts: list[str] = []
     for name, write in SECTIONS.items():
         path = RESULTS / f"{name}.json"
         if path.exists():
             parts += write(json.loads(path.read_text(encoding="utf-8")))
-    (DOCS / "benchmarks.md").write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    page = DOCS / "benchmarks.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    written = "\n\n".join([BEGIN, *parts, END])
+    page.write_text(before + written + rest.partition(END)[2], encoding="utf-8")
 
 
 def draw(file: str, drawing: str, title: str) -> str:
@@ -55,13 +54,13 @@ def ingest(result: Mapping[str, Any]) -> list[str]:
     ]
     return [
         f"## One PDF of {pages} pages, from upload to searchable",
-        "Every system ran in a process of its own, one after the other, on the same file with the same all-MiniLM-L6-v2 weights, "
-        "set up as its own quick start shows. Citewell was used over HTTP, its peers inside their process.",
+        "Each system ran in its own process, one after another, on the same file with the same all-MiniLM-L6-v2 weights, "
+        "set up as its quickstart shows. Citewell was called over HTTP, its peers in-process.",
         *report.ratios(result["systems"]),
         "\n\n".join(pictures),
         *report.figures(result),
-        "The model reads 256 tokens of a chunk. Where a system's default chunks are longer (LlamaIndex: 1,024), only their beginnings are "
-        "embedded, which is quick and finds less.",
+        "The model reads 256 tokens of a chunk. If a system's default chunks are longer (LlamaIndex: 1,024), only their beginnings are "
+        "embedded, which is fast but finds less.",
         *report.versions(result["systems"]),
     ]
 
@@ -75,7 +74,7 @@ def ranking(found: dict[str, dict[str, float]]) -> list[str]:
     names = sorted({name for one in found.values() for name in one})
     return [
         "## nDCG@10",
-        "Records in, default configuration, ids out; a record that was split counts at its best chunk.",
+        "Records in, ids out, with the default configuration. A record that was split ranks by its best chunk.",
         markdown(("System", *names), quality.table(found, names)),
     ]
 
@@ -97,9 +96,9 @@ def growth(result: Mapping[str, Any]) -> list[str]:
     ]
     return [
         "## As a library grows",
-        f"Hybrid search in-process, the query's embedding included; generated vectors of realistic spread, real text. Recall@10 of "
-        f"the dense leg against brute force, for all and for a filter that admits one chunk in a thousand. *Build MB*: the peak of what is "
-        f"not mapped from files, of the process and of the one that builds its graphs. {host(result)}",
+        "Hybrid search in-process, including the query's embedding, over real text and generated vectors of realistic spread. Recall@10 "
+        "is that of the dense leg against brute force, over everything and under a filter that admits one chunk in a thousand. *Build MB* "
+        f"is the peak memory not mapped from files, of the server and of the process that builds the graphs. {host(result)}",
         markdown(search.HEADER, [search.row(one) for one in measured]),
         "\n\n".join(drawings if len(measured) > 1 else []),
     ]
@@ -109,7 +108,7 @@ def served(result: Mapping[str, Any]) -> list[str]:
     """Search over HTTP."""
     return [
         "## Over HTTP",
-        f"`POST /search` with the clients in a process of their own on the same machine. {host(result)}",
+        f"`POST /search`, with the clients in their own process on the same machine. {host(result)}",
         markdown(http_search.HEADER, [http_search.row(one) for one in result["measured"]]),
     ]
 
@@ -129,8 +128,8 @@ def changes(result: Mapping[str, Any]) -> list[str]:
     return [
         "## Deleting while searches run",
         f"{result['deleted']:,} of {result['chunks']:,} chunks were deleted in {result['delete_s']:.1f} s, {churn.PER_DELETE} "
-        f"resources at a time, while searches ran without pause: {result['wrong_answers']} of {result['busy']['searches']:,} answers "
-        f"held something deleted before they were asked for. Dense p99 went from {result['quiet']['p99_ms']:.1f} to "
+        f"resources at a time, while searches ran without pause. {result['wrong_answers']} of {result['busy']['searches']:,} answers "
+        f"contained anything deleted before the request. Dense p99 went from {result['quiet']['p99_ms']:.1f} to "
         f"{result['busy']['p99_ms']:.1f} ms. After the compaction ({result['settled_s']:.0f} s in all) recall@10 was "
         f"{result['recall_after']:.3f}, and the folder had gone from {result['size_mb']:.0f} to {result['size_after_mb']:.0f} MB. "
         f"{host(result)}",
@@ -151,9 +150,9 @@ def refusing(result: Mapping[str, Any]) -> list[str]:
     ]
     title = "Answerable turns kept against unanswerable ones let through"
     return [
-        "## Thresholds: recognising that nothing is relevant",
-        f"The best hit's score over {result['answerable']} answerable and {result['unanswerable']} unanswerable turns of "
-        "conversations, made standalone without a chat model. The threshold given keeps 95 % of what is answerable.",
+        "## Recognising that nothing is relevant",
+        f"The best hit's score over {result['answerable']} answerable and {result['unanswerable']} unanswerable conversation turns, "
+        "made standalone without a chat model. Each threshold keeps 95 % of the answerable turns.",
         markdown(("Score of the best hit", "AUC", "Threshold", "Unanswerable refused"), body),
         draw("thresholds.svg", plots.curves(title, "let through", "kept", series), title),
     ]
@@ -165,11 +164,10 @@ def filtered(result: Mapping[str, Any]) -> list[str]:
     within = ", ".join(f"{value:.3f} where {share} of the points fit" for share, value in recall.items())
     return [
         "## Filters on metadata",
-        f"{result['changed']['files']:,} files with 12 fields each, and {oracle['filters']} random nested filters "
-        f"({oracle['admitting_some']} of which admit some files and not all): {oracle['differences']} differences between the files that "
-        f"the embedded store admits and those that the filter means in plain Python. Recall@10 of a dense search is {within}. A process "
-        f"that was changing the metadata of all files was killed: after the next start the index lacked {killed['behind']} of the "
-        f"{killed['changed_in_sql']:,} changes that SQL had. {host(result)}",
+        f"{result['changed']['files']:,} files with 12 fields each, and {oracle['filters']} random nested filters, "
+        f"{oracle['admitting_some']} of which admit some files but not all. The embedded store and the same filter in plain Python differed on "
+        f"{oracle['differences']} files. Recall@10 of a dense search is {within}. A process was killed while it changed the metadata of "
+        f"all files: after the next start the index lacked {killed['behind']} of the {killed['changed_in_sql']:,} changes in SQL. {host(result)}",
     ]
 
 

@@ -20,8 +20,8 @@ PICTURES = (
     ("query.svg", "Search, median", "query_p50_ms", "ms"),
 )
 FOUND = (
-    "*Found*: share of queries (spans of seven to twelve words of the file itself) that are in one of the ten passages "
-    "returned. *CPU s* of a peer includes loading its model; Citewell's was loaded when its server came up."
+    "*Found* is the share of queries (spans of seven to twelve words from the file) whose text is in one of the ten passages "
+    "returned. *CPU s* of a peer includes loading its model; Citewell loads it when the server starts."
 )
 
 
@@ -113,14 +113,14 @@ def figures(result: Mapping[str, Any]) -> list[str]:
     host = result["machine"]
     parts = [
         f"{result['pages']:,} pages, {result['megabytes']:.1f} MB, {result['queries']} queries; {host['cpu']}, {host['cores']} "
-        f"cores, {host['memory_gb']} GB; {host['system']}; {result['date']}. Load of the machine before each run: "
+        f"cores, {host['memory_gb']} GB; {host['system']}; {result['date']}. System load before each run: "
         f"{', '.join(str(load) for load in result['load_before'])}.",
         markdown(HEADER, rows(result)),
         FOUND,
     ]
     parts += [
-        f"Embedding {one['system']}'s chunks and doing nothing else takes {one['embed_alone_seconds']:.1f} s in the same run; "
-        f"the whole way from upload to searchable takes {one['ingest_seconds'] / one['embed_alone_seconds']:.2f}× that."
+        f"Embedding {one['system']}'s chunks alone takes {one['embed_alone_seconds']:.1f} s in the same run; "
+        f"upload to searchable takes {one['ingest_seconds'] / one['embed_alone_seconds']:.2f}× that."
         for one in result["systems"]
         if one["embed_alone_seconds"]
     ]

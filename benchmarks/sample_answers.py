@@ -1,4 +1,4 @@
-"""Ten answers without a chat model to questions about `samples/`, to put beside those of another version (`docs/answers.md`).
+"""Ten answers without a chat model to questions about `samples/`, to put beside those of another version (`benchmarks/answers.md`).
 
     python benchmarks/sample_answers.py > now.json
     git worktree add ../then be30256 && PYTHONPATH=../then python benchmarks/sample_answers.py > then.json

@@ -1,4 +1,4 @@
-"""How the command line talks to Citewell: over HTTP to the server that holds the data folder, or to one inside this process."""
+"""The command line's client: HTTP to the server that holds the data folder, or to one started inside this process."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SECONDS, _CONNECT_SECONDS = 600.0, 5.0
 _START_SECONDS = 15.0
-"""How long a server that holds the folder may take to announce its address: two seconds at rest, several times that beside other work."""
+"""How long a server that holds the folder may take to announce its address: two seconds on an idle machine, several times that on a busy one."""
 _PAUSE_SECONDS = 0.1
 _NOT_YET = ""
 _IN_ADDRESSES = "/?%:@!$&'()*+,;="
-"""What an address keeps as it is, besides letters and digits."""
+"""Characters, besides letters and digits, that a URL path keeps unescaped."""
 
 Where: TypeAlias = "DataFolder | Settings"
-"""The data folder to speak about: all that is needed while a server holds it; else with the settings to serve it with."""
+"""The data folder, which is enough while a server holds it; otherwise the settings to serve it with."""
 
 
 class SilentServer(Exception):
-    """The server that holds the data folder does not answer."""
+    """The server that holds the data folder is not responding."""
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:
-    """The result of asynchronous work. Raises `SilentServer` where a server was asked that does not answer."""
+    """Run asynchronous work and return its result. Raises `SilentServer` if a server does not respond."""
     import asyncio
 
     import httpx
@@ -53,10 +53,10 @@ def run(work: Coroutine[Any, Any, T]) -> T:
 def request_json(
     where: Where, method: str, path: str, *, json: JsonObject | None = None, params: Mapping[str, object] | None = None
 ) -> Any:
-    """The JSON answer to one request, from the server that holds the data folder or from one in this process.
+    """The JSON response to one request, from the server that holds the data folder or one in this process.
 
     A server that runs is asked with the standard library alone: asyncio and httpx, which `connect` needs, take longer to
-    load than most answers. Raises the error that was answered, `SilentServer`, and what `connect` raises.
+    load than most answers. Raises the server's error, `SilentServer`, and whatever `connect` raises.
     """
     folder = _folder_of(where)
     target = quote(path, safe=_IN_ADDRESSES) + (f"?{urlencode(params)}" if params else "")
@@ -72,7 +72,7 @@ async def _request_here(where: Where, method: str, target: str, body: JsonObject
 
 
 def _exchange(url: str, token: str, method: str, target: str, body: JsonObject | None) -> Any:
-    """The answer of the server at this address, which is on this machine: no proxy is asked."""
+    """The response of the server at this address. It is on this machine, so proxies are bypassed."""
     import http.client  # here: what prints its help, or serves, asks nobody
 
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
@@ -96,7 +96,7 @@ def _exchange(url: str, token: str, method: str, target: str, body: JsonObject |
 
 @asynccontextmanager
 async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
-    """A client with the local token. The same calls work in both cases, as there is one interface: the HTTP API.
+    """A client with the local token. The same calls work in both cases, since both speak the HTTP API.
 
     Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
     Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
@@ -135,7 +135,7 @@ def _folder_of(where: Where) -> DataFolder:
 
 
 def _address(folder: DataFolder) -> str | None:
-    """Where the process that holds the folder can be reached; None when nobody holds it. Waits for a server that is starting."""
+    """The address of the process that holds the folder, or None if no process does. Waits for a server that is starting."""
     end = time.monotonic() + _START_SECONDS
     while (url := _announced(folder, end)) == _NOT_YET:
         time.sleep(_PAUSE_SECONDS)
@@ -153,7 +153,7 @@ async def _address_in_turn(folder: DataFolder) -> str | None:
 
 
 def _announced(folder: DataFolder, end: float) -> str | None:
-    """What the process that holds the folder has announced by now; None when nobody holds it. From `end` on it must have."""
+    """What the process that holds the folder has announced so far, or None if no process holds it. After `end`, silence is an error."""
     holder = folder.holder()
     if holder is None or holder.url is not None:
         return None if holder is None else holder.url
@@ -163,14 +163,14 @@ def _announced(folder: DataFolder, end: float) -> str | None:
 
 
 def _no_certificates() -> ssl.SSLContext:
-    """A context that trusts nobody: the address is one of `http`, and reading the certificates of the world takes longer than most answers."""
+    """A context without certificates: the address is plain `http`, and loading them takes longer than most responses."""
     import ssl
 
     return ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
-    """Open a server inside this process, until the stack is closed."""
+    """Run a server inside this process until the stack is closed."""
     # Imported here, for it takes seconds: what talks to a running server does without.
     import httpx
 
@@ -186,13 +186,13 @@ async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTra
 
 
 async def call(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> Any:
-    """The JSON answer of a call; raises the error that the server answered with."""
+    """The JSON response to a call. Raises the server's error."""
     response = await fetch(client, method, path, **request)
     return response.json() if response.content else None
 
 
 async def fetch(client: httpx.AsyncClient, method: str, path: str, **request: Any) -> httpx.Response:
-    """What a call was answered with; raises the error that the server answered with."""
+    """The response to a call. Raises the server's error."""
     response = await client.request(method, path, **request)
     if response.is_success:
         return response
@@ -200,7 +200,7 @@ async def fetch(client: httpx.AsyncClient, method: str, path: str, **request: An
 
 
 def _error_of(status: int, content: bytes) -> CitewellError:
-    """The error that a server answered with; `http_error` for an answer that is not ours."""
+    """The server's error, or `http_error` if the response is not Citewell's."""
     try:
         error = json.loads(content)["error"]
         return from_code(error["code"], error["message"], error.get("details"))

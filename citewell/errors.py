@@ -12,12 +12,12 @@ _MAX_NAME_LENGTH = 80
 
 
 def named(value: object) -> str:
-    """What somebody sent, as a message may repeat it: quoted, and no longer than a name."""
+    """A value from a request, as an error message may repeat it: quoted, and no longer than a name."""
     return repr(cut(value)) if isinstance(value, str) else repr(value)[:_MAX_NAME_LENGTH]
 
 
 def cut(name: str) -> str:
-    """A name that somebody sent, no longer than names are."""
+    """A name from a request, shortened to the longest that names can be."""
     return name if len(name) <= _MAX_NAME_LENGTH else name[: _MAX_NAME_LENGTH - 1] + "…"
 
 
@@ -39,19 +39,19 @@ class InvalidInput(CitewellError):
 
 
 class InvalidRequest(InvalidInput):
-    """The request is not one that this address takes; `fields` in the details says what is wrong with which part of it."""
+    """The request does not match what this address accepts. `fields` in the details names each problem and where it is."""
 
     code = "invalid_request"
 
 
 class UnnamedProject(InvalidRequest):
-    """The name of the project is empty. Give the id or name of a project, or leave it out."""
+    """The project name is empty. Give a project's id or name, or leave it out."""
 
     code = "unnamed_project"
 
     @classmethod
     def check(cls, project: str | None) -> None:
-        """Raise it for an id or name of a project that is given and empty."""
+        """Raise if a project's id or name is given but empty."""
         if project is not None and not project.strip():
             raise cls
 
@@ -81,25 +81,25 @@ class InvalidFilter(InvalidInput):
 
 
 class InvalidMetadata(InvalidInput):
-    """The metadata cannot be kept; `key` in the details names the key that is at fault."""
+    """The metadata cannot be stored. `key` in the details names the key at fault."""
 
     code = "invalid_metadata"
 
 
 class RangeNotSatisfiable(InvalidInput):
-    """The file has no bytes in this range; `size` in the details says how many it has."""
+    """The file has no bytes in this range. `size` in the details is the file's size."""
 
     code = "range_not_satisfiable"
 
 
 class InvalidCursor(InvalidInput):
-    """The cursor is not one that this server gave out. Start again without a cursor."""
+    """This server did not issue this cursor. Start again without a cursor."""
 
     code = "invalid_cursor"
 
 
 class IncompleteUpload(InvalidInput):
-    """The upload was interrupted. Nothing was kept; send the file again."""
+    """The upload was interrupted, and nothing was kept. Send the file again."""
 
     code = "incomplete_upload"
 
@@ -111,7 +111,7 @@ class Unauthorized(CitewellError):
 
 
 class WrongCredentials(Unauthorized):
-    """The e-mail address or the password is wrong."""
+    """Incorrect e-mail address or password."""
 
     code = "wrong_credentials"
 
@@ -129,13 +129,13 @@ class ForeignRequest(CitewellError):
 
 
 class NotFound(CitewellError):
-    """It does not exist, or it is not yours."""
+    """It does not exist, or you have no access to it."""
 
     code = "not_found"
 
 
 class UnknownModel(NotFound):
-    """There is no such model here. `GET /v1/models` lists the names to ask under."""
+    """This server has no such model. `GET /v1/models` lists the names it accepts."""
 
     code = "model_not_found"
 
@@ -147,11 +147,11 @@ class Conflict(CitewellError):
 
 
 class VersionTaken(Conflict):
-    """Another version of this file was made at the same time. Send the file again."""
+    """Another version of this file was uploaded at the same time. Send the file again."""
 
 
 class LocalModelRefused(Conflict):
-    """No model of this machine can be chosen here: the settings decide which model answers."""
+    """You cannot choose a local model here: the settings decide which model answers."""
 
     code = "local_model_refused"
 
@@ -163,13 +163,13 @@ class TooLarge(CitewellError):
 
 
 class FilesQuotaReached(TooLarge):
-    """The quota of files is used up. Delete some, or ask an administrator for a higher quota."""
+    """The file quota is used up. Delete files, or ask an administrator for a higher quota."""
 
     code = "quota_files"
 
 
 class BytesQuotaReached(TooLarge):
-    """The quota of bytes has no room for this. Delete files, or ask an administrator for a higher quota."""
+    """The storage quota has no room for this file. Delete files, or ask an administrator for a higher quota."""
 
     code = "quota_bytes"
 
@@ -181,13 +181,13 @@ class HeadTooLarge(CitewellError):
 
 
 class RequestTimeout(CitewellError):
-    """The body of the request arrived too slowly, or not at all. Nothing was kept; send it again."""
+    """The request's body arrived too slowly, or not at all, and nothing was kept. Send it again."""
 
     code = "request_timeout"
 
 
 class UnsupportedType(CitewellError):
-    """There is no reader for this type of file. Send it without `strict` to have it stored unread."""
+    """Citewell cannot read this type of file. Send it without `strict` to store it unread."""
 
     code = "unsupported_type"
 
@@ -203,7 +203,7 @@ class RateLimited(CitewellError):
 
 
 class QuestionsQuotaReached(RateLimited):
-    """The questions of this month are used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
+    """This month's questions are used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
 
     code = "quota_questions"
 
@@ -223,13 +223,13 @@ class UnreadableCopy(Unavailable):
 
 
 class DiskFull(CitewellError):
-    """The server's disk is full. Free some space; accepted files are kept, and processing resumes by itself."""
+    """The server's disk is full. Free some space: accepted files are kept, and processing then resumes."""
 
     code = "disk_full"
 
 
 class ConfigurationError(CitewellError):
-    """The configuration is not valid. See `citewell doctor`."""
+    """The configuration is not valid. Run `citewell doctor`."""
 
     code = "configuration"
 
@@ -253,19 +253,19 @@ class ProviderAuthError(ProviderError):
 
 
 class ProviderQuotaSpent(ProviderError):
-    """The provider's account has no credit left. Add credit there, or choose another provider; work that waits goes on from where it stopped."""
+    """The provider's account has no credit left. Add credit there, or choose another provider; waiting work then continues."""
 
     code = "provider_quota"
 
 
 class SpendingLimitReached(ProviderError):
-    """The spending limit of this month is reached. Raise `CITEWELL_MAX_SPEND`; work that waits goes on from where it stopped."""
+    """This month's spending limit is reached. Raise `CITEWELL_MAX_SPEND`; waiting work then continues."""
 
     code = "spending_limit"
 
 
 class SpendQuotaReached(SpendingLimitReached):
-    """What models may cost this owner this month is used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
+    """This owner's spending quota for the month is used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
 
     code = "quota_spend"
 
@@ -287,19 +287,19 @@ class ProviderUnavailable(ProviderError):
 
 
 class ProviderRejected(ProviderError):
-    """The provider rejected the request itself; trying again will not help."""
+    """The provider rejected the request. Trying again will not help."""
 
     code = "provider_rejected"
 
 
 class ProviderModelGone(ProviderRejected):
-    """The provider has no such model, or not for this key. Set the name of a model that it offers."""
+    """The provider has no such model, or not for this key. Configure a model that it offers."""
 
     code = "provider_model"
 
 
 class TextsRejected(ProviderRejected):
-    """The provider rejects some of the texts; all others were taken. `indices` are the places of the rejected ones in what was sent."""
+    """The provider rejected some of the texts and accepted the others. `indices` are the positions of the rejected texts in the request."""
 
     def __init__(self, message: str | None = None, indices: Sequence[int] = (), **details: JsonValue) -> None:
         super().__init__(message, **details)
@@ -314,7 +314,7 @@ class ExtractionError(CitewellError):
 
 
 class CorruptFile(ExtractionError):
-    """The file is damaged, or not what its type says. Open it in its own program and save it again."""
+    """The file is damaged, or not of the type it claims. Open it in the program that made it, save it, and upload it again."""
 
     code = "corrupt_file"
 
@@ -332,7 +332,7 @@ class WrongPassword(ExtractionError):
 
 
 class DamagedFile(ExtractionError):
-    """The bytes that the server keeps of this file are damaged or missing. Upload the file again."""
+    """The server's copy of this file is damaged or missing. Upload the file again."""
 
     code = "damaged_file"
 
@@ -363,13 +363,13 @@ class ParserOutOfMemory(ExtractionError):
 
 
 class SourceProblem(CitewellError):
-    """An entry of a synchronised source cannot be brought. It is reported, tried again with the next run, and stops no other."""
+    """An entry of a synced source could not be imported. The sync continues, and the next run tries the entry again."""
 
     code = "source_problem"
 
 
 class FrameMissing(SourceProblem):
-    """The record's frame is not there. Put it into the folder, or correct the record."""
+    """The record's frame is missing. Put it into the folder, or correct the record."""
 
     code = "frame_missing"
 
@@ -381,19 +381,19 @@ class DownloadFailed(SourceProblem):
 
 
 class LeaseLost(CitewellError):
-    """Another worker has taken this job over; this one must stop without writing."""
+    """Another worker has taken over this job. This one must stop without writing."""
 
     code = "lease_lost"
 
 
 class GaveUp(CitewellError):
-    """The server stopped too often while it worked on this file. Re-index it, or upload it again."""
+    """The server stopped too often while processing this file. Reindex it, or upload it again."""
 
     code = "gave_up"
 
 
 class Unexpected(CitewellError):
-    """An unexpected error, which the server's log describes."""
+    """An unexpected error occurred. The server's log has the details."""
 
     code = "unexpected"
 
@@ -410,9 +410,9 @@ Kind = TypeVar("Kind", bound=CitewellError)
 def from_code(
     code: str, message: str, details: Mapping[str, JsonValue] | None = None, *, among: type[Kind] = CitewellError
 ) -> Kind:
-    """The error that a code, a message and details tell of, as it was raised elsewhere: in a turn, a parser or a server.
+    """Rebuild an error that was raised elsewhere (in a turn, a parser or a server) from its code, message and details.
 
-    A code that no class has (of a newer server, say) is kept, on an error of the class `among`.
+    A code without a class, such as one from a newer server, is kept on an error of the class `among`.
     """
     kind = _classes(among).get(code)
     error = (kind or among)(message)
@@ -426,6 +426,6 @@ def from_code(
 
 
 def _classes(kind: type[Kind]) -> dict[str, type[Kind]]:
-    """`kind` and all classes derived from it that have a code of their own."""
+    """`kind` and its subclasses that define their own code, by code."""
     found = {code: below for sub in kind.__subclasses__() for code, below in _classes(sub).items()}
     return found | ({kind.code: kind} if "code" in vars(kind) else {})

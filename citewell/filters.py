@@ -1,7 +1,7 @@
-"""The filter language: what may be compared with what, how it is read from JSON, and what a vector store makes of it.
+"""The filter language: its fields and operators, its JSON form, and its translation for vector stores.
 
 A filter is a condition `{"field", "operator", "value"}`, or a group of filters: `{"all": […]}`, `{"any": […]}`, `{"not": …}`. Fields
-are those of `FIELDS`, and `metadata.<key>`. Whatever is not allowed is an `InvalidFilter` and never reaches a store.
+are those of `FIELDS`, and `metadata.<key>`. Anything else raises `InvalidFilter` and never reaches a store.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ _MIN_LEGACY_DAY, _MAX_LEGACY_DAY = 1_01_01, 9999_12_31
 
 
 def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expression] = ()) -> Filter:
-    """The filter of a request within its resolved scope. `InvalidFilter` for any condition that is not allowed."""
+    """The filter of a request within its resolved scope. Raises `InvalidFilter` for an invalid condition."""
     conditions = (*request.conditions, *inferred)
     validate_all(conditions)
     narrowed = tuple(lowered(condition) for condition in conditions)
@@ -103,7 +103,7 @@ def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expre
 
 
 def parse_filters(data: object) -> tuple[Expression, ...]:
-    """Filters from JSON: a list, all of which must hold, or a single one; None for none. `InvalidFilter` for anything else."""
+    """Filters from JSON: a list, all of which must match, a single one, or None. Raises `InvalidFilter` for anything else."""
     if data is None:
         return ()
     if isinstance(data, Mapping):
@@ -115,11 +115,11 @@ def parse_filters(data: object) -> tuple[Expression, ...]:
         found = tuple(_parsed(row, 0) for row in rows)
         validate_all(found)
         return found
-    raise InvalidFilter("Filters are a list of conditions and groups, or a single one.")
+    raise InvalidFilter("Filters must be a list of conditions and groups, or a single one.")
 
 
 def as_filters(given: Iterable[Expression] | JsonValue) -> tuple[Expression, ...]:
-    """Filters that a program gives as conditions and groups, or as JSON. `InvalidFilter` for anything else."""
+    """Filters given as conditions and groups, or as JSON. Raises `InvalidFilter` for anything else."""
     if isinstance(given, Condition | AllOf | AnyOf | Negation):
         given = (given,)
     if given is None or isinstance(given, str | int | float | Mapping):
@@ -174,9 +174,9 @@ def mapped(expression: Expression, change: Callable[[Condition], Expression]) ->
 
 
 def validate_all(expressions: Sequence[Expression]) -> None:
-    """`InvalidFilter` unless every condition is allowed, and there are not too many, nor too deep in groups."""
+    """Raise `InvalidFilter` for an invalid condition, too many conditions, or groups nested too deep."""
     if max((_depth(one, MAX_DEPTH + 1) for one in expressions), default=0) > MAX_DEPTH:
-        raise InvalidFilter(f"Groups of filters may be nested {MAX_DEPTH} deep.")
+        raise InvalidFilter(f"Filter groups can be nested {MAX_DEPTH} deep.")
     for count, condition in enumerate(conditions_in(expressions), 1):
         if count > MAX_CONDITIONS:
             raise InvalidFilter(f"At most {MAX_CONDITIONS} conditions can be combined.")
@@ -184,7 +184,7 @@ def validate_all(expressions: Sequence[Expression]) -> None:
 
 
 def validate(condition: Condition) -> None:
-    """`InvalidFilter` unless the field, the operator and every value are allowed."""
+    """Raise `InvalidFilter` unless the field, the operator and every value are valid."""
     field, operator = condition.field, condition.operator
     key = metadata_key(field)
     if key is None and field not in FIELDS:
@@ -198,7 +198,7 @@ def validate(condition: Condition) -> None:
     many = isinstance(condition.value, tuple)
     if many != (operator in _MANY):
         raise InvalidFilter(
-            "A list of values goes with `in` and `not_in`, a single value with every other operator.",
+            "`in` and `not_in` take a list of values; every other operator takes a single value.",
             allowed=["list"] if operator in _MANY else ["single value"],
         )
     values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
@@ -212,7 +212,7 @@ def validate(condition: Condition) -> None:
 
 
 def validate_keys(expressions: Sequence[Expression], known: Sequence[MetadataKey]) -> None:
-    """`InvalidFilter` for a metadata key that no file has, or a value of a type that no file has under it; `exists` may name any key."""
+    """Raise `InvalidFilter` for a metadata key that no file has, or a type that no file has under it. `exists` may name any key."""
     keys = {key.name: key for key in known}
     for condition in conditions_in(expressions):
         name = metadata_key(condition.field)
@@ -250,7 +250,7 @@ def lowered(expression: Expression) -> Expression:
 
 
 def day_or_instant(value: Scalar) -> tuple[float, float]:
-    """When what a date value names begins and ends, in seconds since 1970: a day, or a moment (then both are the same).
+    """When a date value begins and ends, in seconds since 1970. For a moment both are the same.
 
     A whole number is a day in the form YYYYMMDD.
     """
@@ -271,11 +271,11 @@ def legacy_day(value: Scalar) -> str:
 def _parsed(data: object, depth: int) -> Expression:
     """The filter that is within so many groups."""
     if not isinstance(data, Mapping):
-        raise InvalidFilter("A filter is an object: a condition with `field`, `operator` and `value`, or a group.")
+        raise InvalidFilter("A filter must be an object: a condition with `field`, `operator` and `value`, or a group.")
     row = cast(Mapping[str, object], data)
     is_group = set(row) in ({"all"}, {"any"}, {"not"})
     if is_group and depth >= MAX_DEPTH:
-        raise InvalidFilter(f"Groups of filters may be nested {MAX_DEPTH} deep.")
+        raise InvalidFilter(f"Filter groups can be nested {MAX_DEPTH} deep.")
     if set(row) in ({"all"}, {"any"}):
         name, parts = next(iter(row.items()))
         if (
@@ -299,7 +299,7 @@ def _parsed_condition(row: Mapping[str, object]) -> Condition:
     field, operator, value = row.get("field"), row.get("operator", Operator.EQ.value), row.get("value")
     if not isinstance(field, str):
         raise InvalidFilter(
-            "A condition needs a `field`, a text.", allowed=[*sorted(FIELDS), f"{METADATA_PREFIX}<key>"]
+            "A condition needs a `field`, which is a string.", allowed=[*sorted(FIELDS), f"{METADATA_PREFIX}<key>"]
         )
     if not isinstance(operator, str) or operator not in set(Operator):
         raise InvalidFilter(f"There is no operator {str(operator)[:32]!r}.", allowed=[one.value for one in Operator])

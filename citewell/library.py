@@ -1,4 +1,4 @@
-"""Citewell as a Python library: the same services, in this process, as coroutines (`AsyncCitewell`) or plain calls (`Citewell`)."""
+"""Citewell as a Python library, in-process: coroutines (`AsyncCitewell`) or plain calls (`Citewell`)."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ _POLL_SECONDS = 0.2
 
 
 class AsyncCitewell:
-    """A data folder, open: `async with AsyncCitewell("data") as cw: await cw.add("report.pdf"); await cw.ask("…")`.
+    """An open data folder: `async with AsyncCitewell("data") as cw: await cw.add("report.pdf"); await cw.ask("…")`.
 
-    It belongs to the event loop that opened it, where any number of tasks may use it at once. One process may hold a data
-    folder at a time: `DataFolderBusy` when a server has it. Settings are given by name, as in `docs/configuration.md`.
+    Use it only on the event loop that opened it; any number of tasks may share it. Only one process can hold a data folder:
+    `DataFolderBusy` if another does. Keyword arguments are the settings in `docs/configuration.md`.
     """
 
     def __init__(self, data: str | os.PathLike[str] | None = None, **settings: object) -> None:
@@ -69,7 +69,7 @@ class AsyncCitewell:
         await self.close()
 
     async def close(self) -> None:
-        """Stop the answers under way, finish what is being written and let the folder go; calling it twice is harmless."""
+        """Stop answers under way, finish pending writes and release the folder. Safe to call twice."""
         stack, self._stack = self._stack, None
         if stack is None:
             return
@@ -94,11 +94,14 @@ class AsyncCitewell:
         caption: str | None = None,
         wait: bool = True,
     ) -> Resource:
-        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
+        """Add a file and, unless `wait` is False, wait for its final `status`, which may be FAILED or PARTIAL.
 
-        A known file is read again where these options ask for more than before; None leaves one as it is (of a new file: no
-        descriptions of pictures by a model, but tables and images). chunking: `strategy`, `size` and `overlap` for this file.
-        caption: words that belong to the file; of a picture or video they are embedded with it. metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
+        A file that is already stored is read again only if the options ask for more than before. None leaves an option as it is; a
+        new file gets tables and images, but no picture descriptions by a model.
+
+        chunking: `strategy`, `size` and `overlap` for this file
+        caption: text that belongs to the file; embedded together with a picture or video
+        metadata: values to filter by: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts
         """
         services = self._services
         resource = await services.resources.add_file(
@@ -118,16 +121,16 @@ class AsyncCitewell:
         return await services.resources.wait(services.local_owner, resource.id) if wait else resource
 
     async def add_texts(self, records: Iterable[Mapping[str, Any]], *, project: str | None = None) -> RecordsAdded:
-        """Index texts: dicts with `id`, `text`, optional `title`, `metadata`. Long ones are split; hits carry `record_id`."""
+        """Index texts: dicts with `id`, `text`, and optionally `title` and `metadata`. Long texts are split; hits carry `record_id`."""
         services = self._services
         return await services.resources.add_records(services.local_owner, list(records), project)
 
     async def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
-        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
+        """Passages, best first: `top_k` of them, or `CITEWELL_TOP_K`. `conditions` filter by metadata, file name, page and so on."""
         return list((await self.search_result(query, top_k, **wishes)).hits)
 
     async def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
-        """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
+        """Like `search`, with the filters inferred from the query (`inferred`) and any warning (`notice`)."""
         require_known(wishes, SearchWishes, "search")
         services = self._services
         resource_ids, types = wishes.get("resource_ids"), wishes.get("types")
@@ -149,11 +152,11 @@ class AsyncCitewell:
         return await services.search.search_for(services.local_owner, request)
 
     async def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
-        """An answer with checked citations, from the files that `conditions` admit; `rerank` says whether the reranker orders what is found,
-        `rerank_limits` how many passages it sees and keeps.
+        """Answer a question with checked citations, from the files that match `conditions`.
 
-        A follow-up names the `thread_id` of the answer before it. `ignore_inferred` and `time_zone` are as in `search`; the answer's
-        `inferred_filters` are what the question was read to say of the files. Raises `ProviderError` when a provider fails.
+        To ask a follow-up, pass the previous answer's `thread_id`. `rerank` turns the reranker on or off; `rerank_limits` sets how many
+        passages it sees and keeps. `ignore_inferred` and `time_zone` work as in `search`; the answer's `inferred_filters` are the filters
+        read from the question. Raises `ProviderError` if a provider fails.
         """
         async with self.stream(question, **wishes) as answer:
             async for _ in answer:
@@ -161,7 +164,7 @@ class AsyncCitewell:
             return answer.answer
 
     def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AsyncAnswerStream:
-        """As `ask`, with the text as it comes: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
+        """Like `ask`, with the text as it arrives: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
         require_known(wishes, AskWishes, "ask")
         services = self._services
         resource_ids = wishes.get("resource_ids")
@@ -183,7 +186,7 @@ class AsyncCitewell:
         return stream
 
     async def resources(self, conditions: Filters = ()) -> AsyncIterator[Resource]:
-        """All resources (that `conditions` admit), newest first."""
+        """All resources that match `conditions`, newest first."""
         cursor, narrowed = None, ResourceFilter(conditions=as_filters(conditions))
         while True:
             page, cursor = await self._page(narrowed, cursor)
@@ -193,7 +196,7 @@ class AsyncCitewell:
                 return
 
     async def facets(self, *, project: str | None = None, conditions: Filters = (), values: int = 20) -> Facets:
-        """What resources can be filtered by: each field that they have, its most frequent values, and how many resources have each."""
+        """What you can filter resources by: each field they have, its most frequent values, and their counts."""
         services = self._services
         narrowed = ResourceFilter(conditions=as_filters(conditions))
         return await services.resources.facets(services.local_owner, narrowed, project, values=values)
@@ -206,7 +209,7 @@ class AsyncCitewell:
         identifier: str | None = None,
         thread: str | None = None,
     ) -> Resource:
-        """Change what is said of a file, given by id or identifier: keys of metadata are set, or removed by None. Nothing is embedded again."""
+        """Change a file's metadata, identifier or thread. A metadata key set to None is removed. Nothing is embedded again."""
         services = self._services
         resource_id = await services.resources.resolve(services.local_owner, resource)
         return await services.resources.describe(services.local_owner, resource_id, _said(metadata, identifier, thread))
@@ -214,10 +217,11 @@ class AsyncCitewell:
     async def reindex(
         self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
     ) -> Reindex:
-        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL.
+        """Chunk and embed files again: all, those of a project, or (`failed`) those that are FAILED or PARTIAL.
 
-        Unchanged texts are not embedded again. What is unfinished when the folder is closed goes on when it is opened again.
-        read_again: also read the bytes again
+        Unchanged texts are not embedded again. A run interrupted by closing the folder continues when it is opened again.
+
+        read_again: also read the original files again
         """
         services = self._services
         owner = services.local_owner
@@ -228,9 +232,9 @@ class AsyncCitewell:
         return run
 
     async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
-        """A file that is a picture, by id or identifier, or the picture that this chunk of it describes. `InvalidInput` where there is none.
+        """The picture that a file is, or the one that a chunk of the file describes. Raises `InvalidInput` if there is none.
 
-        within: projects, files and conditions, as of a search; `NotFound` for a file outside them
+        within: projects, files and conditions, as in a search; `NotFound` for a file outside them
         """
         files, owner = self._services.resources, self._services.local_owner
         project, conditions = within.get("project"), as_filters(within.get("conditions", ()))
@@ -240,28 +244,29 @@ class AsyncCitewell:
         return await self._services.contents.picture(owner, resource_id, chunk_id)
 
     async def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
-        """An answer that somebody else wrote from passages of `search`, with its citations checked.
+        """Check the citations of an answer that another program wrote from passages of `search`.
 
-        pieces: its text in parts, each with the ids of the chunks that it cites; seen: ids of the other chunks that its writer had
+        pieces: the answer's text in parts, each with the ids of the chunks it cites
+        seen: ids of the other chunks that its writer had
         """
         services = self._services
         return await services.citations.check(services.local_owner, list(pieces), list(seen))
 
     async def delete(self, resource: str) -> None:
-        """Remove a resource, given by id or identifier, and everything made of it."""
+        """Delete a resource, by id or identifier, and everything derived from it."""
         services = self._services
         resource_id = await services.resources.resolve(services.local_owner, resource)
         await services.resources.delete(services.local_owner, resource_id)
 
     async def export(self, archive: str | Path) -> None:
-        """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+        """Export everything, including the original files, to a ZIP archive."""
         services = self._services
         with await asyncio.to_thread(Path(archive).open, "wb") as file:
             async for piece in services.owner_data.export(services.local_owner):
                 await asyncio.to_thread(file.write, piece)
 
     async def erase(self, confirm: str) -> ErasureReceipt:
-        """Erase everything, and look whether anything is left. `InvalidInput` unless `confirm` is "erase everything"."""
+        """Erase everything, then check that nothing is left. Raises `InvalidInput` unless `confirm` is "erase everything"."""
         services = self._services
         return await services.owner_data.erase(services.local_owner, confirm)
 
@@ -269,7 +274,7 @@ class AsyncCitewell:
     def _services(self) -> Services:
         if self._opened is None:
             raise InvalidInput(
-                "Open it first: `with Citewell(folder) as cw:` or `async with AsyncCitewell(folder) as cw:`."
+                "The data folder is not open. Open it with `with Citewell(folder) as cw:` or `async with AsyncCitewell(folder) as cw:`."
             )
         return self._opened
 
@@ -283,7 +288,7 @@ def _ignored(inferred: Iterable[str] | bool) -> tuple[str, ...] | bool:
 
 
 def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
-    """What is said of a file, with Python's dates and tuples as JSON has them."""
+    """A file's annotations, with Python's dates and tuples in their JSON form."""
     if metadata is None:
         return Said(identifier=identifier, thread=thread)
     plain = {key: value.isoformat() if isinstance(value, date) else value for key, value in metadata.items()}
@@ -291,10 +296,10 @@ def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: st
 
 
 class Citewell:
-    """A data folder, open: `with Citewell("data") as cw: cw.add("report.pdf"); cw.ask("…")`.
+    """An open data folder: `with Citewell("data") as cw: cw.add("report.pdf"); cw.ask("…")`.
 
-    `AsyncCitewell` on an event loop in a thread of its own, so calls may come from any thread. One process may hold a
-    data folder at a time: `DataFolderBusy` when a server has it. Settings are given by name, as in `docs/configuration.md`.
+    It runs `AsyncCitewell` on its own thread, so you can call it from any thread. Only one process can hold a data folder:
+    `DataFolderBusy` if another does. Keyword arguments are the settings in `docs/configuration.md`.
     """
 
     def __init__(self, data: str | os.PathLike[str] | None = None, **settings: object) -> None:
@@ -317,7 +322,7 @@ class Citewell:
         self.close()
 
     def close(self) -> None:
-        """Stop the answers under way, finish what is being written and let the folder go; calling it twice is harmless."""
+        """Stop answers under way, finish pending writes and release the folder. Safe to call twice."""
         if not self._thread.is_alive():
             return
         try:
@@ -341,11 +346,14 @@ class Citewell:
         caption: str | None = None,
         wait: bool = True,
     ) -> Resource:
-        """Add a file and (unless `wait` is False) wait for its terminal state, which may be FAILED or PARTIAL: see `status`.
+        """Add a file and, unless `wait` is False, wait for its final `status`, which may be FAILED or PARTIAL.
 
-        A known file is read again where these options ask for more than before; None leaves one as it is (of a new file: no
-        descriptions of pictures by a model, but tables and images). chunking: `strategy`, `size` and `overlap` for this file.
-        metadata: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts, by key, to filter by.
+        A file that is already stored is read again only if the options ask for more than before. None leaves an option as it is; a
+        new file gets tables and images, but no picture descriptions by a model.
+
+        chunking: `strategy`, `size` and `overlap` for this file
+        caption: text that belongs to the file; embedded together with a picture or video
+        metadata: values to filter by: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts
         """
         return self._call(
             self._citewell.add(
@@ -365,28 +373,28 @@ class Citewell:
         )
 
     def add_texts(self, records: Iterable[Mapping[str, Any]], *, project: str | None = None) -> RecordsAdded:
-        """Index texts: dicts with `id`, `text`, optional `title`, `metadata`. Long ones are split; hits carry `record_id`."""
+        """Index texts: dicts with `id`, `text`, and optionally `title` and `metadata`. Long texts are split; hits carry `record_id`."""
         return self._call(self._citewell.add_texts(list(records), project=project))
 
     def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
-        """Passages, best first, as many as `CITEWELL_TOP_K` says unless told; `conditions` narrow by metadata, file name, page and the like."""
+        """Passages, best first: `top_k` of them, or `CITEWELL_TOP_K`. `conditions` filter by metadata, file name, page and so on."""
         return self._call(self._citewell.search(query, top_k, **wishes))
 
     def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
-        """As `search`, with the filters that were inferred from the query (`inferred`), and what there is to note (`notice`)."""
+        """Like `search`, with the filters inferred from the query (`inferred`) and any warning (`notice`)."""
         return self._call(self._citewell.search_result(query, top_k, **wishes))
 
     def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
-        """An answer with checked citations, as `AsyncCitewell.ask` gives it. Raises `ProviderError` when a provider fails."""
+        """Answer a question with checked citations, as `AsyncCitewell.ask`. Raises `ProviderError` if a provider fails."""
         return self._call(self._citewell.ask(question, **wishes))
 
     def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AnswerStream:
-        """As `ask`, with the text as it comes: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
+        """Like `ask`, with the text as it arrives: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
         stream = self._citewell.stream(question, **wishes)
         return AnswerStream(self._call(stream.__aenter__()), self._call)
 
     def resources(self, conditions: Filters = ()) -> Iterator[Resource]:
-        """All resources (that `conditions` admit), newest first."""
+        """All resources that match `conditions`, newest first."""
         cursor, narrowed = None, ResourceFilter(conditions=as_filters(conditions))
         while True:
             page, cursor = self._call(self._citewell._page(narrowed, cursor))  # pyright: ignore[reportPrivateUsage]
@@ -395,7 +403,7 @@ class Citewell:
                 return
 
     def facets(self, *, project: str | None = None, conditions: Filters = (), values: int = 20) -> Facets:
-        """What resources can be filtered by: each field that they have, its most frequent values, and how many resources have each."""
+        """What you can filter resources by: each field they have, its most frequent values, and their counts."""
         return self._call(self._citewell.facets(project=project, conditions=conditions, values=values))
 
     def describe(
@@ -406,37 +414,37 @@ class Citewell:
         identifier: str | None = None,
         thread: str | None = None,
     ) -> Resource:
-        """Change what is said of a file, given by id or identifier: keys of metadata are set, or removed by None. Nothing is embedded again."""
+        """Change a file's metadata, identifier or thread. A metadata key set to None is removed. Nothing is embedded again."""
         return self._call(self._citewell.describe(resource, metadata=metadata, identifier=identifier, thread=thread))
 
     def reindex(
         self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
     ) -> Reindex:
-        """Cut and embed again all files, those of a project, or (`failed`) those that are FAILED or PARTIAL, as `AsyncCitewell.reindex`."""
+        """Chunk and embed files again: all, those of a project, or (`failed`) those that are FAILED or PARTIAL. See `AsyncCitewell.reindex`."""
         return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
 
     def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
-        """A file that is a picture, or the picture that this chunk of it describes, as `AsyncCitewell.picture`."""
+        """The picture that a file is, or the one that a chunk of the file describes. See `AsyncCitewell.picture`."""
         return self._call(self._citewell.picture(resource, chunk_id, **within))
 
     def check(self, pieces: Iterable[AnswerPiece], seen: Iterable[str] = ()) -> Answer:
-        """An answer that somebody else wrote from passages of `search`, with its citations checked, as `AsyncCitewell.check` does."""
+        """Check the citations of an answer that another program wrote from passages of `search`. See `AsyncCitewell.check`."""
         return self._call(self._citewell.check(pieces, seen))
 
     def run(self, work: Callable[[AsyncCitewell], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine of the `AsyncCitewell` inside, run on its loop: for what is written for that class."""
+        """Run a coroutine written for `AsyncCitewell` on the inner instance and its loop, and return its result."""
         return self._call(work(self._citewell))
 
     def delete(self, resource: str) -> None:
-        """Remove a resource, given by id or identifier, and everything made of it."""
+        """Delete a resource, by id or identifier, and everything derived from it."""
         self._call(self._citewell.delete(resource))
 
     def export(self, archive: str | Path) -> None:
-        """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+        """Export everything, including the original files, to a ZIP archive."""
         self._call(self._citewell.export(archive))
 
     def erase(self, confirm: str) -> ErasureReceipt:
-        """Erase everything, and look whether anything is left. `InvalidInput` unless `confirm` is "erase everything"."""
+        """Erase everything, then check that nothing is left. Raises `InvalidInput` unless `confirm` is "erase everything"."""
         return self._call(self._citewell.erase(confirm))
 
     @property
@@ -444,10 +452,10 @@ class Citewell:
         return self._citewell._services  # pyright: ignore[reportPrivateUsage]
 
     def _call(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run work on the loop; an interruption of this thread (Ctrl-C) stops the work too."""
+        """Run work on the loop. Interrupting this thread (Ctrl-C) also cancels the work."""
         if not self._thread.is_alive():
             work.close()
-            raise InvalidInput("The data folder is not open. Open it with: `with Citewell(folder) as cw:`.")
+            raise InvalidInput("The data folder is not open. Open it with `with Citewell(folder) as cw:`.")
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
         try:
             return future.result()
@@ -456,7 +464,7 @@ class Citewell:
             raise
 
     def _stop(self) -> None:
-        """End the loop as `asyncio.run` would: nothing of it is left for the garbage collector to complain of."""
+        """Shut the loop down as `asyncio.run` would, so that nothing is left for the garbage collector to warn about."""
         self._call(self._loop.shutdown_asyncgens())
         self._call(self._loop.shutdown_default_executor())
         self._loop.call_soon_threadsafe(self._loop.stop)

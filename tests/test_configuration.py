@@ -163,7 +163,7 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
         change(load_settings(), rerank_provider="of another version")
     assert (
         raised.value.message
-        == "There is no adapter for 'of another version' here. Choose another one in RERANK_PROVIDER."
+        == "This version has no adapter for 'of another version'. Choose another one in RERANK_PROVIDER."
     )
 
 
@@ -172,24 +172,24 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
     [
         (
             {"OPENAI_EMBEDDING_MODEL": "m"},
-            "OPENAI_EMBEDDING_MODEL is not used, as CITEWELL_EMBEDDING_PROVIDER is 'builtin'.",
+            "OPENAI_EMBEDDING_MODEL has no effect, since CITEWELL_EMBEDDING_PROVIDER is 'builtin'.",
         ),
         (
             {"LLM_PROVIDER": "anthropic", "OPENAI_MODEL": "m"},
-            "OPENAI_MODEL is not used, as LLM_PROVIDER is 'anthropic'.",
+            "OPENAI_MODEL has no effect, since LLM_PROVIDER is 'anthropic'.",
         ),
-        ({"QDRANT_HOST": "q"}, "QDRANT_HOST is not used, as CITEWELL_VECTOR_STORE is 'edge'."),
-        ({"MAX_TOKENS": "1"}, "MAX_TOKENS is not used, as CITEWELL_CHAT_PROVIDER is 'none'."),
+        ({"QDRANT_HOST": "q"}, "QDRANT_HOST has no effect, since CITEWELL_VECTOR_STORE is 'edge'."),
+        ({"MAX_TOKENS": "1"}, "MAX_TOKENS has no effect, since CITEWELL_CHAT_PROVIDER is 'none'."),
         (
             {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": "http://h"},
-            "OPENAI_BASE_URL is not used, as LLM_PROVIDER is 'anthropic' and CITEWELL_VISION_PROVIDER is 'none'.",
+            "OPENAI_BASE_URL has no effect, since LLM_PROVIDER is 'anthropic' and CITEWELL_VISION_PROVIDER is 'none'.",
         ),
         (
             {"OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"},
-            "OPENAI_MODEL is not used, as CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
+            "OPENAI_MODEL has no effect, since CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
         ),
-        ({"RERANK_MODEL": "m"}, "RERANK_MODEL is not used, as CITEWELL_RERANK_PROVIDER is 'builtin'."),
-        ({"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"}, "CHUNK_SIZE_TOKENS is not used, as CHUNK_SIZE is set."),
+        ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, since CITEWELL_RERANK_PROVIDER is 'builtin'."),
+        ({"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"}, "CHUNK_SIZE_TOKENS has no effect, since CHUNK_SIZE is set."),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
         (
             {"DATABASE_URL": "sqlite:////elsewhere/other.db"},

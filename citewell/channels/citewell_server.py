@@ -1,4 +1,4 @@
-"""A running Citewell server, as channels ask it: searching, fetching pictures and checking over HTTP, with a base address and a token."""
+"""A client for a running Citewell server: search, pictures and citation checks over HTTP, with an address and a token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PASSED_ON = ("project", "rerank", "time_zone", "vector_threshold")
 
 @dataclass(frozen=True, slots=True)
 class FoundPassages:
-    """What a search found, best first, and what readers must know of it."""
+    """The hits of a search, best first, and any warning (`notice`)."""
 
     hits: tuple[Hit, ...]
     notice: str | None
@@ -59,8 +59,9 @@ class ServedPicture:
 class AsyncCitewellServer:
     """The files of a token's owner on a running server.
 
-    url: where the server is, such as `http://127.0.0.1:8000`; token: what `citewell token` prints, or one made in Settings
-    project: the id of the project that requests are kept to, which may be one that somebody else shares
+    url:     the server's address, such as `http://127.0.0.1:8000`
+    token:   from `citewell token`, or created in Settings
+    project: the id of a project to limit requests to, which may be one that somebody shares with you
     """
 
     def __init__(self, url: str, token: str, *, project: str | None = None) -> None:
@@ -68,7 +69,9 @@ class AsyncCitewellServer:
         if project is not None:
             self._headers["X-Citewell-Project"] = project
         if not all(value.isascii() and value.isprintable() for value in self._headers.values()):
-            raise InvalidInput("The token or the id of the project holds characters that neither has. Copy it again.")
+            raise InvalidInput(
+                "The token or the project's id contains characters that neither can have. Copy it again."
+            )
         self._url = url
         self._tls = ssl.create_default_context()
 
@@ -131,7 +134,9 @@ class AsyncCitewellServer:
             ) as client:
                 yield client
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise Unavailable(f"{self._url} does not answer. Check the address, and that the server runs.") from error
+            raise Unavailable(
+                f"{self._url} does not answer. Check the address, and that the server is running."
+            ) from error
         except ValueError as error:
             raise _no_citewell() from error
 
@@ -143,7 +148,7 @@ class CitewellServer:
         self._server = AsyncCitewellServer(url, token, project=project)
 
     def run(self, work: Callable[[AsyncCitewellServer], Coroutine[Any, Any, T]]) -> T:
-        """The result of a coroutine that asks the server, run in a thread: a notebook has a loop running already."""
+        """Run a coroutine in a thread, since a notebook already runs an event loop, and return its result."""
         with ThreadPoolExecutor(1) as thread:
             return thread.submit(asyncio.run, work(self._server)).result()
 

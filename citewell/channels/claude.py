@@ -1,7 +1,7 @@
-"""Citewell as tools of Claude: `search_user_files` and `analyze_image` for any program that calls Anthropic's Messages API.
+"""Citewell as tools for Claude: `search_user_files` and `analyze_image`, for any program that calls Anthropic's Messages API.
 
-What a search finds goes back as `search_result` blocks that Claude cites natively; `answer` turns these citations into Citewell's
-and checks them. Blocks are plain JSON, so that the vendor's library is the caller's alone.
+Search results are returned as `search_result` blocks, which Claude cites natively; `answer` turns these citations into Citewell's
+and checks them. Blocks are plain JSON, so only the caller needs Anthropic's library.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ class _Dumps(Protocol):
 
 
 class AsyncClaudeFiles:
-    """The files of an open `AsyncCitewell`, or of an `AsyncCitewellServer`, as tools: give Claude `tools`, send `results(reply)` back, read `answer(reply)`.
+    """The files of an open `AsyncCitewell` or `AsyncCitewellServer` as tools: give Claude `tools`, send back `results(reply)`, read `answer(reply)`.
 
-    threshold: the least cosine of a result with its query, 0..1, where a call does not say; None as configured.
-    Further arguments narrow what both tools see, as in `AsyncCitewell.search`: `project`, `resource_ids`, `conditions` and the like.
+    threshold: the lowest cosine between result and query, 0..1, unless a call sets it; None means as configured.
+    Other arguments limit what both tools can see, as in `AsyncCitewell.search`: `project`, `resource_ids`, `conditions` and so on.
     """
 
     def __init__(
@@ -99,14 +99,14 @@ class AsyncClaudeFiles:
         return tool_definitions()
 
     async def results(self, reply: object) -> list[ToolResultBlockParam]:
-        """A `tool_result` for each call of these tools in a reply: the content of the next message. Calls of other tools are left to the caller.
+        """The content of the next message: a `tool_result` for each call to these tools. Calls to other tools are left to the caller.
 
-        reply: a message, or its content. What is wrong with a call is told in its result (`is_error`), for Claude to read.
+        reply: a message, or its content. If a call is wrong, its result says why (`is_error`), for Claude to read.
         """
         return [await self.result(block) for block in _blocks(reply) if self._is_own(block)]
 
     async def result(self, call: object) -> ToolResultBlockParam:
-        """The `tool_result` of one `tool_use` block. `Unauthorized` and `Forbidden` are raised: only the program can mend its token."""
+        """The `tool_result` for one `tool_use` block. Raises `Unauthorized` and `Forbidden`, since only the program can fix its token."""
         block = _plain(call)
         answered: Block = {"type": "tool_result", "tool_use_id": block.get("id")}
         try:
@@ -118,9 +118,9 @@ class AsyncClaudeFiles:
         return cast("ToolResultBlockParam", answered)
 
     async def answer(self, reply: object, messages: Iterable[object] = ()) -> Answer:
-        """The text of a reply with its native citations as `[n]`, each checked against the passage that it names.
+        """The text of a reply with its native citations as `[n]`, each checked against its passage.
 
-        messages: the conversation that was sent; with it a citation is also compared with what the other passages say.
+        messages: the conversation that was sent; if given, citations are also compared with the other passages.
         """
         pieces = [
             AnswerPiece(well_formed(str(block.get("text") or "")), tuple(_cited(block)))
@@ -177,7 +177,7 @@ class AsyncClaudeFiles:
 
 
 class ClaudeFiles:
-    """`AsyncClaudeFiles` for an open `Citewell` or a `CitewellServer`, as plain calls."""
+    """`AsyncClaudeFiles` as plain calls, for an open `Citewell` or a `CitewellServer`."""
 
     def __init__(
         self, citewell: Citewell | CitewellServer, *, threshold: float | None = None, **within: Unpack[Wishes]
@@ -191,11 +191,11 @@ class ClaudeFiles:
         return tool_definitions()
 
     def results(self, reply: object) -> list[ToolResultBlockParam]:
-        """A `tool_result` for each call of these tools in a reply, as `AsyncClaudeFiles.results`."""
+        """A `tool_result` for each call to these tools, as `AsyncClaudeFiles.results`."""
         return self._run(lambda files: files.results(reply))
 
     def result(self, call: object) -> ToolResultBlockParam:
-        """The `tool_result` of one `tool_use` block."""
+        """The `tool_result` for one `tool_use` block."""
         return self._run(lambda files: files.result(call))
 
     def answer(self, reply: object, messages: Iterable[object] = ()) -> Answer:

@@ -1,6 +1,6 @@
-"""Files at Anthropic: a file is uploaded once, when a program asks for it, found again, renewed when it has expired, and deleted with the file.
+"""Uploads to Anthropic's Files API: a file is uploaded once, on request; reused; renewed after it expires; and deleted with the file.
 
-Only these methods upload or delete. Which uploads there are is kept with the files, so that what a process left undone is done by the next.
+Only these methods upload or delete. The uploads are recorded with the files, so that the next process finishes what one left undone.
 Source: Anthropic's Files API, `client.beta.files` of anthropic 2.12.
 """
 
@@ -44,8 +44,8 @@ _IN_MEMORY_BYTES = 8_000_000
 class AsyncClaudeUploads:
     """The files of an open `AsyncCitewell` at Anthropic.
 
-    claude: whose key (and workspace) has the uploads; use the same one for a folder. What it raises is passed on.
-    expires_in_seconds: 3,600 to 7,776,000, after which Anthropic deletes an upload by itself
+    claude: the client whose key (and workspace) owns the uploads; use one per folder. Its errors are passed on.
+    expires_in_seconds: 3,600 to 7,776,000, after which Anthropic deletes the upload
     """
 
     def __init__(
@@ -65,9 +65,9 @@ class AsyncClaudeUploads:
         self._busy: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def ensure(self, resource: str) -> str:
-        """The id at Anthropic of a file, given by id or identifier: that of its upload, or of a new one where there is none or it has expired.
+        """A file's id at Anthropic. Uploads the file if it has no upload, or an expired one.
 
-        Its metadata then have it as `claude_file_id`. `NotFound` for a file that is not there, `InvalidInput` for one that is too large.
+        Its metadata then contain `claude_file_id`. Raises `NotFound` for an unknown file, `InvalidInput` for one that is too large.
         """
         await self.sweep()
         services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
@@ -91,12 +91,12 @@ class AsyncClaudeUploads:
         return file_id
 
     async def delete(self, resource: str) -> None:
-        """Remove a file as `AsyncCitewell.delete` does, and its upload."""
+        """Delete a file, as `AsyncCitewell.delete`, and its upload."""
         await self._citewell.delete(resource)
         await self.sweep()
 
     async def sweep(self) -> int:
-        """Delete the uploads whose file is deleted or has a newer version; how many there were. `ensure` and `delete` do it too."""
+        """Delete uploads whose file is deleted or has a newer version, and return their number. `ensure` and `delete` also do this."""
         services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
         owner = services.local_owner
         orphans = await services.claude_files.orphans(owner)
@@ -110,7 +110,7 @@ class AsyncClaudeUploads:
         return len(orphans)
 
     async def erase(self, confirm: str) -> ErasureReceipt:
-        """Delete every upload, then everything else, as `AsyncCitewell.erase` does; nothing else where an upload cannot be deleted."""
+        """Delete every upload, then everything else, as `AsyncCitewell.erase`. Stops if an upload cannot be deleted."""
         check_confirmation(confirm)
         services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
         owner = services.local_owner
@@ -157,11 +157,11 @@ class ClaudeUploads:
         self._uploads = citewell.run(lambda opened: _made(opened, claude, expires_in_seconds))
 
     def ensure(self, resource: str) -> str:
-        """The id at Anthropic of a file, as `AsyncClaudeUploads.ensure`."""
+        """A file's id at Anthropic, as `AsyncClaudeUploads.ensure`."""
         return self._citewell.run(lambda _: self._uploads.ensure(resource))
 
     def delete(self, resource: str) -> None:
-        """Remove a file, and its upload."""
+        """Delete a file and its upload."""
         self._citewell.run(lambda _: self._uploads.delete(resource))
 
     def sweep(self) -> int:

@@ -19,9 +19,9 @@ from citewell.errors import CitewellError, Unavailable
 
 _MAX_ALLOWED = 40
 _WRONG, _TRY_AGAIN = 2, 75
-"""Exit codes: of what trying again does not mend, and (`EX_TEMPFAIL` of sysexits.h) of a server that cannot be reached at present."""
+"""Exit codes: for errors that a retry cannot fix, and (`EX_TEMPFAIL` in sysexits.h) for a server that cannot be reached now."""
 _COLLECT_AFTER = 50_000
-"""Objects. Nothing that is imported is garbage, and looking there for some takes a tenth of a command's time."""
+"""Objects. Imports leave no garbage, and looking for some takes a tenth of a command's time."""
 _MODULES = {
     "serve": "serving",
     "worker": "serving",
@@ -50,10 +50,10 @@ _MODULES = {
 
 
 class Commands(TyperGroup):
-    """The commands, each loaded with its module when it is asked for: loading all of them takes longer than most of them run."""
+    """The commands. Each module is loaded on first use: loading all takes longer than most commands run."""
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command; None for an unknown name, for which all are loaded, as similar names are suggested."""
+        """The command, or None. An unknown name loads all commands, so that similar names can be suggested."""
         self._load([cmd_name] if cmd_name in _MODULES else _MODULES)
         return super().get_command(ctx, cmd_name)
 
@@ -71,7 +71,7 @@ class Commands(TyperGroup):
 
 
 app = Commands(
-    no_args_is_help=True, help="Ask questions about your own files, and see exactly where each answer stands."
+    no_args_is_help=True, help="Ask questions about your own files, and see exactly where each answer comes from."
 )
 
 
@@ -91,6 +91,6 @@ def main() -> None:
         sys.exit(_TRY_AGAIN if isinstance(error, Unavailable) else _WRONG)
     except SilentServer as error:
         console.err.print(
-            f"[red]The server that holds the data folder does not answer:[/] {console.escape(str(error))}"
+            f"[red]The server that holds the data folder is not responding:[/] {console.escape(str(error))}"
         )
         sys.exit(_WRONG)

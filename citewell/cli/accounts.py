@@ -27,22 +27,22 @@ def _group() -> None:
 @app.command("create-admin")
 def create_admin(
     email: Annotated[str, typer.Argument(help="The e-mail address to sign in with.")],
-    name: Annotated[str, typer.Option(help="What others call them.")] = "",
+    name: Annotated[str, typer.Option(help="The name that others see.")] = "",
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make an account that administers the server. The password is asked for, or read from standard input."""
+    """Create an administrator account. Prompts for the password, or reads it from standard input."""
     if sys.stdin.isatty():
         password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
     else:
         password = sys.stdin.readline().rstrip("\n")
     if not password:
-        raise InvalidInput("There is no password. Type it, or send it on standard input.")
+        raise InvalidInput("No password was given. Type one, or send it on standard input.")
     person = run(_create(settings_of(data), email, name, password))
     if as_json:
         print_json({"id": person.id, "email": person.email})
     else:
-        console.out.print(f"{console.escape(person.email)} can sign in, and administers this server.")
+        console.out.print(f"{console.escape(person.email)} can now sign in as an administrator.")
 
 
 async def _create(settings: Settings, email: str, name: str, password: str) -> Person:
@@ -59,7 +59,7 @@ def reset_password(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Print a link with which somebody sets a new password. It works once, for an hour."""
+    """Print a link to set a new password. It works once, within an hour."""
     link = run(_link(settings_of(data), email))
     if as_json:
         print_json({"link": link})
@@ -68,7 +68,7 @@ def reset_password(
 
     console.out.print(console.escape(link))
     if link.startswith(UNKNOWN_ADDRESS):
-        console.err.print(f"Put the address of your server in place of {UNKNOWN_ADDRESS}, or set CITEWELL_PUBLIC_URL.")
+        console.err.print(f"Replace {UNKNOWN_ADDRESS} with your server's address, or set CITEWELL_PUBLIC_URL.")
 
 
 async def _link(settings: Settings, email: str) -> str:

@@ -43,14 +43,14 @@ def add(
     paths: Annotated[list[Path], typer.Argument(help="Files or folders.")],
     data: Data = None,
     project: Project = None,
-    password: Annotated[str | None, typer.Option(help="Opens encrypted files.")] = None,
-    meta: Annotated[list[str] | None, typer.Option(help="Metadata of every file, key=value; may be repeated.")] = None,
+    password: Annotated[str | None, typer.Option(help="Password for encrypted files.")] = None,
+    meta: Annotated[list[str] | None, typer.Option(help="Metadata for every file, key=value. Repeatable.")] = None,
     meta_file: Annotated[
-        Path | None, typer.Option(help="Metadata by file: CSV with a column `file`, or JSON by file name.")
+        Path | None, typer.Option(help="Metadata per file: CSV with a column `file`, or JSON keyed by file name.")
     ] = None,
-    identifier: Annotated[str | None, typer.Option(help="A short name of the file, unique in its project.")] = None,
+    identifier: Annotated[str | None, typer.Option(help="A short name for the file, unique in its project.")] = None,
     caption: Annotated[
-        str | None, typer.Option(help="Words that belong to the file; of a picture, they are embedded with it.")
+        str | None, typer.Option(help="Text that belongs to the file; embedded together with a picture.")
     ] = None,
     multimodal: Multimodal = None,
     tables: Tables = None,
@@ -58,9 +58,9 @@ def add(
     chunking: Chunking = None,
     as_json: AsJson = False,
 ) -> None:
-    """Add files, and wait until each can be searched or says why it cannot.
+    """Add files, and wait until each is searchable or has failed with a reason.
 
-    Files that are known already are read again where the options ask for something else than before.
+    A file that is already stored is read again only if the options have changed.
     """
     found = _files(paths)
     files = list(found)
@@ -146,9 +146,9 @@ def _files(paths: list[Path]) -> dict[Path, Path | None]:
         elif path.exists():
             files[path] = None
         else:
-            raise InvalidInput(f"There is no file {str(path)!r}.")
+            raise InvalidInput(f"No such file or folder: {str(path)!r}.")
     if not files:
-        raise InvalidInput("No files were found there.")
+        raise InvalidInput("The folder contains no files to add.")
     return files
 
 

@@ -20,17 +20,15 @@ _FORMATS = {".ndjson": "ndjson", ".jsonl": "ndjson", ".csv": "csv"}
 @app.command()
 def audit(
     action: Annotated[AuditAction | None, typer.Option(help="Only this action.")] = None,
-    outcome: Annotated[AuditOutcome | None, typer.Option(help="Only what came out like this.")] = None,
-    subject: Annotated[
-        str | None, typer.Option(help="Only what was done to this: the id of a file, a token, …")
-    ] = None,
-    since: Annotated[str | None, typer.Option(help="From this time on, such as 2026-03-01T08:00; UTC.")] = None,
-    until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
-    owner: Annotated[
-        str | None, typer.Option(help="The log of this owner's id, or `all`; this machine's own unless given.")
-    ] = None,
+    outcome: Annotated[AuditOutcome | None, typer.Option(help="Only entries with this outcome.")] = None,
+    subject: Annotated[str | None, typer.Option(help="Only entries about this id: a file, a token, …")] = None,
+    since: Annotated[str | None, typer.Option(help="From this time on (UTC), such as 2026-03-01T08:00.")] = None,
+    until: Annotated[str | None, typer.Option(help="Before this time (UTC).")] = None,
+    owner: Annotated[str | None, typer.Option(help="An owner's id, or `all`. Default: this machine's owner.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
-    export: Annotated[Path | None, typer.Option(help="Write all that match into this file: .csv, or .ndjson.")] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Write all matching entries to this file: .csv or .ndjson.")
+    ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
@@ -40,7 +38,7 @@ def audit(
     place = where(data)
     if export is not None:
         if export.suffix not in _FORMATS:
-            raise InvalidInput(f"{export.name} is neither .csv nor .ndjson. Choose a name that ends so.")
+            raise InvalidInput(f"{export.name} ends in neither .csv nor .ndjson. Choose one of these formats.")
         size = download(place, "/audit/export", export, params | {"format": _FORMATS[export.suffix]})
         if as_json:
             print_json({"file": str(export), "bytes": size})

@@ -24,26 +24,26 @@ Project = Annotated[str | None, typer.Option("--project", help="A project's name
 Multimodal = Annotated[
     bool | None, typer.Option("--multimodal/--no-multimodal", help="Describe pictures with the vision model.")
 ]
-Tables = Annotated[bool | None, typer.Option("--tables/--no-tables", help="Read tables as tables; done unless told.")]
-Images = Annotated[bool | None, typer.Option("--images/--no-images", help="Keep images; done unless told.")]
-Chunking = Annotated[str | None, typer.Option(help="How to cut: STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100.")]
+Tables = Annotated[bool | None, typer.Option("--tables/--no-tables", help="Extract tables (default: yes).")]
+Images = Annotated[bool | None, typer.Option("--images/--no-images", help="Keep images (default: yes).")]
+Chunking = Annotated[str | None, typer.Option(help="How to chunk: STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100.")]
 
 
 def settings_of(data: Path | None, **values: object) -> Settings:
-    """All settings, checked. Imported here, for most commands speak to a running server, which has its own."""
+    """All settings, validated. Imported here, since most commands talk to a running server, which has its own."""
     from citewell.settings import load_settings
 
     return load_settings(data=data, **values)
 
 
 def where(data: Path | None) -> Where:
-    """What `connect` needs to know: the data folder where that suffices, else the settings."""
+    """What `connect` needs: the data folder if that is enough, else the settings."""
     folder = lone_data_folder(data)
     return settings_of(data) if folder is None else DataFolder(folder)
 
 
 def option_values(multimodal: bool | None, tables: bool | None, images: bool | None) -> dict[str, bool]:
-    """The options that were named, as requests call them."""
+    """The options that were given, under their names in requests."""
     named = {"multimodal": multimodal, "extract_tables": tables, "extract_images": images}
     return {name: value for name, value in named.items() if value is not None}
 
@@ -51,7 +51,7 @@ def option_values(multimodal: bool | None, tables: bool | None, images: bool | N
 def option_fields(
     multimodal: bool | None, tables: bool | None, images: bool | None, chunking: str | None
 ) -> dict[str, str]:
-    """The options that were named, as fields of a form."""
+    """The options that were given, as form fields."""
     fields = {name: str(value).lower() for name, value in option_values(multimodal, tables, images).items()}
     return fields | ({"chunking": json.dumps(chunking_of(chunking))} if chunking else {})
 
@@ -61,18 +61,18 @@ def chunking_of(text: str) -> dict[str, str | int]:
     strategy, *sizes = text.split(":")
     if len(sizes) > 2 or not all(size.isascii() and size.isdigit() for size in sizes):
         raise InvalidInput(
-            f"{text!r} is no way to cut. Write it as STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100."
+            f"{text!r} is not a chunking strategy. Write STRATEGY[:SIZE[:OVERLAP]], such as tokens:1000:100."
         )
     return {"strategy": strategy} | {name: int(size) for name, size in zip(("size", "overlap"), sizes, strict=False)}
 
 
 def download(place: Where, path: str, target: Path, params: dict[str, Any] | None = None) -> int:
-    """Write the answer to a GET into a new file, which is there only once it is whole; its size in bytes.
+    """Write the response to a GET into a new file, which appears only once it is complete; returns its size in bytes.
 
-    Raises the error that was answered, and `InvalidInput` where the file exists.
+    Raises the server's error, or `InvalidInput` if the file exists.
     """
     if target.exists():
-        raise InvalidInput(f"{target} exists. Choose another name.")
+        raise InvalidInput(f"{target} already exists. Choose another name.")
     return run(_download(place, path, target, params))
 
 
@@ -93,5 +93,5 @@ async def _download(place: Where, path: str, target: Path, params: dict[str, Any
 
 
 def print_json(value: object) -> None:
-    """A value for other programs: not wrapped, not coloured."""
+    """Print a value for other programs: no wrapping, no colour."""
     print(json.dumps(value, ensure_ascii=False, indent=2))  # noqa: T201 - rich would wrap it

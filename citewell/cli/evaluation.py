@@ -1,4 +1,4 @@
-"""Commands that measure: how well searches find what people judged relevant."""
+"""`citewell eval`: how well searches find what people judged relevant."""
 
 from __future__ import annotations
 
@@ -30,13 +30,15 @@ def evaluation() -> None:
 def retrieval(
     corpus: Annotated[Path, typer.Option(exists=True, dir_okay=False, help='JSON lines: {"_id", "title", "text"}.')],
     queries: Annotated[Path, typer.Option(exists=True, dir_okay=False, help='JSON lines: {"_id", "text"}.')],
-    qrels: Annotated[Path, typer.Option(exists=True, dir_okay=False, help="Query, document, grade; tabs; a header.")],
-    only: Annotated[list[str] | None, typer.Option(help="A configuration's name; may be repeated.")] = None,
+    qrels: Annotated[
+        Path, typer.Option(exists=True, dir_okay=False, help="Tab-separated query, document and grade, with a header.")
+    ],
+    only: Annotated[list[str] | None, typer.Option(help="A configuration's name. Repeatable.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Print nDCG@10, recall@10 and MRR with 95 % bootstrap intervals, for each leg, each fusion, feedback and the reranker.
 
-    The texts go to a folder that is removed afterwards; the models are those of the settings.
+    Uses the configured models, and a temporary folder that is removed afterwards.
     """
     from citewell.retrieve.evaluate import CONFIGURATIONS, read_corpus, read_judgements
 

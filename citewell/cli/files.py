@@ -1,4 +1,4 @@
-"""Commands about the files that are there: ls and rm."""
+"""`citewell ls` and `citewell rm`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ app = typer.Typer()
 def ls(
     data: Data = None,
     project: Project = None,
-    status: Annotated[str | None, typer.Option(help="Only this state; `ready` means any fully processed one.")] = None,
+    status: Annotated[str | None, typer.Option(help="Only files in this state; `ready` means fully processed.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List files."""
@@ -31,11 +31,11 @@ def ls(
 
 @app.command()
 def rm(
-    resources: Annotated[list[str], typer.Argument(help="Ids, beginnings of ids, identifiers, or file names.")],
+    resources: Annotated[list[str], typer.Argument(help="Ids, id prefixes, identifiers, or file names.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Delete files and everything made of them."""
+    """Delete files and everything derived from them."""
     receipts = run(_remove(where(data), resources))
     if as_json:
         print_json(receipts)
@@ -68,9 +68,9 @@ async def _remove(place: Where, wanted: list[str]) -> list[tuple[str, dict[str, 
             if name in (r["id"], r["filename"], r["identifier"]) or (len(name) >= 4 and r["id"].startswith(name))
         ]
         if not matches:
-            raise InvalidInput(f"There is no file {name!r}. List the files with: citewell ls")
+            raise InvalidInput(f"There is no file {name!r}. List files with: citewell ls")
         if len({r["id"] for r in matches}) > 1:
-            raise InvalidInput(f"{name!r} matches several files. Give an id from: citewell ls")
+            raise InvalidInput(f"{name!r} matches several files. Use an id from: citewell ls")
         chosen[matches[0]["id"]] = matches[0]["filename"]
     async with connect(place) as client:
         return [(name, await call(client, "DELETE", f"/resources/{i}")) for i, name in chosen.items()]

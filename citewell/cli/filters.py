@@ -1,4 +1,4 @@
-"""Filters on the command line: short words such as `page>=3`, or JSON."""
+"""Filters on the command line: a short form such as `page>=3`, or JSON."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _FOR_MANY = {Operator.EQ: Operator.IN, Operator.NE: Operator.NOT_IN}
 
 
 def typed_filters(texts: Iterable[str]) -> list[JsonValue]:
-    """Filters as they were typed, in the form that the API takes; all of them hold.
+    """Typed filters in the API's form; a result must match all of them.
 
-    Each is JSON (a filter, or a list of them), a field alone, which must exist, or `field=value` with one of `= != < <= > >= ~` (contains)
-    and `^=` (begins with). A list in JSON as the value stands for any of its items. Raises `InvalidFilter`.
+    Each is JSON (a filter or a list of filters), a field alone (the field exists), or `field=value` with one of `= != < <= > >= ~` (contains)
+    and `^=` (begins with). A JSON list as the value matches any of its items. Raises `InvalidFilter`.
     """
     return [to_json(one) for text in texts for one in parse_filters(_read(text.strip()))]
 
@@ -40,7 +40,7 @@ def _read(text: str) -> object:
         try:
             return json.loads(text)
         except (ValueError, RecursionError) as error:
-            raise InvalidFilter("The filter is not JSON.") from error
+            raise InvalidFilter("The filter is not valid JSON.") from error
     compared = _COMPARED.search(text)
     if compared is None:
         return {"field": text, "operator": Operator.EXISTS}

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="index",
     no_args_is_help=True,
-    help="Indexes: list, build that of another model or store, compare, switch, roll back.",
+    help="Indexes: list, build for another model or store, compare, switch, roll back.",
 )
 _POLL_SECONDS = 0.5
 
 
 @app.command("ls")
 def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
-    """List indexes; the active one serves searches."""
+    """List indexes. Searches use the active one."""
     found = request_json(where(data), "GET", "/indexes")["indexes"]
     if as_json:
         print_json(found)
@@ -37,7 +37,7 @@ def list_indexes(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def status(data: Data = None, as_json: AsJson = False) -> None:
-    """Say which index answers, which ones are on their way, and what they wait for."""
+    """Show which index answers, which are being built, and what they wait for."""
     ready, found, estimates = run(_status(where(data)))
     if as_json:
         print_json({"rebuilding": ready["rebuilding"], "changing": ready["changing"], "indexes": found})
@@ -50,7 +50,7 @@ def status(data: Data = None, as_json: AsJson = False) -> None:
     for change in ready["changing"]:
         name = f"{console.escape(change['fingerprint'])} in {change['store']}"
         if change["state"] == "offered":
-            console.out.print(f"{name} is configured, and not built yet, as that costs money.")
+            console.out.print(f"{name} is configured but not built, since building it costs money.")
             _print_estimate(estimates[change["index_id"]])
             console.out.print(f"  Start it with: citewell index start {change['index_id']}")
             continue
@@ -63,23 +63,21 @@ def status(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def build(
     provider: Annotated[
-        str | None, typer.Argument(help="Whose model: builtin, openai, voyage or pinecone. As configured by default.")
+        str | None, typer.Argument(help="builtin, openai, voyage or pinecone. Default: as configured.")
     ] = None,
-    model: Annotated[str | None, typer.Option(help="The model's name; the provider's usual one by default.")] = None,
-    dimensions: Annotated[int | None, typer.Option(help="For models that can give shorter vectors.")] = None,
-    store: Annotated[str | None, typer.Option(help="The vector store; the configured one by default.")] = None,
+    model: Annotated[str | None, typer.Option(help="The model. Default: the provider's.")] = None,
+    dimensions: Annotated[int | None, typer.Option(help="For models that offer several vector lengths.")] = None,
+    store: Annotated[str | None, typer.Option(help="The vector store. Default: as configured.")] = None,
     mode: Annotated[str, typer.Option(help="dual, gradual or fresh.")] = "dual",
-    yes: Annotated[bool, typer.Option("--yes", help="Drop the index that answers, in mode fresh.")] = False,
-    switch: Annotated[
-        bool | None, typer.Option(help="Answer from it as soon as it is complete; a gradual build does so by default.")
-    ] = None,
-    estimate: Annotated[bool, typer.Option("--estimate", help="Only say what it would take.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete the current index first (mode fresh).")] = False,
+    switch: Annotated[bool | None, typer.Option(help="Switch to it once complete. Default for gradual builds.")] = None,
+    estimate: Annotated[bool, typer.Option("--estimate", help="Only estimate texts, tokens, time and cost.")] = False,
     pause: Annotated[float, typer.Option(help="Seconds between batches, to leave room for other work.")] = 0.0,
-    max_dollars: Annotated[float | None, typer.Option(help="Pause before it costs more than this.")] = None,
+    max_dollars: Annotated[float | None, typer.Option(help="Pause before the build costs more than this.")] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Build the index of another model or store, and wait until it is ready. The active one keeps serving searches, unless the mode is fresh."""
+    """Build an index for another model or store, and wait until it is ready. Until then searches use the active one, except in mode fresh."""
     body: dict[str, Any] = {
         "provider": provider,
         "model": model,
@@ -100,18 +98,18 @@ def build(
 
 @app.command()
 def start(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
-    """Start a build that is offered, or go on with one that is paused; wait until it is ready."""
+    """Start an offered build or resume a paused one, and wait until it is ready."""
     _print_built(run(_resume(where(data), index_id)), as_json)
 
 
 @app.command()
 def pause(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
-    """Let a build wait. What it has done stays."""
+    """Pause a build. Its progress is kept."""
     index = request_json(where(data), "PATCH", f"/indexes/{index_id}", json={"paused": True})
     if as_json:
         print_json(index)
     else:
-        console.out.print(f"Paused: {_progress(index)}. Go on with: citewell index start {index['id']}")
+        console.out.print(f"Paused: {_progress(index)}. Resume with: citewell index start {index['id']}")
 
 
 @app.command()
@@ -119,12 +117,12 @@ def compare(
     index_id: str,
     queries: Annotated[
         list[str] | None,
-        typer.Argument(help="Queries to run in both; the latest questions that were asked by default."),
+        typer.Argument(help="Queries to run on both. Default: the latest questions."),
     ] = None,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run questions in the active index and in this one: how far they agree, how well each ranks what answers cited, time and cost."""
+    """Run questions on the active index and this one; compare overlap, ranking of cited passages, time and cost."""
     body = {"queries": queries or None}
     found = request_json(where(data), "POST", f"/indexes/{index_id}/compare", json=body)
     if as_json:
@@ -142,7 +140,7 @@ def compare(
 
 @app.command()
 def switch(index_id: str, data: Data = None, as_json: AsJson = False) -> None:
-    """Make an index serve searches. Switching to the previous one rolls back."""
+    """Use this index for searches. Switch to the previous one to roll back."""
     index = request_json(where(data), "POST", f"/indexes/{index_id}/switch")
     if as_json:
         print_json(index)
@@ -160,7 +158,7 @@ def _print_estimate(found: dict[str, Any]) -> None:
     size = (
         f"{found['texts']:,} texts, {found['tokens']:,} tokens, {found['calls']:,} calls, {found['minutes']:g} minutes"
     )
-    unpriced = "no price of this model in CITEWELL_PRICES"
+    unpriced = "no price for this model in CITEWELL_PRICES"
     price = unpriced if found["dollars"] is None else f"{found['dollars']:.4f} US dollars"
     left = "" if found["dollars_left"] is None else f" ({found['dollars_left']:.2f} left this month)"
     console.out.print(f"{console.escape(found['fingerprint'])}: about {size}; {price}{left}.")
@@ -190,7 +188,7 @@ async def _resume(place: Where, index_id: str) -> Any:
 
 
 async def _built(client: httpx.AsyncClient, index: Any) -> Any:
-    """The index when it is built, or paused."""
+    """The index once it is built or paused."""
     while index["state"] in ("building", "filling") and not index["paused"]:
         await asyncio.sleep(_POLL_SECONDS)
         index = await call(client, "GET", f"/indexes/{index['id']}")

@@ -23,7 +23,7 @@ _INTERNAL_ERROR = -32603
 @app.command()
 def mcp(
     project: Annotated[
-        list[str] | None, typer.Option("--project", help="Only files of this project; may be repeated.")
+        list[str] | None, typer.Option("--project", help="Only files in this project. Repeatable.")
     ] = None,
     data: Data = None,
 ) -> None:
@@ -43,7 +43,7 @@ async def _serve(place: Where, projects: list[str]) -> None:
 
 
 async def _forward(client: httpx.AsyncClient, projects: list[str], line: bytes, version: dict[str, str]) -> None:
-    """Send one message to `/mcp`, and write what it answers as a line; a notification has no answer."""
+    """Send one message to `/mcp` and write the response as a line; a notification has none."""
     import httpx
 
     headers = {"Accept": _ACCEPT, "Content-Type": "application/json", **version}
@@ -53,7 +53,7 @@ async def _forward(client: httpx.AsyncClient, projects: list[str], line: bytes, 
         if answer is not None and "jsonrpc" not in answer:  # an error of ours, such as an unknown project
             answer = _failed(line, answer["error"]["message"])
     except (httpx.HTTPError, ValueError) as error:
-        answer = _failed(line, f"The server does not answer: {error}")
+        answer = _failed(line, f"The server is not responding: {error}")
     if answer is not None:
         agreed = answer.get("result", {}).get("protocolVersion") if isinstance(answer.get("result"), dict) else None
         if agreed:

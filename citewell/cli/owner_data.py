@@ -18,11 +18,11 @@ app = typer.Typer()
 
 @app.command()
 def export(
-    archive: Annotated[Path, typer.Argument(help="The ZIP archive to write. It must not exist.")],
+    archive: Annotated[Path, typer.Argument(help="The ZIP archive to create; it must not exist.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write everything that is kept, the files as they were uploaded included, into a ZIP archive."""
+    """Export everything, including the original files, to a ZIP archive."""
     size = download(where(data), "/export", archive)
     if as_json:
         print_json({"archive": str(archive), "bytes": size})
@@ -32,11 +32,11 @@ def export(
 
 @app.command()
 def erase(
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Erase all files, answers and everything made of them, look whether anything is left, and print a receipt."""
+    """Erase all files, answers and derived data, check that nothing is left, and print a receipt."""
     if (
         not yes
         and typer.prompt(f"This cannot be undone. Type '{ERASURE_CONFIRMATION}'", err=True) != ERASURE_CONFIRMATION
@@ -51,6 +51,6 @@ def erase(
                 f"  {console.escape(one['place'])}  [dim]{one['before']:,} before, {one['after']:,} now[/]"
             )
         for place in receipt["not_looked_into"]:
-            console.out.print(f"  [dim]not looked into: {console.escape(place)}[/]")
+            console.out.print(f"  [dim]not checked: {console.escape(place)}[/]")
     if not receipt["complete"]:
         raise typer.Exit(1)

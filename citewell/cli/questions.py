@@ -1,4 +1,4 @@
-"""Commands about what files say: search and ask."""
+"""`citewell search` and `citewell ask`."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ if TYPE_CHECKING:
 
 app = typer.Typer()
 Projects = Annotated[
-    list[str] | None, typer.Option("--project", help="A project's name or id; may be repeated, any of them counts.")
+    list[str] | None, typer.Option("--project", help="Only files in this project, by name or id. Repeatable.")
 ]
 Rerank = Annotated[
-    bool | None, typer.Option("--rerank/--no-rerank", help="Let the reranker order passages; else as configured.")
+    bool | None, typer.Option("--rerank/--no-rerank", help="Rerank the passages. Default: as configured.")
 ]
-RerankCandidates = Annotated[
-    int | None, typer.Option(help="How many passages the reranker is given; else as configured.")
+RerankCandidates = Annotated[int | None, typer.Option(help="How many passages to rerank. Default: as configured.")]
+RerankTopN = Annotated[
+    int | None, typer.Option(help="How many passages to keep after reranking. Default: as configured.")
 ]
-RerankTopN = Annotated[int | None, typer.Option(help="How many passages the reranker keeps; else as configured.")]
 RerankThreshold = Annotated[
-    float | None, typer.Option(help="The least score on the reranker's own scale; else as configured.")
+    float | None, typer.Option(help="Lowest rerank score to keep, on the reranker's scale. Default: as configured.")
 ]
 Indexes = Annotated[
     list[str] | None,
-    typer.Option("--index", help="Ask this index, by id, in place of the one that answers; may be repeated."),
+    typer.Option("--index", help="Use this index, by id, instead of the active one. Repeatable."),
 ]
-Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier; may be repeated.")]
+Within = Annotated[list[str] | None, typer.Option("--in", help="Only this file, by id or identifier. Repeatable.")]
 Filters = Annotated[
     list[str] | None,
-    typer.Option(
-        "--filter", help="Such as 'page>=3' or metadata.camera=Leica, or JSON; may be repeated, all must hold."
-    ),
+    typer.Option("--filter", help="A filter: 'page>=3', metadata.camera=Leica, or JSON. Repeatable; all must match."),
 ]
 
 
@@ -45,7 +43,9 @@ Filters = Annotated[
 def search(
     query: str,
     data: Data = None,
-    top_k: Annotated[int | None, typer.Option("--top-k", "-k", help="How many; else as configured.")] = None,
+    top_k: Annotated[
+        int | None, typer.Option("--top-k", "-k", help="How many passages. Default: as configured.")
+    ] = None,
     projects: Projects = None,
     within: Within = None,
     filters: Filters = None,
@@ -56,7 +56,7 @@ def search(
     indexes: Indexes = None,
     as_json: AsJson = False,
 ) -> None:
-    """List passages with scores and places."""
+    """Search, and list passages with their scores and locations."""
     scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
@@ -75,7 +75,7 @@ def ask(
     projects: Projects = None,
     within: Within = None,
     filters: Filters = None,
-    thread: Annotated[str | None, typer.Option(help="Go on in this conversation.")] = None,
+    thread: Annotated[str | None, typer.Option(help="Continue this conversation.")] = None,
     rerank: Rerank = None,
     rerank_candidates: RerankCandidates = None,
     rerank_top_n: RerankTopN = None,
@@ -96,7 +96,7 @@ def ask(
 
 
 def _typed(filters: Iterable[str] | None) -> list[JsonValue]:
-    """Filters as they were typed. What reads them is imported by a command that has some."""
+    """Typed filters. The parser is imported only if there are any."""
     if not filters:
         return []
     from citewell.cli.filters import typed_filters

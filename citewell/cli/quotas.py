@@ -1,4 +1,4 @@
-"""`citewell quotas`: what owners may have and do. Works on the server's data while it runs."""
+"""`citewell quotas`: limits per owner. Works on the server's data while it runs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,18 @@ from citewell.types.quotas import Quota, QuotaStanding
 if TYPE_CHECKING:
     from citewell.settings import Settings
 
-app = typer.Typer(name="quotas", help="What each owner may have and do.", no_args_is_help=True)
+app = typer.Typer(name="quotas", help="Limits per owner.", no_args_is_help=True)
 _NO_LIMIT, _DEFAULT = "none", "default"
-_Owner = Annotated[
-    str, typer.Argument(help="The e-mail address of an account, an owner's id, or the subject of a JWT.")
-]
+_Owner = Annotated[str, typer.Argument(help="An account's e-mail address, an owner's id, or the subject of a JWT.")]
 _Files = Annotated[str | None, typer.Option(help="Files: a number, `none` for no limit, or `default`.")]
-_Bytes = Annotated[str | None, typer.Option("--bytes", help="Bytes of all versions of the files.")]
+_Bytes = Annotated[str | None, typer.Option("--bytes", help="Total bytes of all file versions.")]
 _Questions = Annotated[str | None, typer.Option(help="Questions per calendar month (UTC).")]
-_Spend = Annotated[str | None, typer.Option(help="US dollars that models may cost per calendar month (UTC).")]
+_Spend = Annotated[str | None, typer.Option(help="US dollars spent on models per calendar month (UTC).")]
 
 
 @app.command("show")
 def show(owner: _Owner = "local", data: Data = None, as_json: AsJson = False) -> None:
-    """Show an owner's limits, and how much of each is used; those of this machine's owner unless another one is named."""
+    """Show an owner's limits and usage. Default: this machine's owner."""
     _print(run(_standings(settings_of(data), owner)), as_json=as_json)
 
 
@@ -44,7 +42,7 @@ def set_quotas(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Set limits of one owner; those that are not named stay. They take effect with the next file or question."""
+    """Set limits for one owner; others stay unchanged. They apply from the next file or question."""
     given = {Quota.FILES: files, Quota.BYTES: size, Quota.QUESTIONS: questions, Quota.SPEND: spend}
     said = {quota: text for quota, text in given.items() if text is not None}
     if not said:
@@ -79,7 +77,9 @@ def _limit(quota: Quota, text: str) -> float | None:
         return float(whole)
     if quota is Quota.SPEND and whole.isascii() and whole.replace(".", "", 1).isdecimal() and len(whole) <= 15:
         return float(whole)
-    raise InvalidInput(f"{named(text)} is no limit of {quota.value}. Write a number, `{_NO_LIMIT}`, or `{_DEFAULT}`.")
+    raise InvalidInput(
+        f"{named(text)} is not a valid limit for {quota.value}. Write a number, `{_NO_LIMIT}`, or `{_DEFAULT}`."
+    )
 
 
 def _print(standings: Sequence[QuotaStanding], *, as_json: bool) -> None:

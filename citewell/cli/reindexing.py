@@ -1,4 +1,4 @@
-"""The command that sends many files through the stages again."""
+"""`citewell reindex`: process many files again."""
 
 from __future__ import annotations
 
@@ -20,36 +20,30 @@ _POLL_SECONDS = 0.3
 @app.command()
 def reindex(
     every: Annotated[bool, typer.Option("--all", help="All files.")] = False,
-    failed: Annotated[bool, typer.Option("--failed", help="Only files that failed, wholly or in part.")] = False,
-    project: Annotated[
-        str | None, typer.Option("--project", help="Only files of this project: its name or id.")
-    ] = None,
-    read_again: Annotated[
-        bool, typer.Option("--read-again", help="Read the files again too, from their bytes.")
-    ] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Only files that failed or are partial.")] = False,
+    project: Annotated[str | None, typer.Option("--project", help="Only files in this project, by name or id.")] = None,
+    read_again: Annotated[bool, typer.Option("--read-again", help="Also read the original files again.")] = False,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cut and embed files again, after a change of settings or a failure, and wait until it is done.
+    """Chunk and embed files again, after a failure or a change of settings, and wait until it is done.
 
-    What is interrupted goes on when the data folder is used the next time. Texts that did not change are not embedded again.
+    An interrupted run continues the next time the data folder is used. Unchanged texts are not embedded again.
     """
     if not (every or failed or project) or (every and (failed or project)):
-        raise InvalidInput("Say which files: --all, --failed, --project NAME, or the last two together.")
+        raise InvalidInput("Choose files with --all, --failed, --project NAME, or both --failed and --project.")
     body = {"project": project, "failed": failed, "read_again": read_again}
     done = run(_reindex(where(data), body, quiet=as_json))
     if as_json:
         print_json(done)
     else:
-        console.out.print(
-            f"{done['total']:,} files indexed again, {done['failed']:,} of them failed, wholly or in part."
-        )
+        console.out.print(f"{done['total']:,} files reindexed; {done['failed']:,} failed or are partial.")
     if done["failed"]:
         raise typer.Exit(1)
 
 
 async def _reindex(place: Where, body: dict[str, Any], quiet: bool) -> dict[str, Any]:
-    columns = (TextColumn("indexing again"), BarColumn(bar_width=20), MofNCompleteColumn())
+    columns = (TextColumn("reindexing"), BarColumn(bar_width=20), MofNCompleteColumn())
     hidden = quiet or not console.out.console.is_terminal
     with Progress(*columns, console=console.out.console, transient=True, disable=hidden) as progress:
         async with connect(place) as client:

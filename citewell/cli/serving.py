@@ -1,4 +1,4 @@
-"""Commands that run Citewell, and say how it is: serve, worker, token, doctor. What each of them runs is imported inside it."""
+"""`citewell serve`, `worker`, `token` and `doctor`. Each imports what it runs only when called."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ app = typer.Typer()
 def serve(
     data: Data = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 takes a free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run the server."""
@@ -36,7 +36,7 @@ def serve(
 
 @app.command()
 def worker(data: Data = None, as_json: AsJson = False) -> None:
-    """Run the durable stages alongside servers that share a database."""
+    """Ingest files alongside servers that share the database."""
     from citewell.worker import work
 
     work(settings_of(data))
@@ -55,7 +55,7 @@ def token(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
-    """Say what is configured, what can be reached, what is missing and how to get it."""
+    """Check the configuration: what works, what is unreachable, what is missing, and how to fix it."""
     from citewell.doctor import examine, print_findings
 
     findings = run(examine(settings_of(data)))

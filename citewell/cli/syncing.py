@@ -1,4 +1,4 @@
-"""The commands that keep files up to date with where they come from: `citewell sync airtable | folder | list | forget`."""
+"""`citewell sync airtable | folder | list | forget`: keep files in sync with their source."""
 
 from __future__ import annotations
 
@@ -21,36 +21,32 @@ from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLim
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-app = typer.Typer(name="sync", no_args_is_help=True, help="Keep files up to date with where they come from.")
+app = typer.Typer(name="sync", no_args_is_help=True, help="Keep files in sync with a folder or an Airtable base.")
 _SHOWN = 20
-Name = Annotated[str | None, typer.Option("--name", help="What this source is called here.")]
+Name = Annotated[str | None, typer.Option("--name", help="A name for this source.")]
 Project = Annotated[
-    str | None, typer.Option("--project", help="Where its files go; a project of the source's name unless told.")
+    str | None, typer.Option("--project", help="The project for its files. Default: one named after the source.")
 ]
-Full = Annotated[bool, typer.Option("--full", help="Read everything again; unchanged things are still left alone.")]
-Empty = Annotated[
-    bool, typer.Option("--empty", help="Follow a source that has nothing any more, and delete its files.")
-]
-Watch = Annotated[bool, typer.Option("--watch", help="Go on: look again every so often, until it is stopped.")]
-Every = Annotated[float, typer.Option("--every", min=0.2, help="Seconds between two looks with --watch.")]
-Model = Annotated[
-    bool, typer.Option("--model/--no-model", help="Have a chat model tidy each record, where there is one.")
-]
+Full = Annotated[bool, typer.Option("--full", help="Read the whole source again; unchanged files are still skipped.")]
+Empty = Annotated[bool, typer.Option("--empty", help="Accept that the source is empty, and delete its files.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Keep running, and check for changes at intervals.")]
+Every = Annotated[float, typer.Option("--every", min=0.2, help="Seconds between checks with --watch.")]
+Model = Annotated[bool, typer.Option("--model/--no-model", help="Let the chat model, if configured, tidy each record.")]
 
 
 @app.command()
 def airtable(
     mapping: Annotated[
-        Path | None, typer.Option("--config", help="A TOML or JSON file that names base, table, view and columns.")
+        Path | None, typer.Option("--config", help="A TOML or JSON file with base, table, view and columns.")
     ] = None,
     base: Annotated[str | None, typer.Option(help="The base's id.", show_default="AIRTABLE_BASE_ID")] = None,
     table: Annotated[str | None, typer.Option(help="The table.", show_default="AIRTABLE_TABLE_NAME")] = None,
-    view: Annotated[str | None, typer.Option(help="Only the records of this view.")] = None,
+    view: Annotated[str | None, typer.Option(help="Only records in this view.")] = None,
     fields: Annotated[
-        list[str] | None, typer.Option("--field", help="What a column means, such as tags=Labels; may be repeated.")
+        list[str] | None, typer.Option("--field", help="Map a column, such as tags=Labels. Repeatable.")
     ] = None,
     frames: Annotated[
-        Path | None, typer.Option(help="The folder of the frames.", show_default="FRAME_BASE_DIR")
+        Path | None, typer.Option(help="The folder with the frames.", show_default="FRAME_BASE_DIR")
     ] = None,
     name: Name = None,
     project: Project = None,
@@ -62,7 +58,7 @@ def airtable(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the records of a table with their frames, and keep them up to date."""
+    """Import the records of an Airtable table with their frames, and keep them in sync."""
     from citewell.connectors.airtable import AirtableAccess, AirtableSource
     from citewell.connectors.frames import FrameFolder
     from citewell.connectors.mapping import TableMapping, field_flags, read_mapping
@@ -101,7 +97,7 @@ def folder(
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Bring the files of a folder and of those inside it, and keep them up to date."""
+    """Import the files of a folder and its subfolders, and keep them in sync."""
     from citewell.connectors.folder import FolderSource
 
     source = FolderSource(path)
@@ -111,7 +107,7 @@ def folder(
 
 @app.command("list")
 def list_sources(data: Data = None, as_json: AsJson = False) -> None:
-    """List what is synchronised, and what the last run did."""
+    """List synced sources, and what each last run did."""
     found = request_json(where(data), "GET", "/sources")["sources"]
     if as_json:
         print_json(found)
@@ -126,7 +122,7 @@ def list_sources(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def forget(name: str, data: Data = None, as_json: AsJson = False) -> None:
-    """Forget a source; the files that it has brought stay."""
+    """Forget a source. The files it imported stay."""
     request_json(where(data), "DELETE", f"/sources/{quote(name, safe='')}")
     if not as_json:
         console.out.print(f"  forgotten {console.escape(name)}")
@@ -155,7 +151,7 @@ async def _run(
             except (Conflict, ProviderError, RateLimited, Unavailable) as error:
                 console.err.print(f"[red]{console.escape(error.message)}[/]")
             except httpx.TransportError:  # it may be started again; what was accepted is not sent again then
-                console.err.print("[red]Citewell does not answer. Asking again until it does.[/]")
+                console.err.print("[red]The server is not responding. Retrying until it does.[/]")
             else:
                 if is_first or report.did_something:
                     _show(report, as_json)
@@ -184,12 +180,12 @@ def _show(report: SyncReport, as_json: bool) -> None:
         console.out.print(f"  [yellow]{console.escape(one['key'])}[/]  {console.escape(one['note'])}")
     left = max(len(report.problems) - _SHOWN, 0) + max(len(report.notes) - _SHOWN, 0)
     if left:
-        console.out.print(f"  [dim]… and {left:,} more; --json has them all.[/]")
+        console.out.print(f"  [dim]… and {left:,} more; use --json to see all.[/]")
 
 
 def _counts(report: dict[str, Any]) -> str:
     counts = ", ".join(f"{report[name]:,} {name}" for name in ("added", "changed", "unchanged", "deleted"))
-    return f"{counts}; {report['problem_count']:,} not brought  ({report['seconds']:,} s)"
+    return f"{counts}; {report['problem_count']:,} not imported  ({report['seconds']:,} s)"
 
 
 def _needed(value: str | SecretStr | None, what: str) -> str:

@@ -25,10 +25,10 @@ def telegram(
     context: typer.Context,
     data: Data = None,
     host: Annotated[str | None, typer.Option(help="The address to listen on.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 takes a free one.")] = None,
+    port: Annotated[int | None, typer.Option(help="The port to listen on; 0 picks a free one.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run the bot together with the server. Where a server runs on the folder already, say how its bot is."""
+    """Run the server with the bot. If a server already holds the folder, show the state of its bot."""
     if context.invoked_subcommand is not None:
         return
     settings = settings_of(data, host=host, port=port)
@@ -37,7 +37,7 @@ def telegram(
         found = request_json(settings, "GET", "/telegram")
         if found["bot"] is None:
             raise ConfigurationError(
-                f"The server at {holder.url} holds {settings.data} and runs no bot. Stop it, and `citewell telegram` runs both; or start it "
+                f"The server at {holder.url} holds {settings.data} and runs no bot. Stop it and run `citewell telegram`, or restart it "
                 "with TELEGRAM_BOT_TOKEN set."
             )
         _tell(found, as_json)
@@ -53,7 +53,7 @@ def telegram(
 
 @app.command()
 def link(data: Data = None, as_json: AsJson = False) -> None:
-    """Make a code; the account that sends it to the bot first, within 15 minutes, has the files of this folder."""
+    """Create a code. The first account that sends it to the bot within 15 minutes gets access to this folder's files."""
     made = request_json(where(data), "POST", "/telegram/codes")
     if as_json:
         print_json(made)
@@ -65,17 +65,17 @@ def link(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def links(data: Data = None, as_json: AsJson = False) -> None:
-    """List the Telegram accounts that are linked."""
+    """List linked Telegram accounts."""
     _tell(request_json(where(data), "GET", "/telegram"), as_json)
 
 
 @app.command()
 def unlink(
-    user_id: Annotated[int, typer.Argument(help="The account's number, as `links` lists it.")],
+    user_id: Annotated[int, typer.Argument(help="The account's number, from `citewell telegram links`.")],
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """End the link of a Telegram account; its files stay."""
+    """Unlink a Telegram account. Its files stay."""
     request_json(where(data), "DELETE", f"/telegram/links/{user_id}")
     if as_json:
         print_json({"unlinked": user_id})
@@ -84,12 +84,12 @@ def unlink(
 
 
 def bot_beside(settings: Settings) -> Companion | None:
-    """The bot, to run beside a server; None where no token is set. Raises `MissingDependency`."""
+    """The bot to run beside a server, or None if no token is set. Raises `MissingDependency`."""
     if settings.telegram.token is None:
         return None
     if find_spec("aiogram") is None:
         raise MissingDependency(
-            "The Telegram bot needs another package. Install it with: pip install 'citewell[telegram]'"
+            "The Telegram bot needs an optional package. Install it with: pip install 'citewell[telegram]'"
         )
     from citewell.channels.telegram.bot import telegram_bot
 
@@ -100,6 +100,6 @@ def _tell(found: Any, as_json: bool) -> None:
     if as_json:
         print_json(found)
         return
-    console.out.print(f"Bot: @{found['bot']}" if found["bot"] else "No bot runs here.", markup=False)
+    console.out.print(f"Bot: @{found['bot']}" if found["bot"] else "This server runs no bot.", markup=False)
     for one in found["links"]:
         console.out.print(f"  {one['user_id']}  {one['name']}  since {one['linked_at']}", markup=False)

@@ -1,4 +1,4 @@
-"""Commands for webhooks: register an address, try it, see what was given up, send it again."""
+"""`citewell webhooks`: add, test and remove endpoints; inspect and resend deliveries."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import request_json
 
-app = typer.Typer(name="webhooks", no_args_is_help=True, help="Webhooks: have other programs told what happens.")
-_Id = Annotated[str, typer.Argument(help="The id of a webhook, as `citewell webhooks ls` prints it.")]
+app = typer.Typer(name="webhooks", no_args_is_help=True, help="Webhooks: notify other programs of events.")
+_Id = Annotated[str, typer.Argument(help="A webhook's id, from `citewell webhooks ls`.")]
 _Events = Annotated[
     list[str] | None,
-    typer.Option("--event", help="An event to be told of; may be repeated. Unless given, all but chunk.stored."),
+    typer.Option("--event", help="An event to send. Repeatable. Default: all except chunk.stored."),
 ]
 
 
@@ -32,24 +32,24 @@ def list_webhooks(data: Data = None, as_json: AsJson = False) -> None:
 
 @app.command()
 def add(
-    url: Annotated[str, typer.Argument(help="Where events are posted.")],
+    url: Annotated[str, typer.Argument(help="The URL to post events to.")],
     event: _Events = None,
     description: Annotated[str, typer.Option(help="A note for yourself.")] = "",
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """Have events posted to an address. Prints the secret that signs them, this once."""
+    """Send events to a URL. Prints the signing secret, once."""
     made = _do(data, "POST", "/webhooks", json={"url": url, "events": event or None, "description": description})
     if as_json:
         print_json(made)
         return
     console.out.print(f"Events go to {console.escape(url)}. Id: {made['id']}")
-    console.out.print(f"Keep the secret, which is not shown again: {made['secret']}")
+    console.out.print(f"Keep this secret; it is not shown again: {made['secret']}")
 
 
 @app.command("rm")
 def remove(webhook_id: _Id, data: Data = None) -> None:
-    """Tell an address nothing any more."""
+    """Remove a webhook."""
     _do(data, "DELETE", f"/webhooks/{webhook_id}")
     console.out.print("Removed.")
 
@@ -60,7 +60,7 @@ def enable(
     off: Annotated[bool, typer.Option("--off", help="Disable it instead.")] = False,
     data: Data = None,
 ) -> None:
-    """Tell an address again what happens, or nothing for a while."""
+    """Enable a webhook, or disable it with --off."""
     _do(data, "PATCH", f"/webhooks/{webhook_id}", json={"enabled": not off})
     console.out.print("Disabled." if off else "Enabled.")
 
@@ -72,18 +72,18 @@ def try_webhook(webhook_id: _Id, data: Data = None, as_json: AsJson = False) -> 
     if as_json:
         print_json(sent)
     else:
-        console.out.print(f"A test event is on its way: {sent['id']}. See what became of it: citewell webhooks log")
+        console.out.print(f"A test event is on its way: {sent['id']}. Check it with: citewell webhooks log")
 
 
 @app.command()
 def log(
-    dead: Annotated[bool, typer.Option("--dead", help="Only what was given up.")] = False,
-    webhook: Annotated[str | None, typer.Option(help="Only of this webhook.")] = None,
+    dead: Annotated[bool, typer.Option("--dead", help="Only deliveries that were given up.")] = False,
+    webhook: Annotated[str | None, typer.Option(help="Only this webhook's deliveries.")] = None,
     limit: Annotated[int, typer.Option(min=1, max=200)] = 50,
     data: Data = None,
     as_json: AsJson = False,
 ) -> None:
-    """List what was sent, is to be sent, or was given up, newest first."""
+    """List deliveries that were sent, are pending, or were given up, newest first."""
     wanted = {"limit": limit, "state": "dead" if dead else None, "webhook_id": webhook}
     params = {name: value for name, value in wanted.items() if value is not None}
     found = _do(data, "GET", "/webhooks/deliveries", params=params)["deliveries"]
@@ -99,16 +99,16 @@ def log(
 
 @app.command()
 def replay(
-    which: Annotated[str, typer.Argument(help="A delivery (msg_…), or a webhook: all that was given up for it.")],
+    which: Annotated[str, typer.Argument(help="A delivery (msg_…), or a webhook for all its given-up deliveries.")],
     data: Data = None,
 ) -> None:
-    """Send again, under the same ids, what was given up."""
+    """Resend given-up deliveries under the same ids."""
     if which.startswith("msg_"):
         _do(data, "POST", f"/webhooks/deliveries/{which}/replay")
-        console.out.print("It is sent again.")
+        console.out.print("Queued to be sent again.")
         return
     count = _do(data, "POST", f"/webhooks/{which}/replay")["replayed"]
-    console.out.print(f"Deliveries that are sent again: {count:,}.")
+    console.out.print(f"Deliveries queued to be sent again: {count:,}.")
 
 
 def _do(data: Any, method: str, path: str, **request: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What an implementation of a port can do beyond what all must."""
+"""Optional capabilities of a port's implementation."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Capability(StrEnum):
     FILTERS = "filters"
     PERSISTENT = "persistent"
     EVENTUAL = "eventual"
-    """What was written is found a little later; `settle` waits until it is."""
+    """Writes become visible after a delay; `settle` waits for it."""
     SERVER_SIDE_EMBEDDING = "server_side_embedding"
     MULTIMODAL = "multimodal"
     TOOLS = "tools"

@@ -1,4 +1,4 @@
-"""Models that write: `ChatModel` with its messages, tools and answers, and `VisionModel`."""
+"""`ChatModel`, with its messages, tools and answers, and `VisionModel`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class VisionModel(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name, as the provider has it."""
+        """The provider's name for the model."""
         ...
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
@@ -34,7 +34,7 @@ class VisionModel(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A model's request to call a tool; `extra` is what its provider wants back with the call, as it came."""
+    """A model's request to call a tool. `extra` is returned to the provider unchanged."""
 
     id: str
     name: str
@@ -55,7 +55,7 @@ class ToolSpec:
 class SourceBlock:
     """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block.
 
-    source: the id of the passage, never the name of a file, which two files may share and anybody may choose
+    source: the passage's id, never a file name, which two files may share and anybody may choose
     """
 
     n: int
@@ -66,7 +66,7 @@ class SourceBlock:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatMessage:
-    """One message. `role="tool"` answers the call `tool_call_id`, with the `sources` that the tool found and the `images` that it shows."""
+    """One message. `role="tool"` answers the call `tool_call_id`, with the tool's `sources` and `images`."""
 
     role: Literal["system", "user", "assistant", "tool"]
     content: str = ""
@@ -102,7 +102,7 @@ class ChatModel(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name, as the provider has it."""
+        """The provider's name for the model."""
         ...
 
     @property
@@ -119,5 +119,5 @@ class ChatModel(Protocol):
         max_tokens: int | None = None,
         temperature: float = 0.0,
     ) -> AsyncIterator[ChatDelta]:
-        """The answer as it comes; with `response_schema` the text is one JSON object of that schema."""
+        """Stream the answer. With `response_schema`, the text is one JSON object of that schema."""
         ...

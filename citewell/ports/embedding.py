@@ -1,4 +1,4 @@
-"""Texts and pictures as vectors, and the order of texts by a model: `Embedder`, what some can do besides, and `Reranker`."""
+"""`Embedder`, its optional capabilities, and `Reranker`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TextKind: TypeAlias = Literal["document", "query"]
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Which vectors these are. Two embedders with equal fingerprints may share an index and a cache."""
+    """Identifies a vector space. Embedders with equal fingerprints may share an index and a cache."""
 
     provider: str
     model: str
@@ -34,7 +34,7 @@ class Fingerprint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CallLimits:
-    """The most that one call to a provider may hold."""
+    """The limits of one call to a provider."""
 
     texts: int
     tokens: int
@@ -63,7 +63,7 @@ class Embedder(Protocol):
 
     @property
     def max_tokens(self) -> int:
-        """The number of tokens read of each text, special tokens included; text beyond is not embedded."""
+        """How many tokens of each text are embedded, including special tokens. Text beyond that is ignored."""
         ...
 
     @property
@@ -78,7 +78,7 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class RemoteEmbedder(Embedder, Protocol):
-    """An embedder that is called over a network, with so much at once at most."""
+    """An embedder called over the network, with limits per call."""
 
     @property
     def limits(self) -> CallLimits:
@@ -92,7 +92,7 @@ class RemoteEmbedder(Embedder, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingPlan:
-    """What embedding texts would take: those that are not known yet, their tokens, and the calls that they fit into."""
+    """The work to embed texts: those not cached, their tokens, and the number of calls."""
 
     texts: int = 0
     tokens: int = 0
@@ -106,10 +106,10 @@ class EmbeddingPlan:
 
 @runtime_checkable
 class PlanningEmbedder(Embedder, Protocol):
-    """An embedder that can say beforehand what documents would take."""
+    """An embedder that can estimate its work in advance."""
 
     async def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
-        """What embedding these would take now; nothing is embedded."""
+        """Estimate the work without embedding anything."""
         ...
 
 
@@ -124,7 +124,7 @@ class TokenEmbedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Pictured:
-    """A picture with the words that belong to it, which may be none: one input of a multimodal embedder."""
+    """A picture and the words that belong to it, if any: one input of a multimodal embedder."""
 
     image: ImageInput
     text: str = ""
@@ -132,7 +132,7 @@ class Pictured:
 
 @runtime_checkable
 class MultimodalEmbedder(Embedder, Protocol):
-    """An embedder whose vectors of pictures and of texts can be compared, where it declares `MULTIMODAL`."""
+    """An embedder that, if it declares `MULTIMODAL`, embeds pictures and texts into one space."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
@@ -140,23 +140,23 @@ class MultimodalEmbedder(Embedder, Protocol):
         ...
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
-        """As `embed`, of documents that are pictures. `TextsRejected` when the provider takes some of them only."""
+        """Like `embed`, for pictures. Raises `TextsRejected` if the provider rejects some of them."""
         ...
 
 
 def multimodal(embedder: Embedder) -> MultimodalEmbedder | None:
-    """The embedder where it takes pictures; else None."""
+    """The embedder if it takes pictures, else None."""
     return cast(MultimodalEmbedder, embedder) if Capability.MULTIMODAL in capabilities_of(embedder) else None
 
 
 def capabilities_of(embedder: Embedder) -> frozenset[Capability]:
-    """What an embedder declares, if anything. Wrappers ask it of each other: an `isinstance` of a protocol would take long."""
+    """The capabilities an embedder declares, if any. Avoids `isinstance` on a protocol, which is slow."""
     return getattr(embedder, "capabilities", frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """A document's place after reranking: its index in the input, and its relevance (higher is better)."""
+    """A reranked document: its index in the input, and its relevance (higher is better)."""
 
     index: int
     score: float
@@ -168,9 +168,9 @@ class Reranker(Protocol):
 
     @property
     def model(self) -> str:
-        """The model's name, as the provider has it."""
+        """The provider's name for the model."""
         ...
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
-        """At most `top_k`, best first."""
+        """At most `top_k` documents, best first."""
         ...

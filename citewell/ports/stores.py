@@ -1,4 +1,4 @@
-"""Where vectors and bytes are kept: `VectorIndex` and `BlobStore`."""
+"""Storage for vectors and bytes: `VectorIndex` and `BlobStore`."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class VectorIndex(Protocol):
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """Written durably (`PERSISTENT`) when this returns; a point with a known id is replaced."""
+        """Write points; durable on return (`PERSISTENT`). A point with an existing id is replaced."""
         ...
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """At most `query.limit`, best first; only points that the filter admits.
+        """At most `query.limit` points that match the filter, best first.
 
         A lexical score weighs terms by their inverse document frequency in `query.filter.corpus` alone, or among all of the owner's points
         where there is none, so that nothing else affects it or leaks into it.
@@ -38,14 +38,14 @@ class VectorIndex(Protocol):
         ...
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
-        """Set these fields of the payload of every point that the filter admits, whole; vectors and other fields stay as they are.
+        """Replace these payload fields of every point that matches the filter. Vectors and other fields do not change.
 
-        Durable (`PERSISTENT`) when this returns. None and an empty list or object leave a field without a value.
+        Durable on return (`PERSISTENT`). None, an empty list or an empty object clears a field.
         """
         ...
 
     async def delete(self, filter: Filter) -> None:
-        """Remove every point that the filter admits."""
+        """Delete every point that matches the filter."""
         ...
 
     async def delete_ids(self, ids: Sequence[str]) -> None:

@@ -67,7 +67,7 @@ class ServerSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class WebhookSettings(SettingsGroup):
-    """Which addresses webhooks may have: with `private_addresses` also those of this machine and its networks, and without TLS."""
+    """Which URLs webhooks may have. `private_addresses` also allows this machine, its networks, and plain HTTP."""
 
     private_addresses: Annotated[bool, named("webhook_private_addresses")] = False
 
@@ -107,7 +107,7 @@ class ParserSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class AirtableSettings(SettingsGroup):
-    """What `citewell sync airtable` reads where neither its file nor its flags say otherwise. `frames` is where records' frames are."""
+    """Defaults for `citewell sync airtable`, below its file and flags. `frames` is the folder with the records' frames."""
 
     token: Annotated[SecretStr | None, named("airtable_pat", "AIRTABLE_PAT")] = None
     base_id: Annotated[str | None, named("airtable_base_id", "AIRTABLE_BASE_ID")] = None
@@ -118,7 +118,7 @@ class AirtableSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class StageSettings(SettingsGroup):
-    """The durable stages: who runs them, and when they are given up."""
+    """The durable stages: how many workers run them, and when they give up."""
 
     workers: Annotated[int, Field(ge=0, le=64), named("workers")] = 1
     max_attempts: Annotated[Count, named("max_attempts")] = 3
@@ -127,7 +127,7 @@ class StageSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class IndexSettings(SettingsGroup):
-    """Whether the index of a model or store that is newly configured is built by itself: where it costs nothing, always, or when asked."""
+    """Whether a newly configured model or store is indexed automatically: if free, always, or only on request."""
 
     build: Annotated[Literal["free", "always", "ask"], named("index_build")] = "free"
 
@@ -141,7 +141,7 @@ class SummarySettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ChunkingSettings(SettingsGroup):
-    """How text is cut where its project says nothing else; None stands for the strategy's own size."""
+    """How text is chunked unless its project overrides it. None means the strategy's default size."""
 
     strategy: Annotated[ChunkStrategy, named("chunk_strategy", "CHUNKING_STRATEGY")] = "sections"
     size: Annotated[int | None, Field(ge=16, le=100_000), named("chunk_size", "CHUNK_SIZE", "CHUNK_SIZE_TOKENS")] = None
@@ -162,7 +162,7 @@ class _Embedding(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltinEmbedding(_Embedding):
-    """The embedder that is part of Citewell; another `model` or number of `dimensions` is refused."""
+    """The embedder that ships with Citewell. It accepts no other `model` or `dimensions`."""
 
     is_local: ClassVar[bool] = True
 
@@ -171,7 +171,7 @@ class BuiltinEmbedding(_Embedding):
 
 @dataclass(frozen=True, kw_only=True)
 class FastembedEmbedding(_Embedding):
-    """A model of Hugging Face's hub on this machine: fetched into the data folder at the first start, or read from the folder `path`."""
+    """A Hugging Face model on this machine: downloaded to the data folder on first start, or read from the folder `path`."""
 
     is_local: ClassVar[bool] = True
 
@@ -182,7 +182,7 @@ class FastembedEmbedding(_Embedding):
 
 @dataclass(frozen=True, kw_only=True)
 class _RemoteEmbedding(_Embedding):
-    """An embedder that is called over a network. The limits per minute hold for all processes that share the database; 0 is no limit."""
+    """An embedder called over the network. Limits per minute apply to all processes that share the database; 0 means no limit."""
 
     is_local: ClassVar[bool] = False
 
@@ -193,7 +193,7 @@ class _RemoteEmbedding(_Embedding):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIEmbedding(_RemoteEmbedding):
-    """An embedding model of OpenAI, or of an endpoint that is compatible with it."""
+    """An embedding model from OpenAI, or from a compatible endpoint."""
 
     provider: Annotated[Literal["openai"], _EMBEDDING_PROVIDER] = "openai"
     api_key: OpenAIKeySetting = None
@@ -217,7 +217,7 @@ class PineconeEmbedding(_RemoteEmbedding):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreEmbedding(_RemoteEmbedding):
-    """A model that the vector store runs itself: it is given texts (integrated records of Pinecone)."""
+    """A model that the vector store runs itself, from texts (Pinecone's integrated records)."""
 
     provider: Annotated[Literal["store"], _EMBEDDING_PROVIDER] = "store"
     api_key: PineconeKeySetting = None
@@ -225,7 +225,7 @@ class StoreEmbedding(_RemoteEmbedding):
 
 @dataclass(frozen=True, kw_only=True)
 class RetrievalSettings(SettingsGroup):
-    """How a search is run; thresholds are cosines, shares are parts of 1."""
+    """How a search runs. Thresholds are cosines; shares are between 0 and 1."""
 
     top_k: Annotated[int, Field(ge=1, le=100), named("top_k", "TOP_K", "RETRIEVAL_TOP_K", "DEFAULT_TOP_K")] = 10
     candidates: Annotated[int, Field(ge=1, le=1_000), named("candidates", "RETRIEVAL_CANDIDATES")] = 100
@@ -252,7 +252,7 @@ class _Rerank(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class BuiltinRerank(_Rerank):
-    """The reranker that is part of Citewell."""
+    """The reranker that ships with Citewell."""
 
     is_local: ClassVar[bool] = True
 
@@ -261,7 +261,7 @@ class BuiltinRerank(_Rerank):
 
 @dataclass(frozen=True, kw_only=True)
 class _ModelRerank(_Rerank):
-    """A reranker with a choice of models; a search that has waited `seconds` for it goes on without it."""
+    """A reranker with a choice of models. A search continues without it after `seconds`."""
 
     model: Annotated[str | None, named("rerank_model", "RERANK_MODEL", "PINECONE_RERANK_MODEL")] = None
     seconds: Annotated[Seconds, named("rerank_seconds")] = 5.0

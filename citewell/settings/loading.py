@@ -130,9 +130,9 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
 
 
 def _unused(values: Mapping[str, object], given: Mapping[str, str]) -> list[str]:
-    """What was given and is a setting of providers that were not chosen; a sentence each."""
+    """Settings that belong to providers that were not chosen, one sentence each."""
     return [
-        f"{name} is not used, as {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
+        f"{name} has no effect, since {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
         for keyword, name in given.items()
         if (readers := _READERS.get(keyword)) and all(_provider(one, values) not in readers[one] for one in readers)
     ]
@@ -155,7 +155,7 @@ def _chosen(
     provider = _provider(names.keyword, values)
     if provider not in PROVIDERS[names.keyword]:
         name = _name_of(names.keyword, given)
-        raise ConfigurationError(f"There is no adapter for {provider!r} here. Choose another one in {name}.")
+        raise ConfigurationError(f"This version has no adapter for {provider!r}. Choose another one in {name}.")
     return kinds[PROVIDERS[names.keyword].index(provider)]
 
 
@@ -192,7 +192,7 @@ _PROBLEMS = {
 
 
 def _problem(given: Given, found: Any) -> str:
-    """What is wrong with one value, as a sentence. Values that may hold a secret are not shown."""
+    """What is wrong with one value, as a sentence. Never shows a value that may be a secret."""
     field = str(found["loc"][0])
     kind, context, value = found["type"], found.get("ctx", {}), given.values.get(field)
     if kind == "literal_error":

@@ -127,7 +127,7 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
         if kind not in given.values:
             given.values[kind], given.names[kind] = value, name
         elif value != given.values[kind] and name not in READ_WITH:
-            given.notes.append(f"{name} is not used, as {given.names[kind]} is set.")
+            given.notes.append(f"{name} has no effect, since {given.names[kind]} is set.")
 
 
 def _follow_embedder(given: Given) -> None:
@@ -151,7 +151,7 @@ def _drop_foreign(
         value = given.values.get(condition, defaults[condition])
         if value in wanted or not variables.get(name, "").strip():
             continue
-        given.notes.append(f"{name} is not used, as {_shown(given, condition, fields)} is {value!r}.")
+        given.notes.append(f"{name} has no effect, since {_shown(given, condition, fields)} is {value!r}.")
         kind = next(kind for kind, names in fields.items() if name in names)
         if given.names.get(kind) == name:
             del given.values[kind], given.names[kind]

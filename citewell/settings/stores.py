@@ -102,7 +102,7 @@ class QdrantStore(SettingsGroup):
 
     @property
     def address(self) -> str:
-        """The server's address; `ConfigurationError` where no setting says it."""
+        """The server's address. Raises `ConfigurationError` if none is set."""
         if self.url is not None:
             return self.url
         if self.host is not None:
@@ -115,7 +115,7 @@ class QdrantStore(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class RedisStore(SettingsGroup):
-    """A Redis with the query engine, which processes share. graph: how an owner's new index is searched by meaning."""
+    """Redis with the query engine, shared by processes. graph: the kind of vector index for new owners."""
 
     is_embedded: ClassVar[bool] = False
 
@@ -127,7 +127,7 @@ class RedisStore(SettingsGroup):
 
     @property
     def address(self) -> str:
-        """The server's address; `ConfigurationError` where no setting says it."""
+        """The server's address. Raises `ConfigurationError` if none is set."""
         if self.url is None:
             raise ConfigurationError(
                 f"{self.name_of('provider')} is 'redis', which needs a server: set {self.name_of('url')} to its address, such as "
@@ -138,7 +138,7 @@ class RedisStore(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class PineconeStore(SettingsGroup):
-    """Pinecone's serverless indexes, which processes share: one for each model, whose names begin with `index`."""
+    """Pinecone's serverless indexes, shared by processes: one per model, named with the prefix `index`."""
 
     is_embedded: ClassVar[bool] = False
 

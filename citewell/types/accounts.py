@@ -1,4 +1,4 @@
-"""People, what they may do, and where they are signed in."""
+"""People, their permissions, and their sessions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from citewell.types.names import composed_name
 
 
 class AccessScope(StrEnum):
-    """What a credential is good for: seeing, changing, asking questions, and managing keys, members and the server."""
+    """The scopes of a credential: reading, writing, asking questions, and managing keys, members and the server."""
 
     READ = "read"
     WRITE = "write"
@@ -27,7 +27,7 @@ ERASURE_CONFIRMATION = "erase everything"
 
 
 class Role(StrEnum):
-    """What somebody may do in a project: everything, all but managing it, or see and ask."""
+    """A member's role in a project: everything, everything except managing it, or reading and asking."""
 
     OWNER = "owner"
     EDITOR = "editor"
@@ -42,14 +42,14 @@ ROLE_SCOPES = {
 
 
 class PersonState(StrEnum):
-    """Whether somebody may use the server."""
+    """Whether a person may use the server."""
 
     ACTIVE = "active"
     SUSPENDED = "suspended"
 
 
 class SignInProblem(StrEnum):
-    """Why a sign-in with an identity provider did not succeed, as the page is told."""
+    """Why a sign-in with an identity provider failed; shown by the page."""
 
     EXPIRED = "expired"
     DECLINED = "declined"
@@ -67,9 +67,9 @@ class SignInProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """Somebody with an account. What belongs to them has `owner_id`; administrators manage the server's accounts.
+    """A person with an account. What belongs to them has `owner_id`; administrators manage the server's accounts.
 
-    issuer: of the provider that they sign in with, if they do.
+    issuer: of the identity provider they sign in with, if any
     """
 
     id: str
@@ -85,9 +85,9 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
-    """An account of a program, which has keys and no password. `owner_id` manages it; what belongs to it has `acts_as`.
+    """A program's account, with keys instead of a password. `owner_id` manages it; what belongs to it has `acts_as`.
 
-    projects: those of its manager that it may use.
+    projects: its manager's projects that it may use
     """
 
     id: str
@@ -101,7 +101,7 @@ class ServiceAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignedIn:
-    """A place where somebody is signed in: a family of refresh tokens, of which one is valid at a time."""
+    """A session: a family of refresh tokens, one of which is valid at a time."""
 
     id: str
     person_id: str
@@ -114,10 +114,11 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who sends a request, and what the credential is good for.
+    """Who sends a request, and the scopes of the credential.
 
-    project_ids: only these; None for all that the owner has. managed_by: the owner who manages the service account that asks, if one does.
-    expires_at: when a token or JWT ends, None where it does not; a person's session makes what is the person's, so it has none.
+    project_ids: limited to these projects; None for everything the owner has
+    managed_by:  the owner who manages the service account, if the caller is one
+    expires_at:  when the token or JWT expires; None if it does not. A session has none: what it creates belongs to the person
     """
 
     owner_id: str
@@ -144,7 +145,7 @@ class Principal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectMember:
-    """Somebody who may use a project of another owner. is_service: whether that is a service account."""
+    """A member of another owner's project. is_service: whether it is a service account."""
 
     project_id: str
     owner_id: str
@@ -156,7 +157,7 @@ class ProjectMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """Leave to make an account, and to use a project where one is named. email: the only address it is for; None for anybody who has it."""
+    """An invitation to create an account and, if it names a project, to use it. email: the only address it is for; None for anyone with the link."""
 
     id: str
     invited_by: str
@@ -169,7 +170,7 @@ class Invitation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedProject:
-    """A project of another owner that somebody may use, and as what. owner_name: None for an owner without an account."""
+    """Another owner's project that a person may use, and their role. owner_name: None for an owner without an account."""
 
     id: str
     name: str
@@ -180,9 +181,9 @@ class SharedProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Whose files a request is about, and which: those of some projects (their names by id), or all where `projects` is None.
+    """Whose files a request is about: those in some projects (their names by id), or all if `projects` is None.
 
-    sees_history: whether earlier versions of them are open to it; not where it is for some projects and may only read.
+    sees_history: whether it has access to earlier versions; not if it is limited to projects and may only read
     """
 
     owner_id: str
@@ -191,11 +192,11 @@ class Grant:
 
     @property
     def kept_to(self) -> tuple[str, ...] | None:
-        """The ids of the projects that it is kept to; None where it is good for all that the owner has."""
+        """The ids of the projects it is limited to; None for everything the owner has."""
         return None if self.projects is None else tuple(self.projects)
 
     def narrowed(self, asked: Sequence[str] | None) -> tuple[str, ...] | None:
-        """The projects that a request is about, of which it names some by id or name; `NotFound` for one that is not open to it, `UnnamedProject`."""
+        """The projects a request names, by id or name. Raises `NotFound` for one it has no access to, or `UnnamedProject`."""
         if asked is None:
             return self.kept_to
         for one in asked:
@@ -209,8 +210,8 @@ class Grant:
         return tuple(one for one in found if one is not None)
 
     def project(self, asked: str | None) -> str | None:
-        """As `narrowed`, for requests about one project; `InvalidInput` where they must say which."""
+        """Like `narrowed`, for requests about one project. Raises `InvalidInput` if the request must name it."""
         ids = self.narrowed(None if asked is None else [asked])
         if ids is None or len(ids) == 1:
             return ids and ids[0]
-        raise InvalidInput("Name the project: this token is good for several.")
+        raise InvalidInput("This token gives access to several projects. Name one.")

@@ -1,4 +1,4 @@
-"""Answers and the checked pointers they carry."""
+"""Answers and their checked citations."""
 
 from __future__ import annotations
 
@@ -24,10 +24,12 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """An immutable pointer from `[n]` in an answer to the spot it rests on.
+    """An immutable pointer from `[n]` in an answer to its exact source.
 
-    quote is the span of the chunk that supports the sentence; locator is narrowed to that span where rectangles are known;
-    score in 0..1 is the strength of the support; picture is the one that the passage describes.
+    quote:   the span of the chunk that supports the sentence
+    locator: where it is, narrowed to that span if its rectangles are known
+    score:   how strong the support is, 0..1
+    picture: the picture that the passage describes, if any
     """
 
     n: int
@@ -87,7 +89,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class AnswerPiece:
-    """A piece of an answer as its writer cites it: text, and the ids of the chunks that it is said to rest on."""
+    """A piece of an answer: its text, and the ids of the chunks it cites."""
 
     text: str
     chunk_ids: tuple[str, ...] = ()
@@ -118,15 +120,15 @@ class NoAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """An answer with `[n]` markers, its citations, and how it came about. A follow-up names its `thread_id`, if it has one.
+    """An answer with `[n]` markers, its citations, and how it was made. Pass its `thread_id` to ask a follow-up.
 
-    picture: of what was computed over many rows, as a Vega-Lite 5 specification with its data inline.
-    confidence: 0..1. Without a chat model, how probable it is that the passages found answer, or that a table question was read as it was
-                meant where several readings were weighed; of a chat model's answer, the share of its sentences whose citations all
-                hold. None where nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
-    no_answer:  why there is none, where it was looked for without a chat model
-    inferred_filters: what the question was read to say of the files to look in
-    notice:     what was done without, such as a reranker or an index that was down, or a chat model whose key is missing
+    picture:    a chart of an answer computed over many rows, as a Vega-Lite 5 specification with its data inline
+    confidence: 0..1. Without a chat model, the probability that the passages found hold the answer, or, if several readings of a table
+                question were weighed, that the chosen one was meant. With a chat model, the share of its sentences whose citations all
+                hold. None if nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
+    no_answer:  why no answer was found without a chat model
+    inferred_filters: the filters read from the question
+    notice:     what the answer had to do without, such as a reranker or index that was down, or a chat model without a key
     """
 
     text: str

@@ -1,4 +1,4 @@
-"""The audit log: who saw, changed or exported what, when, and what came of it."""
+"""The audit log: who saw, changed or exported what, when, and the outcome."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class AuditAction(StrEnum):
 
 
 class AuditActor(StrEnum):
-    """What kind of credential, if any, somebody acted with."""
+    """The kind of credential used, if any."""
 
     PERSON = "person"
     TOKEN = "token"  # noqa: S105 - no password
@@ -93,7 +93,7 @@ class AuditActor(StrEnum):
 
 
 class AuditOutcome(StrEnum):
-    """What came of it: done, refused (4xx), failed (5xx), or not known, because the server stopped in the middle."""
+    """The outcome: done, refused (4xx), failed (5xx), or interrupted because the server stopped."""
 
     DONE = "done"
     REFUSED = "refused"
@@ -103,11 +103,14 @@ class AuditOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditEntry:
-    """One line of the log. No texts, names or secrets: ids only.
+    """One log entry. It holds ids only: no texts, names or secrets.
 
-    owner_id: whose things it was about, None where that is nobody or not known; actor_id: the owner that acted;
-    credential_id: the session, token, link or trigger; subject: the id of what it was done to; network: where from,
-    shortened (IPv4 to /24, IPv6 to /48); at: seconds since 1970.
+    owner_id:      the owner it concerns; None if there is none or it is unknown
+    actor_id:      the owner who acted
+    credential_id: the session, token, link or trigger
+    subject:       the id of what was acted on
+    network:       where the request came from (IPv4 /24, IPv6 /48)
+    at:            seconds since 1970
     """
 
     at: float
@@ -127,7 +130,7 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditFilter:
-    """Which entries are wanted; None for any. Times in seconds since 1970, `until` exclusive."""
+    """A filter for entries; None means any. Times are in seconds since 1970; `until` is exclusive."""
 
     action: AuditAction | None = None
     outcome: AuditOutcome | None = None

@@ -1,4 +1,4 @@
-"""What is indexed: pieces of elements, small enough for the embedder, with the place of each."""
+"""Chunks: pieces of elements, small enough for the embedder, each with its location."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Piece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkDraft:
-    """A chunk before it has an identity: what a chunker returns.
+    """A chunk without an id, as a chunker returns it.
 
-    text:         what is shown and cited
-    context:      title and heading path, put before the text when it is embedded and indexed lexically; may be empty
+    text:         the text that is shown and cited
+    context:      title and heading path, prepended to the text for embedding and keyword search; may be empty
     token_count:  tokens of `embedded_text` as the embedder counts them, special tokens included
     """
 
@@ -100,7 +100,7 @@ class OriginalPicture:
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A chunk with what is known of its file, and of an image chunk the picture."""
+    """A chunk with its file's details and, for an image chunk, the picture."""
 
     chunk: Chunk
     filename: str

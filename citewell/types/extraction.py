@@ -66,9 +66,10 @@ class ExtractOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitCoverage:
-    """What was read of one page, sheet, slide, or (`unit="file"`) of a file without smaller units.
+    """What was read of one page, sheet or slide, or (`unit="file"`) of a file without smaller units.
 
-    ocr_share is the share (0..1) of `characters` that OCR read; `skipped` says what was left out and why.
+    ocr_share: the share of `characters` read by OCR, 0..1
+    skipped:   what was left out, and why
     """
 
     unit: str
@@ -87,7 +88,7 @@ class UnitCoverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """The coverage report. Totals are the sums of the units; `warnings` are about the file as a whole."""
+    """What was read of a file, unit by unit. Totals are sums over the units; `warnings` concern the whole file."""
 
     units: tuple[UnitCoverage, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What an owner may have and do, and how much of it is used."""
+"""An owner's limits, and their usage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Quota(StrEnum):
-    """What is limited for an owner: files, the bytes of all their versions, questions of a month, and US dollars of a month."""
+    """What can be limited per owner: files, bytes of all file versions, questions per month, and US dollars per month."""
 
     FILES = "files"
     BYTES = "bytes"
@@ -17,9 +17,9 @@ class Quota(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaStanding:
-    """How far one quota of an owner is used. limit: None for no limit; is_own: set for this owner, not the default of all.
+    """The usage of one quota. limit: None for no limit; is_own: set for this owner rather than the default.
 
-    resets_at: when its month ends, in seconds since 1970; None for what is not counted by month
+    resets_at: when the month ends, in seconds since 1970; None if it is not monthly
     """
 
     quota: Quota

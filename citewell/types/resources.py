@@ -1,4 +1,4 @@
-"""Files and their life cycle: states, versions, projects, and the job that moves a file from one state to the next."""
+"""Files and their life cycle: states, versions, projects, and the job that advances a file's state."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from citewell.types.search import Expression
 
 
 class Status(StrEnum):
-    """States of a resource, in order. EMBEDDING is found by its words, and its vectors follow. PARTIAL is readable and listed; `ErrorStage` says
-    what is missing. DESCRIBED: by a vision model.
+    """States of a resource, in order. EMBEDDING is searchable by keyword while its vectors follow. PARTIAL is readable and listed; `ErrorStage`
+    says what is missing. DESCRIBED means described by a vision model.
     """
 
     UPLOADED = "uploaded"
@@ -31,7 +31,7 @@ class Status(StrEnum):
 
 
 class ErrorStage(StrEnum):
-    """The step a resource stopped at. One that lacks only its description is searchable."""
+    """The step at which a resource stopped. If only its description is missing, it is searchable."""
 
     EXTRACTION = "extraction"
     INDEXING = "indexing"
@@ -39,7 +39,7 @@ class ErrorStage(StrEnum):
 
 
 class Searchable(StrEnum):
-    """By what the passages of a resource are found."""
+    """Whether a resource's passages are found by keyword, by meaning, or both."""
 
     WORDS = "words"
     FULL = "full"
@@ -92,7 +92,7 @@ _OPTIONS = ("multimodal", "extract_tables", "extract_images", "password")
 
 
 class UploadOutcome(StrEnum):
-    """What an upload did: a new file, or what was done for a known one."""
+    """What an upload did: stored a new file, or what it did for one already stored."""
 
     CREATED = "created"
     UNCHANGED = "unchanged"
@@ -131,11 +131,14 @@ class Reindex:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resource:
-    """An uploaded file, as the owner sees it. Times are seconds since 1970 UTC; durations milliseconds; sizes bytes.
+    """An uploaded file, as its owner sees it. Times are seconds since 1970 UTC, durations milliseconds, sizes bytes.
 
-    metadata is what people say of it, extraction_metadata what it says of itself; thread is the conversation that it came with.
-    vectors_done of vectors_total passages have their vectors. bytes_hash is the SHA-256 of the bytes; content_hash, by which the
-    resource is known, is another one for an item of a source and for a project's own copy.
+    metadata:            what people set
+    extraction_metadata: what the file says about itself
+    thread:              the conversation it was added in
+    vectors_done, vectors_total: how many of its passages have vectors, and how many will
+    bytes_hash:          the SHA-256 of the bytes
+    content_hash:        identifies the resource; differs from bytes_hash for an item of a source and for a project's own copy
     """
 
     id: str
@@ -177,7 +180,7 @@ class Resource:
 
     @property
     def semantic_progress(self) -> float:
-        """The share of its passages that are found by meaning, 0 to 1."""
+        """The share of its passages that have vectors, 0 to 1."""
         if self.searchable is not Searchable.WORDS:
             return 1.0 if self.searchable is Searchable.FULL else 0.0
         return self.vectors_done / self.vectors_total if self.vectors_total else 0.0
@@ -190,7 +193,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
-    """A named set of resources of an owner. `settings` may override the chunker (`{"chunking": {"strategy": …}}`)."""
+    """A named set of an owner's resources. `settings` may override the chunker (`{"chunking": {"strategy": …}}`)."""
 
     id: str
     owner_id: str
@@ -253,7 +256,7 @@ class ResourceSummary:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceFilter:
-    """Narrowing of a list; None means any. conditions are of the filter language, and all of them hold."""
+    """Filters for a list; None means any. A resource must match all `conditions` (filter language)."""
 
     project_ids: tuple[str, ...] | None = None
     status: str | None = None

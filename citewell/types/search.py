@@ -31,9 +31,9 @@ class SparseVector:
 
 
 class Operator(StrEnum):
-    """How a condition compares. On a field with several values, one that fits is enough.
+    """How a condition compares. A field with several values matches if any of them does.
 
-    `ne` and `not_in` admit what `eq` and `in` do not: also what lacks the field.
+    `ne` and `not_in` match everything that `eq` and `in` do not, including anything without the field.
     """
 
     EQ = "eq"
@@ -63,21 +63,21 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """Holds where every part holds, so also without parts."""
+    """Matches if every part does; always, without parts."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AnyOf:
-    """Holds where one part holds, so never without parts."""
+    """Matches if any part does; never, without parts."""
 
     parts: tuple[Expression, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """Holds where its part does not."""
+    """Matches if its part does not."""
 
     part: Expression
 
@@ -189,7 +189,7 @@ def scored(pairs: Iterable[tuple[str, float]]) -> list[ScoredId]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """The scores of a hit, each None where that leg did not see it."""
+    """The scores of a hit; None for a leg that did not find it."""
 
     dense: float | None = None
     lexical: float | None = None
@@ -204,7 +204,7 @@ class Scores:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A found chunk. `score` is what the list is ordered by; `picture` is the one that an image chunk describes."""
+    """A found chunk. The list is ordered by `score`; `picture` is the one that an image chunk describes."""
 
     chunk: Chunk
     filename: str
@@ -240,7 +240,7 @@ class Hit:
 
 
 class SelfQuery(StrEnum):
-    """Who reads filters from the words of a query: nobody, rules for the obvious cases, or the chat model."""
+    """What reads filters from a query: nothing, rules for the obvious cases, or the chat model."""
 
     OFF = "off"
     RULES = "rules"
@@ -248,7 +248,7 @@ class SelfQuery(StrEnum):
 
 
 class FirstSearch(StrEnum):
-    """Who decides that files are searched for a question, where a chat model with tools answers: the model, or nobody, as they always are."""
+    """Whether a chat model with tools decides to search the files for a question, or every question is searched."""
 
     MODEL = "model"
     ALWAYS = "always"
@@ -256,7 +256,7 @@ class FirstSearch(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankLimits:
-    """How many hits a reranker sees and keeps, and the least score it may give; None as configured."""
+    """How many hits a reranker sees and keeps, and the lowest score to keep. None means as configured."""
 
     candidates: int | None = None
     top_n: int | None = None
@@ -300,7 +300,7 @@ class SearchRequest:
 class Passage:
     """Consecutive chunks of one file as one text.
 
-    hits: those of its chunks that were found, best first; score is that of the best.
+    hits: its chunks that were found, best first; score is the best one's
     """
 
     text: str
@@ -340,10 +340,10 @@ class InferredFilter:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, the trace of how they were found, and (when neighbours were requested) the passages that contain them.
+    """Hits, best first, with a trace of how they were found and, if neighbours were requested, the passages that contain them.
 
-    inferred: the filters that were read from the query; semantic: the words that were searched for, the query unless filters
-    took some of them.
+    inferred: the filters read from the query
+    semantic: the words that were searched for: the query without the words of its filters
     """
 
     hits: tuple[Hit, ...]
@@ -354,7 +354,7 @@ class SearchResult:
 
     @property
     def notice(self) -> str | None:
-        """What readers must know of how the hits were found: that the embedder, the vector store or the reranker failed, or that what the query asks for was not there."""
+        """A warning about how the hits were found: the embedder, the vector store or the reranker failed, or an inferred filter matched nothing."""
         error = self.trace.details.get("rerank_error")
         failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
         unread = self.trace.details.get(EMBED_ERROR)

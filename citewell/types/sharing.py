@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAnswer:
-    """A link to one answer, as its owner sees it: never the secret itself."""
+    """A link to one answer, as its owner sees it; without the secret."""
 
     id: str
     thread_id: str
@@ -28,7 +28,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAnswer:
-    """All that a link shows: the answer, and the passages that it cites."""
+    """What a link shows: the answer, and the passages it cites."""
 
     text: str
     passages: tuple[ShownPassage, ...]
@@ -38,7 +38,7 @@ class ShownAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedAnswer:
-    """A link that was opened: whose it is, for the audit log, and what it shows."""
+    """An opened link: its owner, for the audit log, and what it shows."""
 
     owner_id: str
     share_id: str

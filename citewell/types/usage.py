@@ -1,4 +1,4 @@
-"""What was spent: the one form in which providers' work is counted, priced, recorded and shown."""
+"""Usage of providers, in the one form in which it is counted, priced, recorded and shown."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ UsageKind = Literal["chat", "embedding", "rerank", "vision"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """What one model was asked for.
+    """One model's usage.
 
-    kind:  `context_stuffing` is no expense, but what sending every file in scope whole would have taken instead
-    units: answers of a chat model, pictures described, texts embedded, or units of a reranker as providers bill them: one per query
-           and up to a hundred texts
-    cost:  in US dollars by the price table in the settings; None while unpriced, and for a model without a price
+    kind:  `context_stuffing` is not an expense, but what sending every file in scope whole would have used instead
+    units: answers by a chat model, pictures described, texts embedded, or reranker units as providers bill them: one per query and
+           up to a hundred texts
+    cost:  in US dollars, from the price table in the settings; None before pricing, and for a model without a price
     """
 
     kind: UsageKind | Literal["context_stuffing"]

@@ -1,4 +1,4 @@
-"""What Citewell tells other programs, and which of them tell it something."""
+"""Webhooks: events that Citewell sends to other programs; triggers: requests from them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from citewell.types.json import JsonObject
 
 
 class EventType(StrEnum):
-    """What may be told of."""
+    """The events that webhooks can receive."""
 
     RESOURCE_INDEXED = "resource.indexed"
     RESOURCE_FAILED = "resource.failed"
@@ -32,9 +32,9 @@ SUBSCRIBED = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingEvent:
-    """Something that happened. `key` names it among its owner's: what is told twice under one key is sent once.
+    """An event. `key` identifies it among its owner's events: two with one key are sent once.
 
-    about: the file or the message that the data are of, and with which they are deleted.
+    about: the file or message that the data describe; they are deleted with it
     """
 
     type: EventType
@@ -45,7 +45,7 @@ class OutgoingEvent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Webhook:
-    """An address that an owner wants told of events. Not `enabled`, it is told nothing; `problem` says why its server ended that."""
+    """An endpoint that receives an owner's events. Disabled endpoints receive none; `problem` says why the server disabled it."""
 
     id: str
     owner_id: str
@@ -58,7 +58,7 @@ class Webhook:
 
 
 class DeliveryState(StrEnum):
-    """Where a delivery is: on its way, taken by the receiver, or given up."""
+    """The state of a delivery: pending, accepted by the receiver, or given up."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -67,10 +67,12 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """One event for one webhook, sent under the same id until it is taken or given up.
+    """One event for one webhook, sent under the same id until it is accepted or given up.
 
-    attempts: how often it was sent since it was made or replayed; due: when it is sent next; status: what the receiver answered
-    last, None where it did not; problem: what was wrong the last time.
+    attempts: how often it was sent since it was created or replayed
+    due:      when it is sent next
+    status:   the receiver's last HTTP status; None if it did not respond
+    problem:  what went wrong the last time
     """
 
     id: str
@@ -86,7 +88,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DueDelivery:
-    """A leased delivery with all that is needed to send it. `secret` signs, `body` is exactly what is sent."""
+    """A leased delivery with everything needed to send it. `secret` signs it; `body` is the exact payload."""
 
     id: str
     webhook_id: str
@@ -100,14 +102,14 @@ class DueDelivery:
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """What a webhook's receiver answered: the HTTP status, and in how many seconds it wants to be asked again, where it says so."""
+    """A receiver's response: the HTTP status and, if given, after how many seconds to retry."""
 
     status: int
     retry_after: float | None = None
 
 
 class TriggerKind(StrEnum):
-    """What another program may have Citewell do: keep records, put metadata on a chunk's file, or answer a question."""
+    """What a trigger does: store records, set metadata on a chunk's file, or answer a question."""
 
     FETCH = "fetch"
     CHUNK = "chunk"
@@ -116,7 +118,7 @@ class TriggerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trigger:
-    """An address here that another program calls with a secret of its own; `project` is where its records go, and what it may ask about."""
+    """An endpoint that another program calls with its own secret. `project` receives its records and limits its questions."""
 
     id: str
     owner_id: str

@@ -84,7 +84,7 @@ async def test_a_folder_is_watched_through_failures_and_quietly(
     assert announced == [True, False, True, False]
     assert said.out.count('"added": 1') == 2
     assert said.out.count('"added"') == 2
-    assert "does not answer" in said.err
+    assert "is not responding" in said.err
 
 
 class _Stopped(Exception):

@@ -62,7 +62,7 @@ def test_no_other_field_name_is_ever_accepted(field: str) -> None:
 NUMBER = "The field 'page' is compared with a number."
 WHOLE = "The field 'page' is compared with a whole number."
 TEXT = "The field 'filename' is compared with a text of 1 to 4096 characters."
-LIST = "A list of values goes with `in` and `not_in`, a single value with every other operator."
+LIST = "`in` and `not_in` take a list of values; every other operator takes a single value."
 
 
 @pytest.mark.parametrize(

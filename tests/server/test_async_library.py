@@ -55,7 +55,7 @@ async def test_add_search_ask_delete(tmp_path: Path) -> None:
         await cw.delete(resource.id)
         assert await cw.search("spare key") == []
         assert [found async for found in cw.resources()] == []
-    with pytest.raises(InvalidInput, match="Open it first"):
+    with pytest.raises(InvalidInput, match="data folder is not open"):
         await cw.search("spare key")
     with Citewell(tmp_path / "data") as again:
         assert again.add_texts([_KEY_TEXT]).added == 1

@@ -206,7 +206,7 @@ def test_a_file_is_found_by_its_caption(held: Path, tmp_path: Path) -> None:
 
 
 def test_reindex_says_how_many_files_it_did(folder: Path, held: Path) -> None:
-    assert "2 files indexed again" in _citewell("reindex", "--all", "--data", folder)
+    assert "2 files reindexed" in _citewell("reindex", "--all", "--data", folder)
     done = _json("reindex", "--project", "My files", "--read-again", "--data", held)
     assert (done["state"], done["failed"]) == ("finished", 0)
     assert done["total"] >= 2

@@ -95,7 +95,7 @@ def test_quotas_are_set_on_the_server_while_it_runs(tmp_path: Path, capsys: pyte
         assert printed["files"] == (2, None), "its defaults are those of its own environment"
         assert printed["spend"] == (0, 2.5)
     for wrong in ("-1", "1.5", "much", "9" * 16, ""):
-        with pytest.raises(InvalidInput, match="no limit of files"):
+        with pytest.raises(InvalidInput, match="not a valid limit for files"):
             quotas.set_quotas("local", files=wrong, data=data)
     with pytest.raises(InvalidInput, match="Name a quota"):
         quotas.set_quotas("local", data=data)

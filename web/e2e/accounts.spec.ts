@@ -111,7 +111,7 @@ test("one signs in with a password, stays signed in, and signs out everywhere", 
   const page = await visitor(browser);
   expect(await serious(page)).toEqual([]);
   await signIn(page, "ada@example.org", "not the password at all");
-  await expect(page.getByRole("alert")).toContainText("is wrong");
+  await expect(page.getByRole("alert")).toContainText("Incorrect");
   await signIn(page, "ada@example.org");
   await expect(question(page)).toBeVisible();
   expect(await page.evaluate(() => document.cookie)).toBe("");
@@ -195,7 +195,7 @@ test("a key for some things is shown once, listed with how it begins, and revoke
   await tokens.getByRole("button", { name: "Create token" }).click();
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("search box");
-  for (const scope of ["Writing", "Administration"]) await dialog.getByLabel(new RegExp(scope)).uncheck();
+  for (const scope of ["Write", "Admin"]) await dialog.getByLabel(new RegExp(scope)).uncheck();
   await dialog.getByRole("button", { name: "Create token" }).click();
   const secret = await dialog.getByRole("textbox", { name: "Token", exact: true }).inputValue();
   await dialog.getByRole("button", { name: "Close" }).last().click();
@@ -222,14 +222,14 @@ test("a service account has keys and projects, and is suspended and deleted", as
   const dialog = page.getByRole("dialog");
   await dialog.getByLabel("Name").fill("night run");
   await dialog.getByRole("button", { name: "Create service account" }).click();
-  await expect(card).toContainText("In no project");
+  await expect(card).toContainText("Not in any project");
   await card.getByLabel("Add night run to a project").selectOption({ label: "My files" });
   await expect(card).toContainText("My files (Viewer)");
   await expect(page.getByRole("region", { name: "Members" }).getByLabel("Role of night run")).toHaveValue("viewer");
 
   await card.getByRole("button", { name: "New key for night run" }).click();
   await dialog.getByLabel("Name").fill("cron");
-  await expect(dialog.getByLabel(/^Writing/)).not.toBeChecked();
+  await expect(dialog.getByLabel(/^Write/)).not.toBeChecked();
   await dialog.getByRole("button", { name: "New key" }).click();
   const shown = async (label: string): Promise<string> => {
     const secret = await dialog.getByRole("textbox", { name: label, exact: true }).inputValue();
@@ -255,9 +255,9 @@ test("a service account has keys and projects, and is suspended and deleted", as
   await expect(guest.getByRole("button", { name: "Sign in", exact: true })).toBeVisible();
 
   await card.getByRole("button", { name: "Suspend night run" }).click();
-  await expect(card).toContainText("its keys are refused");
+  await expect(card).toContainText("its keys do not work");
   await expect(async () => expect(await status(second)).toBe(401)).toPass();
-  await card.getByRole("button", { name: "Let night run in again" }).click();
+  await card.getByRole("button", { name: "Reinstate night run" }).click();
   await expect(async () => expect(await status(second)).toBe(200)).toPass();
   await card.getByRole("button", { name: "Delete night run" }).click();
   await dialog.getByRole("button", { name: "Delete" }).click();
@@ -270,7 +270,7 @@ test("a forgotten password is replaced with the link that comes by e-mail", asyn
   await page.getByRole("button", { name: "Forgot your password?" }).click();
   await page.getByLabel("E-mail address").fill("ada@example.org");
   const link = line(mail);
-  await page.getByRole("button", { name: "Send the link" }).click();
+  await page.getByRole("button", { name: "Send link" }).click();
   await expect(page.getByRole("status")).toContainText("If somebody has an account with ada@example.org");
 
   await page.goto("about:blank");
@@ -283,7 +283,7 @@ test("a forgotten password is replaced with the link that comes by e-mail", asyn
   await page.getByRole("button", { name: "Set a new password" }).click();
   await expect(page.getByRole("status")).toContainText("Sign in with it");
   await signIn(page, "ada@example.org");
-  await expect(page.getByRole("alert")).toContainText("is wrong");
+  await expect(page.getByRole("alert")).toContainText("Incorrect");
   await signIn(page, "ada@example.org", fresh);
   await expect(question(page)).toBeVisible();
 });

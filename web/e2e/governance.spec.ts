@@ -47,7 +47,7 @@ test("the audit log shows what was done, to whom it concerns", async ({ browser 
   await expect(log.getByRole("cell", { name: "Sign-in", exact: true })).toHaveCount(1);
   await expect(log.getByRole("cell", { name: "Account created", exact: true })).toHaveCount(1);
   await expect(log.getByRole("cell", { name: /^ben/ })).toHaveCount(0);
-  await log.getByLabel("Everybody’s").check();
+  await log.getByLabel("Everyone’s").check();
   await expect(log.getByRole("cell", { name: /^ben/ })).toHaveCount(1);
   await log.getByLabel("Show").selectOption("Account created");
   await expect(log.getByRole("cell", { name: "Sign-in", exact: true })).toHaveCount(0);
@@ -102,8 +102,8 @@ test("an administrator limits somebody, suspends them, and lets them in again", 
     await expect(ben.getByRole("button", { name: "Sign in", exact: true })).toBeVisible({ timeout: 1_000 });
   }).toPass();
   await signIn(ben, "ben");
-  await expect(ben.getByRole("alert")).toContainText("is wrong");
-  await row.getByRole("button", { name: "Let ben in again" }).click();
+  await expect(ben.getByRole("alert")).toContainText("Incorrect");
+  await row.getByRole("button", { name: "Reinstate ben" }).click();
   await expect(row).not.toContainText("suspended");
   await signIn(ben, "ben");
   await expect(question(ben)).toBeVisible();
@@ -123,7 +123,7 @@ test("somebody shares an answer, changes the password, takes everything along, a
   const reply = await ask(carl, "How many limes does the recipe of the harbour inn need?");
   await reply.getByRole("button", { name: "Share answer" }).click();
   const dialog = carl.getByRole("dialog");
-  await dialog.getByLabel("Works for").selectOption("1");
+  await dialog.getByLabel("Expires after").selectOption("1");
   await dialog.getByRole("button", { name: "Create link" }).click();
   const links = [await dialog.getByLabel("Link to the answer").inputValue()];
   await dialog.getByRole("button", { name: "Close" }).last().click();
@@ -139,10 +139,10 @@ test("somebody shares an answer, changes the password, takes everything along, a
   await expect(shares.getByRole("listitem")).toHaveCount(2);
   await expect(shares.getByRole("listitem").first()).toContainText("How many limes");
   await shares
-    .getByRole("button", { name: /^End the link/ })
+    .getByRole("button", { name: /^Revoke the link/ })
     .first()
     .click();
-  await dialog.getByRole("button", { name: "End link" }).click();
+  await dialog.getByRole("button", { name: "Revoke link" }).click();
   await expect(shares.getByRole("listitem")).toHaveCount(1);
   expect((await Promise.all(links.map(status))).sort()).toEqual([200, 404]);
 
@@ -168,11 +168,11 @@ test("somebody shares an answer, changes the password, takes everything along, a
   await expect(dialog.getByRole("button", { name: "Erase everything" })).toBeDisabled();
   await dialog.getByRole("textbox").fill("erase everything");
   await dialog.getByRole("button", { name: "Erase everything" }).click();
-  await expect(dialog).toContainText("nothing was found");
+  await expect(dialog).toContainText("found nothing");
   await expect(dialog.getByRole("row").nth(2)).toBeVisible();
   expect(await serious(carl)).toEqual([]);
   await dialog.getByRole("button", { name: "Close" }).last().click();
   await signIn(carl, "carl", fresh);
-  await expect(carl.getByRole("alert")).toContainText("is wrong");
+  await expect(carl.getByRole("alert")).toContainText("Incorrect");
   expect(await Promise.all(links.map(status))).toEqual([404, 404]);
 });

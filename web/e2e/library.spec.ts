@@ -108,7 +108,7 @@ test("a file that failed says what is still usable and what to do, and a new ver
   await ready(server);
   await page.goto(`${server.address}/library/${id}`);
   await expect(page.getByText("What still works")).toBeVisible();
-  await expect(page.getByText("The original is kept and can be downloaded.")).toBeVisible();
+  await expect(page.getByText("You can download the original.")).toBeVisible();
   await expect(page.getByText("What to do")).toBeVisible();
   await page
     .getByLabel("Upload a new version")

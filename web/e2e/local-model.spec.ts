@@ -25,7 +25,7 @@ test("a model of this machine is offered, writes the next answer after one click
 
     await page.goto(server.link);
     const offer = page.locator(".notice", {
-      hasText: `${local.name} with ${local.model} answers on this machine.`,
+      hasText: `${local.name} is running ${local.model} on this machine.`,
     });
     await expect(offer).toBeVisible();
     expect(await serious(page)).toEqual([]);

@@ -44,5 +44,5 @@ test("a damaged PDF is not taken for a server that is away", async ({ home: page
   await page.goto(`${server.address}/library/${id}`);
   await page.getByRole("button", { name: "Open the source" }).click();
   const source = page.getByRole("complementary", { name: "Source" });
-  await expect(source).toContainText("No preview is available for this file.");
+  await expect(source).toContainText("There is no preview of this file.");
 });

@@ -40,13 +40,13 @@ test("what was searched for is there again after a reload, and on the way back",
 test("kinds and filters narrow what is found", async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
   await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("loans");
-  await page.getByRole("group", { name: "Types of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.getByRole("group", { name: "Passage types" }).getByRole("button", { name: "Rows" }).click();
   await page.keyboard.press("Tab");
   await page.getByRole("button", { name: "Search", exact: true }).click();
   const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first().locator(".tag")).toHaveText("Row");
   expect(new Set(await hits.locator(".tag").allTextContents())).toEqual(new Set(["Row"]));
-  await page.getByRole("group", { name: "Types of passage" }).getByRole("button", { name: "Rows" }).click();
+  await page.getByRole("group", { name: "Passage types" }).getByRole("button", { name: "Rows" }).click();
   await page.getByRole("button", { name: "Options", exact: true }).click();
   await page.getByRole("button", { name: "Add filter" }).click();
   await page.getByRole("textbox", { name: "Value" }).fill("Loan Policy.pdf");

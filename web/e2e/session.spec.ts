@@ -17,7 +17,7 @@ test("without the link one signs in with a token, and out again", async ({ page,
   const token = page.getByLabel("Token");
   await token.fill("cw_wrong");
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert")).toContainText("not valid");
+  await expect(page.getByRole("alert")).toContainText("does not accept");
   await token.fill(server.token);
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(question(page)).toBeVisible();

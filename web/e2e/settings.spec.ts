@@ -77,10 +77,10 @@ test("a model that cannot be used is refused with the reason, and the present in
   server,
 }) => {
   await page.goto(`${server.address}/settings`);
-  await page.getByRole("button", { name: "Build another" }).click();
+  await page.getByRole("button", { name: "Build another index" }).click();
   const dialog = page.getByRole("dialog", { name: "Build an index" });
   await dialog.getByLabel("Provider").selectOption("voyage");
-  await dialog.getByRole("button", { name: "Build another" }).click();
+  await dialog.getByRole("button", { name: "Build another index" }).click();
   await expect(dialog.getByRole("alert")).toContainText("there is no key");
   await dialog.getByRole("button", { name: "Cancel" }).click();
   await expect(page.locator(".index")).toHaveCount(1);

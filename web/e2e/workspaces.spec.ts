@@ -121,7 +121,7 @@ test("an editor asks in a shared project, opens the citation, and adds a file to
   await expect(files(ben)).not.toContainText("safe.md");
   await ben.getByRole("button", { name: "Add files" }).click();
   const dialog = ben.getByRole("dialog");
-  await expect(dialog).toContainText("The files will be added to “Kitchen”, which Ada shares with you.");
+  await expect(dialog).toContainText("Files go to “Kitchen”, shared by Ada.");
   const hours = { name: "hours.md", mimeType: "text/markdown", buffer: Buffer.from(NOTE) };
   await dialog.getByLabel("Choose files").setInputFiles(hours);
   await dialog.getByText("Options").click();
@@ -178,7 +178,7 @@ test("the workspace survives a reload and comes with a link, and signing out for
   const third = await signedIn(browser, "ben@example.org");
   await enter(third, "Kitchen");
   await third.goto(`${server.address}/settings`);
-  await expect(third.getByText("Settings are about your own files and account, not about “Kitchen”.")).toBeVisible();
+  await expect(third.getByText("Settings apply to your own files and account, not to “Kitchen”.")).toBeVisible();
   await expect(third.getByRole("region", { name: "Members" }).getByLabel("Project")).not.toContainText("Kitchen");
   await third.getByRole("button", { name: "Sign out", exact: true }).click();
   await signIn(third, "ben@example.org");
@@ -236,13 +236,13 @@ test("who is removed is back in their own files, and is told so", async () => {
   await ben.getByRole("link", { name: "Search" }).click();
   await ben.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("limes of the harbour inn");
   await ben.keyboard.press("Enter");
-  await expect(ben.getByText("“Kitchen” is no longer shared with you. You are back in your files.")).toBeVisible();
+  await expect(ben.getByText("“Kitchen” is no longer shared with you. You are back in your own files.")).toBeVisible();
   await expect(label(ben)).toHaveCount(0);
   expect(await serious(ben)).toEqual([]);
   await ben.getByRole("link", { name: "Library" }).click();
   await expect(ben.getByRole("heading", { name: "No files yet" })).toBeVisible();
   await ben.getByRole("region", { name: "Chats" }).getByRole("link", { name: QUESTION }).click();
-  await expect(ben.getByText("The project of this chat was deleted, or is no longer shared with you.")).toBeVisible();
+  await expect(ben.getByText("This chat's project was deleted, or is no longer shared with you.")).toBeVisible();
   await ben.reload();
   await expect(switcher(ben)).toHaveAccessibleName("Working in: Your files");
 });

@@ -176,7 +176,7 @@ for (const [size, viewport] of Object.entries(SIZES)) {
       await dialog("People", /^Quotas of Ben/, "dialog-quotas");
       await dialog("People", /^Suspend Ben/, "dialog-suspend");
       await dialog("Tokens", "Create token", "dialog-token");
-      await dialog("Shared answers", /^End the link/, "dialog-end");
+      await dialog("Shared answers", /^Revoke the link/, "dialog-end");
       await dialog("Your data", "Erase everything", "dialog-erase");
       await page.context().close();
     });

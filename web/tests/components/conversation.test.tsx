@@ -110,7 +110,7 @@ describe("a conversation", () => {
     const { user } = show(<Chat />);
     const group = await screen.findByRole("group", { name: "Filters from the query" });
     expect(within(group).getAllByRole("button")).toHaveLength(1);
-    expect(group.textContent).toContain("tag: 7 (nothing found)");
+    expect(group.textContent).toContain("tag: 7 (no matches)");
     await user.click(within(group).getByRole("button", { name: "Answer again without page: 7" }));
     await waitFor(() => expect(reply().textContent).toContain("Sixty days."));
     expect(server.takenBack).toContain(asked.id);

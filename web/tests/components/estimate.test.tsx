@@ -59,7 +59,7 @@ test("says tokens, calls, minutes and price of the chosen files, and asks again 
   act(() => openUploadDialog(files("a.txt")));
   await waitFor(() => expect(note().textContent).toContain("$0.02–$0.05"));
   expect(note().textContent).toContain("1–2 min");
-  expect(note().textContent).toContain("Embeddings by voyage-4: 12k–25k tokens, calls: 1–3.");
+  expect(note().textContent).toContain("Embeddings by voyage-4: 12k–25k tokens, 1–3 calls.");
   expect(asked).toEqual([{ files: [{ filename: "a.txt", media_type: "text/plain", size: 5 }], multimodal: false }]);
   await user.click(within(dialog()).getByText("Options"));
   await user.click(within(dialog()).getByRole("switch", { name: /Describe images/ }));
@@ -83,7 +83,7 @@ test("names a model without a price", async () => {
   answer = () => ({ ...COSTS, parts: [{ ...PART, dollars: null }], dollars: null });
   show(<UploadDialog />);
   act(() => openUploadDialog(files("a.txt")));
-  await waitFor(() => expect(note().textContent).toContain("CITEWELL_PRICES has no price of voyage-4."));
+  await waitFor(() => expect(note().textContent).toContain("CITEWELL_PRICES has no price for voyage-4."));
 });
 
 test("says nothing where nothing costs", async () => {

@@ -48,7 +48,7 @@ const click = async (user: ReturnType<typeof show>["user"], name: string): Promi
 describe("a model of this machine", () => {
   test("is offered on the first screen by name, and used after one click", async () => {
     const { user } = show(<LocalModelOffer />);
-    await screen.findByText("Ollama with llama3.2 answers on this machine.");
+    await screen.findByText("Ollama is running llama3.2 on this machine.");
     expect(used).toEqual([]);
     await click(user, "Use it");
     await screen.findByText("Ollama with llama3.2 writes the answers.");
@@ -58,7 +58,7 @@ describe("a model of this machine", () => {
 
   test("can be another one of those that the server has", async () => {
     const { user } = show(<LocalModelOffer />);
-    await user.selectOptions(await screen.findByRole("combobox", { name: "Model of Ollama" }), "qwen3");
+    await user.selectOptions(await screen.findByRole("combobox", { name: "Ollama model" }), "qwen3");
     await click(user, "Use it");
     await waitFor(() => expect(used).toEqual([{ server: "Ollama", model: "qwen3" }]));
   });
@@ -67,7 +67,7 @@ describe("a model of this machine", () => {
     isSlow = true;
     const { user } = show(<LocalModelOffer />);
     await click(user, "Use it");
-    expect((await screen.findByRole("status")).textContent).toContain("Checking that it answers");
+    expect((await screen.findByRole("status")).textContent).toContain("Checking the model");
     expect(screen.getByRole("button", { name: "Use it" })).toHaveProperty("disabled", true);
   });
 
@@ -113,7 +113,7 @@ describe("a model of this machine", () => {
   test("that was silent at the start is said to be, and can be chosen again", async () => {
     overview = { state: "silent", reason: "", chosen: { server: "Ollama", model: "llama3.2" }, servers: [OLLAMA] };
     const { user } = show(<LocalModelCard />);
-    await screen.findByText(/did not answer when Citewell started/);
+    await screen.findByText(/did not respond when Citewell started/);
     await click(user, "Use it");
     await screen.findByText("Ollama with llama3.2 writes the answers.");
   });

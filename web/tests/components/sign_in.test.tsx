@@ -82,7 +82,7 @@ describe("signing in", () => {
     await user.type(screen.getByLabelText("E-mail address"), "ada@example.org");
     await user.type(screen.getByLabelText("Password"), "words of mine");
     await user.click(screen.getByRole("button", { name: "Sign in" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("is wrong");
+    expect((await screen.findByRole("alert")).textContent).toContain("Incorrect");
     answers["POST /session/password"] = () => Response.json(ENTERED);
     await user.click(screen.getByRole("button", { name: "Sign in" }));
     await waitFor(() => expect(onSignedIn).toHaveBeenCalledWith(expect.objectContaining({ owner: "o" }), false));
@@ -108,7 +108,7 @@ describe("signing in", () => {
     const { user } = show(
       <SignIn session={NOBODY} invitation="secret" problem="domain" onSignedIn={() => undefined} />,
     );
-    expect(screen.getByRole("alert").textContent).toContain("of this domain");
+    expect(screen.getByRole("alert").textContent).toContain("from this domain");
     await user.click(screen.getByRole("button", { name: "Continue with Example ID" }));
     expect((await screen.findByText("Out of order.")).textContent).toBe("Out of order.");
     expect(asked.at(-1)?.body).toMatchObject({ invitation: "secret" });
@@ -127,8 +127,8 @@ describe("a forgotten password", () => {
     await user.click(screen.getByRole("button", { name: "Forgot your password?" }));
     expect(screen.queryByLabelText("Password")).toBeNull();
     await user.type(screen.getByLabelText("E-mail address"), "ada@example.org");
-    await user.click(screen.getByRole("button", { name: "Send the link" }));
-    expect((await screen.findByRole("status")).textContent).toContain("If somebody has an account");
+    await user.click(screen.getByRole("button", { name: "Send link" }));
+    expect((await screen.findByRole("status")).textContent).toContain("If there is an account");
     expect(asked).toEqual([{ path: "POST /account/password-reset", body: { email: "ada@example.org" } }]);
     expect(screen.getByLabelText("Password")).toBeTruthy();
   });

@@ -159,7 +159,7 @@ describe("the upload tray", () => {
     put(upload({ name: "a.txt", status: "uploaded", known: "reread" }));
     expect(within(tray()).getByText(/Reading it again with these options/)).toBeTruthy();
     put(upload({ name: "a.txt", status: "extracted", known: "reindexed" }));
-    expect(within(tray()).getByText(/Indexing it again with these options/)).toBeTruthy();
+    expect(within(tray()).getByText(/Reindexing it with these options/)).toBeTruthy();
   });
 
   test("a cancelled upload leaves the tray", async () => {

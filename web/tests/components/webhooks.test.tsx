@@ -51,7 +51,7 @@ describe("webhooks in the settings", () => {
     hooks = [];
     const { user } = show(<WebhooksCard />);
     await user.click(await screen.findByRole("button", { name: "Add webhook" }));
-    await user.type(await screen.findByLabelText("Address"), "https://new.example/in");
+    await user.type(await screen.findByLabelText("URL"), "https://new.example/in");
     await user.keyboard("{Enter}");
     expect((await screen.findByLabelText<HTMLInputElement>("Signing secret")).value).toBe("whsec_shown_once");
     await user.keyboard("{Escape}");
@@ -62,8 +62,8 @@ describe("webhooks in the settings", () => {
   test("what was given up is said and sent again", async () => {
     dead = 2;
     const { user } = show(<WebhooksCard />);
-    await screen.findByText("2 events were not taken within a day.");
-    await user.click(screen.getByRole("button", { name: "Send again" }));
+    await screen.findByText("2 events were not delivered within a day.");
+    await user.click(screen.getByRole("button", { name: "Resend" }));
     await waitFor(() => expect(asked).toContain("POST /webhooks/w1/replay"));
   });
 

@@ -144,7 +144,7 @@ describe("the upload dialog", () => {
     await switcher();
     act(() => openUploadDialog());
     const dialog = screen.getByRole("dialog", { name: "Add files" });
-    expect(dialog.textContent).toContain("The files will be added to “Kitchen”, which Ada shares with you.");
+    expect(dialog.textContent).toContain("Files go to “Kitchen”, shared by Ada.");
     expect(within(dialog).queryByLabelText("Project")).toBeNull();
     act(() => chooseWorkspace(null));
     act(() => openUploadDialog([new File(["1"], "a.txt")]));
@@ -157,7 +157,7 @@ describe("the upload dialog", () => {
     act(() => openUploadDialog());
     const dialog = screen.getByRole("dialog", { name: "Add files" });
     expect(within(dialog).getByLabelText("Project")).toBeTruthy();
-    expect(dialog.textContent).not.toContain("will be added to");
+    expect(dialog.textContent).not.toContain("Files go to");
   });
 });
 
