@@ -20,8 +20,8 @@ from pathlib import Path
 
 import numpy as np
 
-from citewell.points import index_point
 from citewell.ports import FloatMatrix
+from citewell.ports.points import index_point
 from citewell.text.sparse import sparse_document
 from citewell.types import Chunk, ChunkType, FileFacts, Locator, Point, SparseVector
 

@@ -30,7 +30,7 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.embedder.wrappers import text_key
 from citewell.settings import load_settings
 from citewell.storage.database import Database
-from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.vectors.embeddings import EmbeddingCacheRepository
 
 ROOT = Path(__file__).resolve().parent.parent
 EMBEDDED = 10_000

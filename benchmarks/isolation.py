@@ -42,9 +42,9 @@ import stores
 
 from citewell.composition import Services, open_services
 from citewell.errors import CitewellError
-from citewell.filters import lowered, parse_filters
-from citewell.points import OWNER
+from citewell.filters.language import lowered, parse_filters
 from citewell.ports import EmbedderWrapper, FloatMatrix, TextKind, VectorIndex
+from citewell.ports.points import OWNER
 from citewell.retrieve.legs import Legs
 from citewell.retrieve.options import RetrievalOptions
 from citewell.settings import load_settings

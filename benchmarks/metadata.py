@@ -28,8 +28,8 @@ import report
 
 from citewell import AsyncCitewell
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
-from citewell.filters import lowered, parse_filters
-from citewell.points import index_point
+from citewell.filters.language import lowered, parse_filters
+from citewell.ports.points import index_point
 from citewell.types import Chunk, ChunkType, FileFacts, Filter, Locator, VectorQuery
 
 Values = Mapping[str, Any]

@@ -21,8 +21,8 @@ from retrieval import OWNER, CachedEmbedder, chunks_of
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
-from citewell.points import index_point
 from citewell.ports import FloatMatrix
+from citewell.ports.points import index_point
 from citewell.retrieve.evaluate import Judgements, evaluate, read_corpus, read_judgements
 from citewell.retrieve.fusion import ordered
 from citewell.retrieve.joining import Joining

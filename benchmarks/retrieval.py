@@ -24,8 +24,8 @@ from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.reranker.builtin import LateInteractionReranker
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig
-from citewell.points import index_point
 from citewell.ports import Embedder, FloatMatrix, TextKind
+from citewell.ports.points import index_point
 from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, Ranker, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
 from citewell.types import (

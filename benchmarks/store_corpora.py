@@ -46,12 +46,12 @@ from citewell.adapters.index.qdrant import QdrantIndex  # noqa: E402
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex  # noqa: E402
 from citewell.adapters.index.redis import RedisIndex, connect  # noqa: E402
 from citewell.indexes.ledgered import LedgeredIndex  # noqa: E402
-from citewell.points import index_point, metadata_path  # noqa: E402
 from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, VectorIndex  # noqa: E402
+from citewell.ports.points import index_point, metadata_path  # noqa: E402
 from citewell.retrieve.retriever import RetrievalOptions, Retriever  # noqa: E402
 from citewell.settings import PineconeStore, load_settings  # noqa: E402
 from citewell.storage.database import Database  # noqa: E402
-from citewell.storage.point_ledger import PointLedger  # noqa: E402
+from citewell.storage.vectors.point_ledger import PointLedger  # noqa: E402
 from citewell.testing.embedder import HashEmbedder  # noqa: E402
 from citewell.types import (  # noqa: E402
     AllOf,

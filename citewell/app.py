@@ -11,8 +11,8 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from citewell.composition import open_services
+from citewell.composition.examination import examine_configuration
 from citewell.errors import ConfigurationError
-from citewell.examination import examine_configuration
 from citewell.features.audit.recorder import AuditRecorder
 from citewell.features.bodies import BodyGuard
 from citewell.features.head_requests import HeadRequests
@@ -20,9 +20,9 @@ from citewell.features.heads import HeadGuard
 from citewell.features.health.observer import Observer
 from citewell.features.http import install_error_handlers
 from citewell.features.mcp.endpoints import McpEndpoint
+from citewell.features.routers import Application, RoutersOnDemand
 from citewell.features.web.headers import SecurityHeaders
 from citewell.ingest.parsers import ParserPool
-from citewell.routers import Application, RoutersOnDemand
 from citewell.settings import Settings
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from urllib.parse import quote, urlencode, urlsplit
 
 from citewell.errors import CitewellError, DataFolderBusy, from_code
-from citewell.folder import DataFolder
-from citewell.late_models import models_made_late
+from citewell.system.deferred_models import defer_model_build
+from citewell.system.folder import DataFolder
 
 if TYPE_CHECKING:
     import ssl
@@ -176,7 +176,7 @@ async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTra
 
     from citewell.settings import change, load_settings
 
-    with models_made_late():
+    with defer_model_build():
         from citewell.app import build
 
     settings = load_settings(data=where.path) if isinstance(where, DataFolder) else where

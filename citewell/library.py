@@ -13,15 +13,15 @@ from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
 from weakref import WeakSet
 
-from citewell.answer_streams import AnswerStream, AsyncAnswerStream
 from citewell.composition import Services, open_services
 from citewell.errors import InvalidInput
+from citewell.features.chat.answer_streams import AnswerStream, AsyncAnswerStream
 from citewell.features.chat.service import ChatRequest
 from citewell.features.owner_data.service import ErasureReceipt
 from citewell.features.resources.handed_out import StoredBytes
 from citewell.features.resources.said import Said
 from citewell.features.turns import projects_named
-from citewell.filters import as_filters
+from citewell.filters.language import as_filters
 from citewell.ingest.records import RecordsAdded
 from citewell.settings import load_settings
 from citewell.types import (
@@ -37,7 +37,7 @@ from citewell.types import (
     SearchRequest,
     SearchResult,
 )
-from citewell.wishes import AskWishes, Filters, SearchWishes, Wishes, require_known
+from citewell.types.search_options import AskKeywords, Filters, ScopeKeywords, SearchKeywords, require_known
 
 T = TypeVar("T")
 _PAGE = 200
@@ -125,13 +125,15 @@ class AsyncCitewell:
         services = self._services
         return await services.resources.add_records(services.local_owner, list(records), project)
 
-    async def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
+    async def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]) -> list[Hit]:
         """Passages, best first: `top_k` of them, or `CITEWELL_TOP_K`. `conditions` filter by metadata, file name, page and so on."""
         return list((await self.search_result(query, top_k, **wishes)).hits)
 
-    async def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
+    async def search_result(
+        self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]
+    ) -> SearchResult:
         """Like `search`, with the filters inferred from the query (`inferred`) and any warning (`notice`)."""
-        require_known(wishes, SearchWishes, "search")
+        require_known(wishes, SearchKeywords, "search")
         services = self._services
         resource_ids, types = wishes.get("resource_ids"), wishes.get("types")
         request = SearchRequest(
@@ -151,7 +153,7 @@ class AsyncCitewell:
         )
         return await services.search.search_for(services.local_owner, request)
 
-    async def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
+    async def ask(self, question: str, **wishes: Unpack[AskKeywords]) -> Answer:
         """Answer a question with checked citations, from the files that match `conditions`.
 
         To ask a follow-up, pass the previous answer's `thread_id`. `rerank` turns the reranker on or off; `rerank_limits` sets how many
@@ -163,9 +165,9 @@ class AsyncCitewell:
                 pass
             return answer.answer
 
-    def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AsyncAnswerStream:
+    def stream(self, question: str, **wishes: Unpack[AskKeywords]) -> AsyncAnswerStream:
         """Like `ask`, with the text as it arrives: `async with cw.stream("…") as answer: async for piece in answer: print(piece, end="")`."""
-        require_known(wishes, AskWishes, "ask")
+        require_known(wishes, AskKeywords, "ask")
         services = self._services
         resource_ids = wishes.get("resource_ids")
         request = ChatRequest(
@@ -231,7 +233,7 @@ class AsyncCitewell:
             run = await services.reindexing.run(owner, run.id)
         return run
 
-    async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
+    async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[ScopeKeywords]) -> StoredBytes:
         """The picture that a file is, or the one that a chunk of the file describes. Raises `InvalidInput` if there is none.
 
         within: projects, files and conditions, as in a search; `NotFound` for a file outside them
@@ -376,19 +378,19 @@ class Citewell:
         """Index texts: dicts with `id`, `text`, and optionally `title` and `metadata`. Long texts are split; hits carry `record_id`."""
         return self._call(self._citewell.add_texts(list(records), project=project))
 
-    def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> list[Hit]:
+    def search(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]) -> list[Hit]:
         """Passages, best first: `top_k` of them, or `CITEWELL_TOP_K`. `conditions` filter by metadata, file name, page and so on."""
         return self._call(self._citewell.search(query, top_k, **wishes))
 
-    def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]) -> SearchResult:
+    def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]) -> SearchResult:
         """Like `search`, with the filters inferred from the query (`inferred`) and any warning (`notice`)."""
         return self._call(self._citewell.search_result(query, top_k, **wishes))
 
-    def ask(self, question: str, **wishes: Unpack[AskWishes]) -> Answer:
+    def ask(self, question: str, **wishes: Unpack[AskKeywords]) -> Answer:
         """Answer a question with checked citations, as `AsyncCitewell.ask`. Raises `ProviderError` if a provider fails."""
         return self._call(self._citewell.ask(question, **wishes))
 
-    def stream(self, question: str, **wishes: Unpack[AskWishes]) -> AnswerStream:
+    def stream(self, question: str, **wishes: Unpack[AskKeywords]) -> AnswerStream:
         """Like `ask`, with the text as it arrives: `with cw.stream("…") as answer: for piece in answer: print(piece, end="")`."""
         stream = self._citewell.stream(question, **wishes)
         return AnswerStream(self._call(stream.__aenter__()), self._call)
@@ -423,7 +425,7 @@ class Citewell:
         """Chunk and embed files again: all, those of a project, or (`failed`) those that are FAILED or PARTIAL. See `AsyncCitewell.reindex`."""
         return self._call(self._citewell.reindex(project=project, failed=failed, read_again=read_again, wait=wait))
 
-    def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> StoredBytes:
+    def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[ScopeKeywords]) -> StoredBytes:
         """The picture that a file is, or the one that a chunk of the file describes. See `AsyncCitewell.picture`."""
         return self._call(self._citewell.picture(resource, chunk_id, **within))
 

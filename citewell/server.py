@@ -17,13 +17,13 @@ import uvicorn
 
 from citewell.app import build, check_exposure, has_identities
 from citewell.composition import Services
-from citewell.connections import bounded_protocol
-from citewell.console import start_log
+from citewell.composition.connections import bounded_protocol
+from citewell.composition.examination import faults_of_python
 from citewell.errors import CitewellError, ConfigurationError
-from citewell.examination import faults_of_python
-from citewell.folder import DataFolder
-from citewell.routers import Application
+from citewell.features.routers import Application
 from citewell.settings import Settings
+from citewell.system.console import start_log
+from citewell.system.folder import DataFolder
 
 log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000

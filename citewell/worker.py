@@ -7,9 +7,9 @@ import logging
 import signal
 
 from citewell.composition import open_services
-from citewell.console import out, start_log
 from citewell.errors import ConfigurationError
 from citewell.settings import LocalBlobs, Settings, change
+from citewell.system.console import out, start_log
 
 log = logging.getLogger(__name__)
 

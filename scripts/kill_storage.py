@@ -34,19 +34,19 @@ from citewell.composition.leftovers import sweep
 from citewell.composition.pairing import pair
 from citewell.composition.resources import resource_service
 from citewell.composition.stores import Stores, open_stores
-from citewell.disk import DiskReserve
 from citewell.errors import NotFound
 from citewell.features.resources.service import ResourceService
-from citewell.folder import DataFolder
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Spooled, UploadRequest
 from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.journal import BlobJournal
 from citewell.ingest.payloads import PayloadWriter
-from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
 from citewell.settings import Settings, load_settings
-from citewell.storage.content import replace_blobs
+from citewell.storage.files.content import replace_blobs
+from citewell.system.disk import DiskReserve
+from citewell.system.folder import DataFolder
+from citewell.system.lost_found import LostAndFound
 from citewell.types import ExtractedBlob, ExtractionSummary, Job, Resource, ResourceFilter
 
 AT_ONCE = 4

@@ -23,7 +23,7 @@ FLOOR = 80.0
 PARTS = {
     "citation checker": "citewell/agent/citations/",
     "fusion": "citewell/retrieve/fusion.py",
-    "filters": "citewell/filters.py",
+    "filters": "citewell/filters/language.py",
 }
 OWNERS = "owner conditions"
 # Exit codes that mutmut keeps: a test failed or pytest broke, or the change made a loop without end.

@@ -44,7 +44,7 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/adapters/index/qdrant.py": ((f"{_INDEX}/test_qdrant.py",),),
     "citewell/adapters/index/redis.py": ((f"{_INDEX}/test_redis.py",),),
     "citewell/adapters/index/pinecone.py": ((f"{_INDEX}/test_pinecone.py",), (f"{_INDEX}/test_metered.py",)),
-    "citewell/predicates.py": ((f"{_INDEX}/test_memory.py",), (f"{_INDEX}/test_pinecone.py",)),
+    "citewell/filters/predicates.py": ((f"{_INDEX}/test_memory.py",), (f"{_INDEX}/test_pinecone.py",)),
     "citewell/agent/turn/tools.py": (
         ("tests/agent/test_assistant.py",),
         ("tests/agent/tables/test_query.py",),
@@ -61,31 +61,40 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/features/owner_data/service.py": (("tests/server/test_owner_data.py",),),
     "citewell/features/resources/service.py": (("tests/accounts/test_joining.py",),),
     "citewell/features/search/service.py": (("tests/accounts/test_sharing.py", "-k", "small_talk"),),
-    "citewell/storage/point_ledger.py": (
+    "citewell/storage/vectors/point_ledger.py": (
         ("tests/storage/test_point_ledger.py", "-k", _SQLITE),
         (f"{_INDEX}/test_pinecone.py",),
         (_ISOLATION, "-k", _SQLITE),
     ),
-    "citewell/storage/account_tables.py": (
+    "citewell/storage/accounts/tables.py": (
         ("tests/storage/test_service_accounts.py", "tests/storage/test_suspension.py", "-k", _SQLITE),
         ("tests/storage/test_quotations.py", "-k", _SQLITE),
     ),
-    "citewell/storage/owner_data.py": (
+    "citewell/storage/accounts/owner_data.py": (
         (_ISOLATION, "-k", f"{_SQLITE} and OwnerData"),
         ("tests/storage/test_members.py", "tests/storage/test_service_accounts.py", "-k", _SQLITE),
     ),
-    "citewell/storage/quotas.py": (
+    "citewell/storage/spending/quotas.py": (
         (_ISOLATION, "-k", f"{_SQLITE} and Quota"),
         ("tests/storage/test_quotas.py", "-k", _SQLITE),
     ),
-    "citewell/storage/members.py": (
+    "citewell/storage/accounts/members.py": (
         (_ISOLATION, "-k", f"{_SQLITE} and (Member or Invitation)"),
         ("tests/storage/test_members.py", "-k", _SQLITE),
         ("tests/storage/test_service_accounts.py", "-k", _SQLITE),
     ),
-    "citewell/storage/facets.py": ((_ISOLATION, "-k", f"{_SQLITE} and Facet"), ("tests/storage/test_facet_counts.py",)),
-    "citewell/storage/outbox.py": (("tests/storage/test_webhooks.py", "-k", _SQLITE), (_ISOLATION, "-k", _SQLITE)),
-    "citewell/storage/densities.py": ((_ISOLATION, "-k", f"{_SQLITE} and Density"), ("tests/storage/test_content.py",)),
+    "citewell/storage/files/facets.py": (
+        (_ISOLATION, "-k", f"{_SQLITE} and Facet"),
+        ("tests/storage/test_facet_counts.py",),
+    ),
+    "citewell/storage/channels/outbox.py": (
+        ("tests/storage/test_webhooks.py", "-k", _SQLITE),
+        (_ISOLATION, "-k", _SQLITE),
+    ),
+    "citewell/storage/files/densities.py": (
+        (_ISOLATION, "-k", f"{_SQLITE} and Density"),
+        ("tests/storage/test_content.py",),
+    ),
 }
 SCOPES: dict[tuple[str, str], str] = {
     ("citewell/agent/turn/tools.py", "turn.request.scope"): "Scope()",
@@ -94,25 +103,25 @@ SCOPES: dict[tuple[str, str], str] = {
     ("citewell/features/auth/service.py", "writes"): "True",
     ("citewell/features/resources/service.py", "within is not None"): "False",
     ("citewell/features/search/service.py", "scope"): "Scope()",
-    ("citewell/storage/densities.py", "admitted"): "sa.true()",
-    ("citewell/storage/metadata.py", "admitted"): "sa.true()",
-    ("citewell/storage/passages.py", "corpus"): "None",
+    ("citewell/storage/files/densities.py", "admitted"): "sa.true()",
+    ("citewell/storage/files/metadata.py", "admitted"): "sa.true()",
+    ("citewell/storage/files/passages.py", "corpus"): "None",
 }
 """By module and expression, what takes the place of what keeps an answer to the projects of a request."""
 EQUIVALENT: dict[str, str] = {
-    "citewell/storage/sources.py: SourceRepository.delete: sources.c.owner_id == owner_id": (
+    "citewell/storage/channels/sources.py: SourceRepository.delete: sources.c.owner_id == owner_id": (
         "the id was looked up by the owner and the name right before"
     ),
-    "citewell/storage/outbox.py: None: webhooks.c.owner_id == sa.bindparam('which')": (
+    "citewell/storage/channels/outbox.py: None: webhooks.c.owner_id == sa.bindparam('which')": (
         "what is found is looked up by the owner afterwards, or only says whether anybody is to be told at all"
     ),
-    "citewell/storage/projects.py: ProjectRepository.delete: projects.c.owner_id == owner_id": (
+    "citewell/storage/files/projects.py: ProjectRepository.delete: projects.c.owner_id == owner_id": (
         "the project was looked up by its owner right before"
     ),
-    "citewell/storage/owners.py: lock_owner: owners.c.id == owner_id": (
+    "citewell/storage/accounts/owners.py: lock_owner: owners.c.id == owner_id": (
         "locks the owner on Postgres; without it all owners are locked, and nothing else is read or changed"
     ),
-    "citewell/storage/facets.py: FacetRepository._sum_up: table.owner_id == owner_id": (
+    "citewell/storage/files/facets.py: FacetRepository._sum_up: table.owner_id == owner_id": (
         "only says whether there is enough to put together; what is put together is in a statement with the owner"
     ),
 }

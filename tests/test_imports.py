@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from citewell.app import build
-from citewell.routers import ROUTERS
+from citewell.features.routers import ROUTERS
 from citewell.settings import load_settings
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -118,8 +118,8 @@ def test_what_describes_an_api_is_made_when_it_is_described(tmp_path: Path) -> N
     """The models of a server that was started by the command, and the description that they give."""
     program = f"""
 import json
-from citewell.late_models import models_made_late
-with models_made_late():
+from citewell.system.deferred_models import defer_model_build
+with defer_model_build():
     import citewell.server
 from fastapi.openapi.models import OpenAPI
 from citewell.app import build

@@ -63,17 +63,17 @@ from citewell.features.suggestions.headings import heading_questions
 from citewell.features.suggestions.tables import table_questions
 from citewell.ingest.chunking import chunk_title
 from citewell.ingest.describe import describe_picture
-from citewell.points import index_point
 from citewell.ports import ChatMessage
+from citewell.ports.points import index_point
 from citewell.retrieve.diversity import without_near_duplicates
 from citewell.retrieve.modelquery import parse_answer
 from citewell.retrieve.periods import periods
 from citewell.retrieve.reading import Stated, reading_of, semantic_part, zone_of
 from citewell.retrieve.selfquery import read_by_rules
 from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
-from citewell.spelling import nearest, suggestion
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
+from citewell.text.spelling import nearest, suggestion
 from citewell.types import (
     ChunkType,
     Condition,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from citewell.metering import reported, spend
+from citewell.ports.metering import reported, spend
 from citewell.types import Usage
 
 _EMBEDDED = Usage(kind="embedding", provider="p", model="m", input_tokens=3, units=1)

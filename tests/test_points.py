@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.points import index_point, pulled
 from citewell.ports import FloatMatrix
+from citewell.ports.points import index_point, pulled
 from citewell.text.sparse import sparse_query
 from citewell.types import Chunk, ChunkType, FileFacts, Locator
 

@@ -13,8 +13,8 @@ import openai.types
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
+from citewell.composition.probing import probe_providers
 from citewell.features.health.findings import Finding
-from citewell.probing import probe_providers
 from citewell.settings import AnthropicChat, OpenAIChat, load_settings
 from citewell.storage.database import Database
 from tests.contract_servers import anthropic as anthropic_contract

@@ -25,7 +25,7 @@ REQUIREMENTS = sorted((ROOT / "requirements").glob("*.txt"))
 # Who touches the environment, and for what.
 ENVIRONMENT_USERS = {
     "citewell/__init__.py": "turns ONNX Runtime's reports off before it is imported",
-    "citewell/environment.py": "the only reader of configuration",
+    "citewell/system/environment.py": "the only reader of configuration",
     "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }
@@ -369,7 +369,7 @@ def test_endpoints_use_services_and_not_their_parts() -> None:
         "_service(request).content.load_chunks(owner, [])",
         "send(service.blobs)",
         "request.app.state.services.resources.blobs",
-        "from citewell.storage.projects import ProjectRepository",
+        "from citewell.storage.files.projects import ProjectRepository",
     ],
 )
 def test_an_endpoint_that_reaches_through_its_service_is_found(line: str) -> None:
@@ -430,8 +430,8 @@ def test_what_is_in_the_wrong_file_of_a_feature_is_found(file: str, line: str) -
 
 def test_what_reads_a_body_is_made_with_its_route() -> None:
     """Later pydantic would warn, in the middle of a request, about what FastAPI says of the field."""
+    from citewell.features.routers import ROUTERS
     from citewell.features.webhooks.endpoints import describe_events
-    from citewell.routers import ROUTERS
 
     described = APIRouter()
     describe_events(described)
@@ -443,7 +443,7 @@ def test_what_reads_a_body_is_made_with_its_route() -> None:
 
 
 def test_one_list_names_every_router() -> None:
-    from citewell.routers import ROUTERS
+    from citewell.features.routers import ROUTERS
 
     listed = [late.load() for late in ROUTERS]
     made = [

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from citewell.errors import RateLimited
-from citewell.shares import Shares
+from citewell.system.shares import Shares
 
 
 async def test_an_owner_does_so_much_at_once_and_the_rest_waits_in_order() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.spelling import nearest, suggestion
+from citewell.text.spelling import nearest, suggestion
 
 KNOWN = ("query", "top_k", "project", "resource_ids", "neighbours", "openai_api_key")
 

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from citewell.together import Together
+from citewell.system.batching import Batcher
 
 
 class Doubler:
@@ -28,7 +28,7 @@ class Doubler:
             yield [(place, 2 * number if number > 0 else ArithmeticError(str(number)))]
 
 
-async def _asked(together: Together[int, int], doubler: Doubler, numbers: Sequence[int]) -> list[asyncio.Task[int]]:
+async def _asked(together: Batcher[int, int], doubler: Doubler, numbers: Sequence[int]) -> list[asyncio.Task[int]]:
     """The first number's step has begun when the others are asked."""
     tasks = [asyncio.create_task(together.ask(numbers[0]))]
     await asyncio.to_thread(doubler.has_begun.wait, 10)
@@ -40,7 +40,7 @@ async def _asked(together: Together[int, int], doubler: Doubler, numbers: Sequen
 async def test_what_waits_goes_together_and_everybody_gets_an_answer() -> None:
     doubler = Doubler()
     with ThreadPoolExecutor(1) as pool:
-        together: Together[int, int] = Together(pool, 1, 4, doubler.answer)
+        together: Batcher[int, int] = Batcher(pool, 1, 4, doubler.answer)
         tasks = await _asked(together, doubler, range(1, 11))
         doubler.may_go_on.set()
         assert await asyncio.gather(*tasks) == [2 * number for number in range(1, 11)]
@@ -50,7 +50,7 @@ async def test_what_waits_goes_together_and_everybody_gets_an_answer() -> None:
 async def test_errors_of_one_and_of_a_step() -> None:
     doubler = Doubler()
     with ThreadPoolExecutor(1) as pool:
-        together: Together[int, int] = Together(pool, 1, 3, doubler.answer)
+        together: Batcher[int, int] = Batcher(pool, 1, 3, doubler.answer)
         tasks = await _asked(together, doubler, [1, 2, -3, 4, 5, 0, 6])
         doubler.may_go_on.set()
         found = await asyncio.gather(*tasks, return_exceptions=True)
@@ -63,7 +63,7 @@ async def test_errors_of_one_and_of_a_step() -> None:
 async def test_nobody_answers_what_was_given_up() -> None:
     doubler = Doubler()
     with ThreadPoolExecutor(1) as pool:
-        together: Together[int, int] = Together(pool, 1, 8, doubler.answer)
+        together: Batcher[int, int] = Batcher(pool, 1, 8, doubler.answer)
         tasks = await _asked(together, doubler, [1, 2, 3])
         tasks[1].cancel()
         await asyncio.sleep(0)
@@ -76,7 +76,7 @@ async def test_nobody_answers_what_was_given_up() -> None:
 
 async def test_a_pool_that_is_shut_down_says_so() -> None:
     pool = ThreadPoolExecutor(1)
-    together: Together[int, int] = Together(pool, 1, 8, Doubler().answer)
+    together: Batcher[int, int] = Batcher(pool, 1, 8, Doubler().answer)
     pool.shutdown()
     with pytest.raises(RuntimeError, match="shutdown"):
         await together.ask(1)

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from citewell.errors import ProviderUnavailable
-from citewell.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank_tokens, sent_tokens
 from citewell.ports import (
     Ask,
     ChatDelta,
@@ -30,6 +29,7 @@ from citewell.ports import (
     VisionModel,
     VisionModelWrapper,
 )
+from citewell.ports.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank_tokens, sent_tokens
 
 Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01

@@ -12,7 +12,7 @@ from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 from citewell.errors import ConfigurationError, ProviderUnavailable
 from citewell.settings import FastembedEmbedding, HubSettings
-from citewell.spelling import nearest
+from citewell.text.spelling import nearest
 
 MODELS_FOLDER = "models"
 """Inside the data folder: what was fetched."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.errors import ConfigurationError, MissingDependency
 from citewell.ports import BlobStore, ChatModel, Embedder, Fingerprint, Reranker, VectorIndex, VisionModel
-from citewell.remote_vectors import OpenedVectors
+from citewell.ports.remote_vectors import OpenedVectors
 from citewell.settings import (
     AnthropicChat,
     AnthropicVision,

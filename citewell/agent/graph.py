@@ -50,8 +50,8 @@ from citewell.agent.whole.request import asks_for_whole
 from citewell.agent.whole.step import WholeDocuments
 from citewell.agent.whole.written import WholeBudget
 from citewell.errors import CitewellError, EmptyQuery
-from citewell.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.ports import Capability, ChatModel, Embedder
+from citewell.ports.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.types import Answer, Citation, FirstSearch, JsonObject, StatementRead, Usage
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
-    first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.metering.MeteredChat`).
+    first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
     """
 
     def __init__(

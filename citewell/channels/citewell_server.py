@@ -17,13 +17,13 @@ from citewell.client import call, fetch
 from citewell.errors import InvalidInput, Unavailable
 from citewell.features.citations.schemas import MAX_SEEN_IDS
 from citewell.features.turns import projects_named
-from citewell.filters import as_filters, to_json
+from citewell.filters.language import as_filters, to_json
 from citewell.types import Answer, AnswerPiece, Chunk, ChunkType, Citation, Hit, Locator, Provenance, Scores
 
 if TYPE_CHECKING:
     from typing import Unpack
 
-    from citewell.wishes import SearchWishes, Wishes
+    from citewell.types.search_options import ScopeKeywords, SearchKeywords
 
 T = TypeVar("T")
 _TIMEOUT = httpx.Timeout(120.0, connect=5.0)
@@ -76,7 +76,7 @@ class AsyncCitewellServer:
         self._tls = ssl.create_default_context()
 
     async def search_result(
-        self, query: str, top_k: int | None = None, **wishes: Unpack[SearchWishes]
+        self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]
     ) -> FoundPassages:
         """Passages, as `AsyncCitewell.search_result` finds them. Raises the server's error, or `Unavailable` without an answer."""
         given = cast(dict[str, Any], wishes)
@@ -110,7 +110,9 @@ class AsyncCitewellServer:
             )
         )
 
-    async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[Wishes]) -> ServedPicture:
+    async def picture(
+        self, resource: str, chunk_id: str | None = None, **within: Unpack[ScopeKeywords]
+    ) -> ServedPicture:
         """A picture of the size and format that models take, as `AsyncCitewell.picture`. Raises the server's error, or `Unavailable`."""
         project, named = within.get("project"), within.get("resource_ids")
         filters = [to_json(one) for one in as_filters(within.get("conditions", ()))]

@@ -10,6 +10,7 @@ from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, cast
 
+from citewell.adapters.anthropic_blocks import image_block, native_citations, search_result
 from citewell.agent.citations.provenance import passage_text
 from citewell.agent.turn.arguments import (
     allowed_instead,
@@ -30,13 +31,12 @@ from citewell.agent.turn.user_files import (
 from citewell.channels.citewell_server import AsyncCitewellServer as AsyncCitewellServer
 from citewell.channels.citewell_server import CitewellServer as CitewellServer
 from citewell.errors import CitewellError, Forbidden, InvalidInput, NotFound, Unauthorized, named
-from citewell.filters import as_filters
+from citewell.filters.language import as_filters
 from citewell.library import AsyncCitewell, Citewell
-from citewell.native_citations import image_block, native_citations, search_result
 from citewell.ports import SourceBlock
 from citewell.types import Answer, AnswerPiece, Hit, JsonObject, JsonValue
 from citewell.types.json import sound, well_formed
-from citewell.wishes import Wishes
+from citewell.types.search_options import ScopeKeywords
 
 if TYPE_CHECKING:
     from typing import Unpack
@@ -87,7 +87,7 @@ class AsyncClaudeFiles:
         citewell: AsyncCitewell | AsyncCitewellServer,
         *,
         threshold: float | None = None,
-        **within: Unpack[Wishes],
+        **within: Unpack[ScopeKeywords],
     ) -> None:
         self._citewell = citewell
         self._threshold = threshold
@@ -146,7 +146,7 @@ class AsyncClaudeFiles:
         query = text_argument(arguments, "query")
         threshold = threshold_argument(arguments)
         narrowed = (*as_filters(self._within.get("conditions", ())), *file_conditions(arguments))
-        within: Wishes = {**self._within, "conditions": narrowed, "ignore_inferred": True}
+        within: ScopeKeywords = {**self._within, "conditions": narrowed, "ignore_inferred": True}
         found = await self._citewell.search_result(
             query,
             integer_argument(arguments, "top_k", DEFAULT_TOP_K, 1, MAX_TOP_K),
@@ -180,7 +180,7 @@ class ClaudeFiles:
     """`AsyncClaudeFiles` as plain calls, for an open `Citewell` or a `CitewellServer`."""
 
     def __init__(
-        self, citewell: Citewell | CitewellServer, *, threshold: float | None = None, **within: Unpack[Wishes]
+        self, citewell: Citewell | CitewellServer, *, threshold: float | None = None, **within: Unpack[ScopeKeywords]
     ) -> None:
         self._citewell = citewell
         self._over = partial(AsyncClaudeFiles, threshold=threshold, **within)

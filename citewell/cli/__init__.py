@@ -12,10 +12,10 @@ import typer
 from typer.core import TyperGroup
 from typer.main import get_group
 
-from citewell import console
 from citewell.client import SilentServer
-from citewell.environment import compute_in_one_thread
 from citewell.errors import CitewellError, Unavailable
+from citewell.system import console
+from citewell.system.environment import compute_in_one_thread
 
 _MAX_ALLOWED = 40
 _WRONG, _TRY_AGAIN = 2, 75

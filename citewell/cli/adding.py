@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 import typer
 from rich.progress import BarColumn, Progress, SpinnerColumn, TaskID, TextColumn
 
-from citewell import console
 from citewell.cli.common import (
     AsJson,
     Chunking,
@@ -27,6 +26,7 @@ from citewell.cli.metadata import said_of_each
 from citewell.client import Where, call, connect, run
 from citewell.connectors.beneath import open_beneath
 from citewell.errors import InvalidInput
+from citewell.system import console
 from citewell.types import TERMINAL
 
 if TYPE_CHECKING:

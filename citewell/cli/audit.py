@@ -7,10 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, download, print_json, where
 from citewell.client import request_json
 from citewell.errors import InvalidInput
+from citewell.system import console
 from citewell.types.audit import AuditAction, AuditOutcome
 
 app = typer.Typer()

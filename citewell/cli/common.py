@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from citewell.client import Where, connect, run
-from citewell.environment import lone_data_folder
 from citewell.errors import InvalidInput, from_code
-from citewell.folder import DataFolder
+from citewell.system.environment import lone_data_folder
+from citewell.system.folder import DataFolder
 
 if TYPE_CHECKING:
     from citewell.settings import Settings

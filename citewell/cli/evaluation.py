@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from citewell import console
 from citewell.cli.common import AsJson, print_json, settings_of
 from citewell.client import run
+from citewell.system import console
 from citewell.types import JsonValue
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from typing import Annotated, Any
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, Project, print_json, where
 from citewell.client import Where, call, connect, run
 from citewell.errors import InvalidInput
+from citewell.system import console
 
 app = typer.Typer()
 

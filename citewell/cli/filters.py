@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable
 
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, parse_filters, to_json
-from citewell.metadata import from_text
-from citewell.points import FieldKind
+from citewell.filters.language import FIELDS, parse_filters, to_json
+from citewell.ports.points import FieldKind
 from citewell.types import JsonValue, Operator
+from citewell.types.metadata_values import from_text
 
 _COMPARED = re.compile(r"[<>!^]=|[=<>~]")
 _OPERATORS = {

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of
 from citewell.client import run
 from citewell.errors import InvalidInput, NotFound
-from citewell.lost_found import LostAndFound
+from citewell.system import console
+from citewell.system.lost_found import LostAndFound
 
 app = typer.Typer(
     name="folder",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import Where, call, connect, request_json, run
+from citewell.system import console
 
 if TYPE_CHECKING:
     import httpx

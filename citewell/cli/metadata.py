@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 from citewell.errors import InvalidInput, cut
-from citewell.metadata import from_text
 from citewell.types import JsonValue
+from citewell.types.metadata_values import from_text
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 # What names the file in a row: a column of a CSV file, or a key of an object in a JSON list.

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, download, print_json, where
 from citewell.client import request_json
 from citewell.errors import InvalidInput
+from citewell.system import console
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
 app = typer.Typer()

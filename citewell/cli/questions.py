@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import request_json
+from citewell.system import console
 
 if TYPE_CHECKING:
     from citewell.types import JsonValue

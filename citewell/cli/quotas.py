@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of
 from citewell.client import run
 from citewell.errors import InvalidInput, named
+from citewell.system import console
 from citewell.types.quotas import Quota, QuotaStanding
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import Where, call, connect, run
 from citewell.errors import InvalidInput
+from citewell.system import console
 
 app = typer.Typer()
 _POLL_SECONDS = 0.3

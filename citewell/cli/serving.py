@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of
 from citewell.client import run
-from citewell.folder import DataFolder
-from citewell.late_models import models_made_late
+from citewell.system import console
+from citewell.system.deferred_models import defer_model_build
+from citewell.system.folder import DataFolder
 
 app = typer.Typer()
 
@@ -27,7 +27,7 @@ def serve(
     gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
     from citewell.cli.telegram import bot_beside
 
-    with models_made_late():
+    with defer_model_build():
         from citewell.server import serve
 
     settings = settings_of(data, host=host, port=port)
@@ -56,7 +56,7 @@ def token(data: Data = None, as_json: AsJson = False) -> None:
 @app.command()
 def doctor(data: Data = None, as_json: AsJson = False) -> None:
     """Check the configuration: what works, what is unreachable, what is missing, and how to fix it."""
-    from citewell.doctor import examine, print_findings
+    from citewell.cli.doctor import examine, print_findings
 
     findings = run(examine(settings_of(data)))
     if as_json:

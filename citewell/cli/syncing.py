@@ -11,12 +11,12 @@ from urllib.parse import quote
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of, where
 from citewell.client import Where, connect, request_json, run
 from citewell.connectors.engine import Synchroniser, SyncReport, SyncRequest
 from citewell.connectors.interface import Connector
 from citewell.errors import ConfigurationError, Conflict, ProviderError, RateLimited, Unavailable
+from citewell.system import console
 
 if TYPE_CHECKING:
     from pydantic import SecretStr

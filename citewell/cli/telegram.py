@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, settings_of, where
 from citewell.client import request_json
 from citewell.errors import ConfigurationError, MissingDependency
-from citewell.folder import DataFolder
+from citewell.system import console
+from citewell.system.folder import DataFolder
 
 if TYPE_CHECKING:
     from citewell.server import Companion

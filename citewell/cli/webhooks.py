@@ -6,9 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
-from citewell import console
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import request_json
+from citewell.system import console
 
 app = typer.Typer(name="webhooks", no_args_is_help=True, help="Webhooks: notify other programs of events.")
 _Id = Annotated[str, typer.Argument(help="A webhook's id, from `citewell webhooks ls`.")]

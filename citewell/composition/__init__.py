@@ -52,7 +52,6 @@ from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
 from citewell.composition.webhooks import delivery_runner, trigger_service, webhook_service
 from citewell.composition.working import WorkParts, build_workers
-from citewell.disk import MIN_FREE_BYTES, DiskReserve
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.features.accounts.resets import PasswordResetService
 from citewell.features.accounts.service import AccountService
@@ -88,7 +87,6 @@ from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger, UsageService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
-from citewell.folder import DataFolder, folder_errors
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
 from citewell.indexes.pictures import PictureSource
@@ -101,13 +99,15 @@ from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore, ChatModel
 from citewell.settings import RemoteEmbedding, Settings
-from citewell.storage.audit import AuditRepository
-from citewell.storage.claude_files import ClaudeFileRepository
-from citewell.storage.indexes import IndexState
-from citewell.storage.passages import SqlChunks
-from citewell.storage.table_copies import SqlTables
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.usage import UsageRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.channels.claude_files import ClaudeFileRepository
+from citewell.storage.conversations.threads import ThreadRepository
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.files.table_copies import SqlTables
+from citewell.storage.spending.usage import UsageRepository
+from citewell.storage.vectors.indexes import IndexState
+from citewell.system.disk import MIN_FREE_BYTES, DiskReserve
+from citewell.system.folder import DataFolder, folder_errors
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant

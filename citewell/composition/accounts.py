@@ -19,18 +19,18 @@ from citewell.features.auth.service import AuthService
 from citewell.features.identities.service import IdentityService
 from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
-from citewell.folder import DataFolder
 from citewell.settings import Settings
 from citewell.settings.groups import ServerSettings
-from citewell.storage.attempts import AttemptRepository
-from citewell.storage.audit import AuditRepository
+from citewell.storage.accounts.attempts import AttemptRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.password_resets import PasswordResetRepository
+from citewell.storage.accounts.people import PersonRepository
+from citewell.storage.accounts.service_accounts import ServiceAccountRepository
+from citewell.storage.accounts.sessions import SessionRepository
+from citewell.storage.conversations.shared_answers import SharedAnswerRepository
 from citewell.storage.database import Database
-from citewell.storage.members import InvitationRepository, MemberRepository
-from citewell.storage.password_resets import PasswordResetRepository
-from citewell.storage.people import PersonRepository
-from citewell.storage.service_accounts import ServiceAccountRepository
-from citewell.storage.sessions import SessionRepository
-from citewell.storage.shared_answers import SharedAnswerRepository
+from citewell.system.folder import DataFolder
 
 if TYPE_CHECKING:
     from citewell.features.identities.openid import OpenIdProvider

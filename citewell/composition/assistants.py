@@ -11,9 +11,9 @@ from citewell.features.resources.contents import ResourceContents
 from citewell.features.search.service import SearchService
 from citewell.ports import ChatModel, Embedder
 from citewell.settings import NoChat, Settings
-from citewell.storage.library import SqlLibrary
-from citewell.storage.passages import SqlChunks
-from citewell.storage.table_copies import SqlTables
+from citewell.storage.files.library import SqlLibrary
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.files.table_copies import SqlTables
 from citewell.types import FirstSearch
 
 

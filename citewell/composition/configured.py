@@ -13,7 +13,6 @@ from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker
 from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.reading_scorer import BuiltinReadingScorer
 from citewell.composition.stores import Stores, quota_defaults
-from citewell.disk import DiskReserve
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
 from citewell.features.citations.service import CitationService
@@ -24,16 +23,6 @@ from citewell.indexes.estimating import EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
 from citewell.ingest.journal import BlobJournal
-from citewell.metadata import MetadataLimits
-from citewell.metering import (
-    PICTURE_TOKENS,
-    MeteredChat,
-    MeteredEmbedder,
-    MeteredReranker,
-    MeteredVision,
-    OnSpent,
-    current_tally,
-)
 from citewell.ports import (
     BlobStore,
     ChatModel,
@@ -44,16 +33,27 @@ from citewell.ports import (
     close_connections,
     multimodal,
 )
+from citewell.ports.metering import (
+    PICTURE_TOKENS,
+    MeteredChat,
+    MeteredEmbedder,
+    MeteredReranker,
+    MeteredVision,
+    OnSpent,
+    current_tally,
+)
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
-from citewell.storage.embeddings import EmbeddingCacheRepository
-from citewell.storage.library import SqlLibrary
-from citewell.storage.passages import SqlChunks
-from citewell.storage.provider_calls import ProviderCallRepository
-from citewell.storage.quotas import QuotaRepository
-from citewell.storage.usage import UsageRepository
+from citewell.storage.files.library import SqlLibrary
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.spending.provider_calls import ProviderCallRepository
+from citewell.storage.spending.quotas import QuotaRepository
+from citewell.storage.spending.usage import UsageRepository
+from citewell.storage.vectors.embeddings import EmbeddingCacheRepository
+from citewell.system.disk import DiskReserve
 from citewell.types import ExtractOptions, SelfQuery
+from citewell.types.metadata_values import MetadataLimits
 
 if TYPE_CHECKING:
     from citewell.agent.citations.check import CitationChecker

@@ -16,8 +16,8 @@ from citewell.ports import RemoteEmbedder
 from citewell.settings import NoChat, NoVision, RemoteEmbedding, Settings
 from citewell.settings.values import is_loopback
 from citewell.storage.database import Database
-from citewell.storage.densities import DensityRepository
-from citewell.storage.provider_calls import ProviderCallRepository
+from citewell.storage.files.densities import DensityRepository
+from citewell.storage.spending.provider_calls import ProviderCallRepository
 
 
 def estimate_service(settings: Settings, database: Database, indexes: IndexSet) -> EstimateService:

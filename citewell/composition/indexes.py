@@ -28,11 +28,11 @@ from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import IndexCondition, condition_of
 from citewell.ports import Embedder, PlanningEmbedder, VectorIndex
 from citewell.settings import EdgeStore, Settings, change
-from citewell.storage.content import ContentRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord, IndexRepository, IndexState
-from citewell.storage.provider_calls import ProviderCallRepository
-from citewell.storage.threads import ThreadRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.spending.provider_calls import ProviderCallRepository
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexRecord, IndexRepository, IndexState
 
 log = logging.getLogger(__name__)
 # Twice as long as a process takes at most to learn of an index that another one has begun to build.

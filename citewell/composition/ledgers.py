@@ -9,10 +9,10 @@ from citewell.adapters.index.metered import MeteredVectors
 from citewell.composition.configured import embedding_gate
 from citewell.indexes.ledgered import LedgeredIndex
 from citewell.ports import Capability, Fingerprint, RemoteEmbedder, VectorIndex
-from citewell.remote_vectors import OpenedVectors, RemoteVectors
+from citewell.ports.remote_vectors import OpenedVectors, RemoteVectors
 from citewell.settings import Settings, StoreEmbedding
 from citewell.storage.database import Database
-from citewell.storage.point_ledger import PointLedger
+from citewell.storage.vectors.point_ledger import PointLedger
 
 log = logging.getLogger(__name__)
 

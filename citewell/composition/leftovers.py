@@ -12,10 +12,10 @@ from pathlib import Path
 from citewell.composition.stores import Stores
 from citewell.ingest.capture import clear_spool
 from citewell.ingest.journal import BlobJournal
-from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
 from citewell.settings import LocalBlobs, Settings
-from citewell.storage.indexes import IndexRepository
+from citewell.storage.vectors.indexes import IndexRepository
+from citewell.system.lost_found import LostAndFound
 
 log = logging.getLogger(__name__)
 _UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"

@@ -9,10 +9,10 @@ from functools import partial
 from citewell.adapters import registry
 from citewell.adapters.chat.local_servers import find_local_servers
 from citewell.features.local_models.service import ListedServer, LocalModelService, refusal_in
-from citewell.folder import DataFolder
-from citewell.metering import MeteredChat
 from citewell.ports import ChatModel, close_connections
+from citewell.ports.metering import MeteredChat
 from citewell.settings import OpenAIChat, Settings
+from citewell.system.folder import DataFolder
 
 
 async def local_model_service(

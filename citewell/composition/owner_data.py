@@ -9,10 +9,10 @@ from citewell.adapters.embedder.wrappers import text_key
 from citewell.composition.stores import Stores
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.indexes.index_set import IndexSet
-from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
-from citewell.storage.claude_files import ClaudeFileRepository
-from citewell.storage.owner_data import OwnerDataRepository
+from citewell.storage.accounts.owner_data import OwnerDataRepository
+from citewell.storage.channels.claude_files import ClaudeFileRepository
+from citewell.system.lost_found import LostAndFound
 
 
 def owner_data_service(

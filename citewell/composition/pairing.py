@@ -14,9 +14,9 @@ from sqlalchemy.engine import make_url
 from citewell.adapters import registry
 from citewell.composition.stores import Stores, open_stores
 from citewell.errors import ConfigurationError
-from citewell.folder import DataFolder, folder_errors
 from citewell.settings import LocalBlobs, Settings
 from citewell.storage.folder_id import FolderIdRepository
+from citewell.system.folder import DataFolder, folder_errors
 
 _ID_FILE = ".id"
 _ID = re.compile(r"[0-9a-f]{32}")

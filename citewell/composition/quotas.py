@@ -8,8 +8,8 @@ from collections.abc import AsyncGenerator
 from citewell.composition.stores import Stores, open_stores
 from citewell.features.quotas.service import QuotaService
 from citewell.settings import Settings
-from citewell.storage.audit import AuditRepository
-from citewell.storage.people import PersonRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.people import PersonRepository
 
 
 def quota_service(stores: Stores) -> QuotaService:

@@ -9,8 +9,8 @@ from citewell.composition import Services, open_services
 from citewell.errors import CitewellError, NotFound
 from citewell.extract.detect import detect
 from citewell.ingest.blob_keys import original_of
-from citewell.lost_found import LostAndFound
 from citewell.settings import Settings, change
+from citewell.system.lost_found import LostAndFound
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,13 +13,13 @@ from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest
-from citewell.lost_found import LostAndFound
-from citewell.metering import OnSpent
 from citewell.ports import BlobStore
+from citewell.ports.metering import OnSpent
 from citewell.settings import Settings
-from citewell.storage.events import EventRepository
-from citewell.storage.facets import FacetRepository
-from citewell.storage.records import RecordRepository
+from citewell.storage.files.events import EventRepository
+from citewell.storage.files.facets import FacetRepository
+from citewell.storage.files.records import RecordRepository
+from citewell.system.lost_found import LostAndFound
 
 
 def resource_service(

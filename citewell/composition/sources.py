@@ -8,11 +8,11 @@ from citewell.features.resources.said import Said
 from citewell.features.resources.service import ResourceService
 from citewell.features.sources.service import FileOfItem, SourceService
 from citewell.ingest.capture import Spooled, item_identity
-from citewell.metering import OnSpent
 from citewell.ports import ChatModel
+from citewell.ports.metering import OnSpent
+from citewell.storage.channels.sources import SourceRepository
 from citewell.storage.database import Database
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.sources import SourceRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import UploadOptions, UploadOutcome
 
 _SOURCE = "sync"

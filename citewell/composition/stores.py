@@ -11,17 +11,17 @@ from sqlalchemy.engine import make_url
 
 from citewell.errors import ConfigurationError, MissingDependency, Unavailable
 from citewell.settings import LocalBlobs, Settings
-from citewell.storage.content import ContentRepository
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database, DatabaseUnusable
-from citewell.storage.jobs import JobRepository
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.quotas import QuotaRepository
-from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.waiting_vectors import WaitingVectorRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.metadata import MetadataRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import QuotaRepository
+from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.payload_changes import PayloadChangeRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types.quotas import Quota
 
 

@@ -8,7 +8,7 @@ from citewell.ingest.page_views import PageViews
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
 from citewell.settings import Settings
-from citewell.storage.telegram import TelegramChatRepository, TelegramInboxRepository, TelegramLinkRepository
+from citewell.storage.channels.telegram import TelegramChatRepository, TelegramInboxRepository, TelegramLinkRepository
 from citewell.types import ExtractOptions
 
 

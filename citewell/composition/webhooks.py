@@ -16,10 +16,10 @@ from citewell.features.triggers.service import TriggerService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
 from citewell.settings import Settings
+from citewell.storage.channels.triggers import TriggerRepository
+from citewell.storage.channels.webhooks import DeliveryRepository, WebhookRepository
 from citewell.storage.database import Database
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.triggers import TriggerRepository
-from citewell.storage.webhooks import DeliveryRepository, WebhookRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import Answer, JsonObject, JsonValue
 
 _ELSEWHERE = "This file is in other projects than that of this trigger too, so only its owner may change it."

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import build_chat_model, build_vision_model, extract_options
 from citewell.composition.stores import Stores
-from citewell.disk import DiskReserve
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
@@ -22,9 +21,10 @@ from citewell.ingest.parsers import ParserPool
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
-from citewell.metering import OnSpent
 from citewell.ports import BlobStore
+from citewell.ports.metering import OnSpent
 from citewell.settings import Settings
+from citewell.system.disk import DiskReserve
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

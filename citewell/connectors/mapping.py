@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from citewell.errors import ConfigurationError
-from citewell.spelling import suggestion
+from citewell.text.spelling import suggestion
 from citewell.types import JsonValue
 
 ROLES = ("frame", "attachment", "summary", "tags", "timestamp", "classification", "objects")

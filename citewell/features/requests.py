@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from citewell.errors import InvalidRequest, cut
-from citewell.spelling import advice, nearest
+from citewell.text.spelling import advice, nearest
 
 MAX_PROBLEMS = 10
 """Mistakes that an error names: finding the name that was meant takes a millisecond for each."""

@@ -22,7 +22,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
-from citewell.filters import FIELDS
+from citewell.filters.language import FIELDS
 from citewell.types import Citation, ElementType, Hit, Metadata, Operator
 
 MAX_PROJECTS = 100
@@ -359,7 +359,7 @@ class FilterGroupIn(RequestBody):
 
 @dataclass(frozen=True, slots=True)
 class ReadByUs:
-    """A value that is taken as it comes, as `citewell.filters` reads it and says what is allowed; described as `shape`."""
+    """A value that is taken as it comes, as `citewell.filters.language` reads it and says what is allowed; described as `shape`."""
 
     shape: Any
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 from citewell.agent.interface import AgentEvent, Done, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
-from citewell.metering import Tally
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.quotas import QuotaRepository
+from citewell.ports.metering import Tally
+from citewell.storage.files.metadata import MetadataRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.spending.quotas import QuotaRepository
 from citewell.types import Expression, Scope
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from citewell.indexes.index_set import DescribingIndex, OpenIndex
 from citewell.indexes.writing import is_embedded, write_indexed
-from citewell.points import file_payload
 from citewell.ports import PlanningEmbedder
-from citewell.storage.content import ChunkCount, ContentRepository
+from citewell.ports.points import file_payload
+from citewell.storage.files.content import ChunkCount, ContentRepository
 from citewell.types import FileFacts, Filter
 
 _FILES = 256

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from citewell.indexes.writing import is_embedded
 from citewell.ports import EmbeddingPlan, PlanningEmbedder
-from citewell.storage.content import ContentRepository
+from citewell.storage.files.content import ContentRepository
 
 # One text token of the built-in model on two cores without VNNI, as measured for decision 0004; and a vendor's usual answer.
 _LOCAL_SECONDS_PER_TOKEN = 250e-6

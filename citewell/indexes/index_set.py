@@ -11,7 +11,7 @@ from typing import Protocol, runtime_checkable
 from citewell.errors import InvalidInput, NotFound, Unavailable
 from citewell.indexes.pictures import PictureSource
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, RemoteEmbedder, VectorIndex
-from citewell.storage.indexes import BuildMode, IndexRecord, IndexState
+from citewell.storage.vectors.indexes import BuildMode, IndexRecord, IndexState
 from citewell.types import FileFacts, Filter
 
 log = logging.getLogger(__name__)

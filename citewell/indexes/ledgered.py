@@ -13,11 +13,11 @@ from itertools import groupby
 from operator import attrgetter
 
 from citewell.errors import Unavailable
-from citewell.points import in_parts, pulled
+from citewell.filters.predicates import admits
 from citewell.ports import Capability, FloatMatrix
-from citewell.predicates import admits
-from citewell.remote_vectors import RemoteVectors
-from citewell.storage.point_ledger import LedgerEntry, PointLedger
+from citewell.ports.points import in_parts, pulled
+from citewell.ports.remote_vectors import RemoteVectors
+from citewell.storage.vectors.point_ledger import LedgerEntry, PointLedger
 from citewell.types import AnyOf, Expression, Filter, JsonObject, Point, ScoredId, VectorQuery
 
 # The most that is asked for where the store shows points that are gone.
@@ -25,7 +25,7 @@ _MAX_ASKED = 10_000
 
 
 class LedgeredIndex:
-    """Implements `citewell.remote_vectors.EventualIndex`, with lexical search and every filter."""
+    """Implements `citewell.ports.remote_vectors.EventualIndex`, with lexical search and every filter."""
 
     def __init__(self, store: RemoteVectors, ledger: PointLedger) -> None:
         self._store = store

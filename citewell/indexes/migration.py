@@ -12,9 +12,9 @@ from typing import Any, TypeAlias
 from citewell.errors import CitewellError, Conflict, NotFound, SpendingLimitReached
 from citewell.indexes.copying import FileBatch, copy_files, erase, file_batches, tokens_of
 from citewell.indexes.index_set import IndexChange, IndexSet, OpenIndex, Rebuilding
-from citewell.remote_vectors import RemovableIndex
-from citewell.storage.content import ContentRepository
-from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord, IndexRepository, IndexState
+from citewell.ports.remote_vectors import RemovableIndex
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexRecord, IndexRepository, IndexState
 
 log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from citewell.ports import BlobStore, ImageInput
-from citewell.storage.content import ContentRepository
+from citewell.storage.files.content import ContentRepository
 from citewell.types import PREVIEW, Chunk, ChunkType
 
 

@@ -12,7 +12,7 @@ from citewell.errors import CitewellError, Unavailable
 from citewell.indexes.index_set import IndexSet, OpenIndex, Rebuilding
 from citewell.indexes.writing import rebuild, write_indexed
 from citewell.ports import Capability, VectorIndex
-from citewell.storage.content import ContentRepository
+from citewell.storage.files.content import ContentRepository
 from citewell.text.sparse import sparse_document
 from citewell.types import Filter, VectorQuery
 

@@ -10,9 +10,9 @@ from typing import TypeVar
 from citewell.errors import ProviderModelGone, ProviderRejected, TextsRejected
 from citewell.indexes.absent import AbsentEmbedder
 from citewell.indexes.index_set import CompletingIndex, OpenIndex
-from citewell.points import index_point
 from citewell.ports import Capability, FloatMatrix, Pictured, multimodal
-from citewell.storage.content import ContentRepository, IndexedChunk
+from citewell.ports.points import index_point
+from citewell.storage.files.content import ContentRepository, IndexedChunk
 from citewell.types import Chunk, ChunkType, FileFacts, Point
 
 log = logging.getLogger(__name__)

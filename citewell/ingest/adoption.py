@@ -12,10 +12,10 @@ from citewell.ingest.capture import Capture, Spooled, UploadRequest, item_identi
 from citewell.ingest.journal import BlobJournal
 from citewell.ingest.names import clean_path
 from citewell.ports import BlobStore
-from citewell.storage.jobs import JobRepository
-from citewell.storage.new_resources import NewResource, insert_children
-from citewell.storage.quotas import QuotaRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.new_resources import NewResource, insert_children
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import QuotaRepository
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import ChildFile, Job, MetadataValue, Resource
 
 _PER_TRANSACTION = 200

@@ -17,7 +17,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from citewell.disk import DiskReserve, disk_errors
 from citewell.errors import (
     CitewellError,
     EmptyFile,
@@ -32,9 +31,10 @@ from citewell.ingest.blob_keys import original_key
 from citewell.ingest.journal import BlobJournal
 from citewell.ingest.names import clean_filename
 from citewell.ports import BlobStore
-from citewell.storage.new_resources import NewResource
-from citewell.storage.quotas import QuotaRepository, UploadBound
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.new_resources import NewResource
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import QuotaRepository, UploadBound
+from citewell.system.disk import DiskReserve, disk_errors
 from citewell.types import DetectedType, Metadata, MetadataValue, Resource, UploadOptions
 
 # Bytes of an upload between two checks of the free disk space.

@@ -29,16 +29,16 @@ from citewell.ingest.finishing import Finishing
 from citewell.ingest.identity import identified
 from citewell.ingest.language import language_of
 from citewell.ingest.parser_scratch import follow_element_lines, open_plain
-from citewell.storage.content import (
+from citewell.storage.files.content import (
     ContentRepository,
     delete_chunks,
     delete_elements,
     insert_chunks,
     insert_elements,
 )
-from citewell.storage.jobs import JobRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.waiting_vectors import insert_waiting, ranks_of
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.vectors.waiting_vectors import insert_waiting, ranks_of
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import Category, Chunk, Element, FileFacts, Filter, Job, Resource, Searchable
 
 log = logging.getLogger(__name__)

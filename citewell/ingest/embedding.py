@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import add_vectors
 from citewell.ingest.finishing import Finishing
-from citewell.metering import OnSpent, reported
-from citewell.storage.content import ContentRepository
-from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.waiting_vectors import WaitingVectorRepository, embedded
+from citewell.ports.metering import OnSpent, reported
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository, embedded
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import FileFacts, Job, Resource, Stage
 
 # Some three seconds of the built-in model on two cores: what is done twice after a kill, and how long a turn lasts when others wait.

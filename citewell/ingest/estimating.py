@@ -10,8 +10,8 @@ from typing import Literal, TypeAlias
 from citewell.indexes.estimating import BuildEstimate, EmbeddingRates
 from citewell.ingest.summaries.written import SECTION_CHARACTERS
 from citewell.ingest.vision import MAX_PICTURES
-from citewell.metering import CHARACTERS_PER_TOKEN, PICTURE_TOKENS
 from citewell.ports import CallLimits, EmbeddingPlan
+from citewell.ports.metering import CHARACTERS_PER_TOKEN, PICTURE_TOKENS
 
 Purpose: TypeAlias = Literal["embeddings", "descriptions", "summaries"]
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.disk import disk_errors
 from citewell.errors import CitewellError, DamagedFile
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.blob_keys import extracted_key
@@ -25,9 +24,10 @@ from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
-from citewell.storage.content import ContentRepository, delete_elements, insert_elements, replace_blobs
-from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import ContentRepository, delete_elements, insert_elements, replace_blobs
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.system.disk import disk_errors
 from citewell.types import (
     Element,
     ErrorStage,

@@ -25,10 +25,10 @@ from citewell.indexes.writing import mark_embedded, write_points
 from citewell.ingest.identity import identified
 from citewell.ingest.summaries.step import Passages, Summariser
 from citewell.ingest.vision import is_description
-from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
-from citewell.storage.jobs import JobRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import ContentRepository, delete_chunks, insert_chunks
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.types import (
     SUMMARY_OF,
     Category,

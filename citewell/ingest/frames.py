@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from citewell.metadata import MAX_NUMBER, MetadataLimits
 from citewell.types import JsonObject, JsonValue
 from citewell.types.json import well_formed
+from citewell.types.metadata_values import MAX_NUMBER, MetadataLimits
 
 MAX_SUMMARY = 8_000
 """Characters of a frame's summary that are kept; what is longer is a document, not what a frame shows."""

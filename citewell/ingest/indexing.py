@@ -25,14 +25,14 @@ from citewell.ingest.finishing import Finishing, Written
 from citewell.ingest.identity import chunk_id, identified
 from citewell.ingest.language import language_of
 from citewell.ingest.vision import ImageDescriber
-from citewell.metering import OnSpent, reported
-from citewell.points import file_payload
 from citewell.ports import multimodal
-from citewell.storage.content import ContentRepository, delete_chunks, insert_chunks
-from citewell.storage.jobs import JobRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.waiting_vectors import insert_waiting, ranks_of
+from citewell.ports.metering import OnSpent, reported
+from citewell.ports.points import file_payload
+from citewell.storage.files.content import ContentRepository, delete_chunks, insert_chunks
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.vectors.waiting_vectors import insert_waiting, ranks_of
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import (
     Category,
     Chunk,

@@ -12,7 +12,7 @@ from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from citewell.disk import disk_errors
+from citewell.system.disk import disk_errors
 
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _STORED, _REMADE, _ENDED = "+", "~", "-"

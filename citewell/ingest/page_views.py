@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from citewell.disk import disk_errors
 from citewell.errors import CorruptFile
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.system.disk import disk_errors
 from citewell.types import Box, ExtractOptions
 
 _MAX_BYTES = 10 * 1024 * 1024

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from citewell.disk import disk_bytes
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, from_code
 from citewell.extract.core.sink import ELEMENTS_FILE
 from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
+from citewell.system.disk import disk_bytes
 from citewell.types import Element, ExtractionSummary
 
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)

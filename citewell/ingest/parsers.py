@@ -13,7 +13,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeAlias
 
-from citewell.disk import DiskReserve, disk_errors
 from citewell.errors import (
     CitewellError,
     DiskFull,
@@ -28,6 +27,7 @@ from citewell.extract.sandbox import ParserLimits
 from citewell.extract.sandbox.job import ParserJob
 from citewell.ingest.parser_scratch import Progress, Scratch
 from citewell.ingest.parser_template import Ended, TemplateClient, TemplateDiedError
+from citewell.system.disk import DiskReserve, disk_errors
 from citewell.types import ExtractionSummary, ExtractOptions
 
 _log = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 from citewell.errors import CitewellError, DiskFull
 from citewell.indexes.index_set import DescribingIndex, IndexSet
-from citewell.points import file_payload
-from citewell.storage.payload_changes import PayloadChange, PayloadChangeRepository
+from citewell.ports.points import file_payload
+from citewell.storage.work.payload_changes import PayloadChange, PayloadChangeRepository
 from citewell.types import Filter
 
 log = logging.getLogger(__name__)

@@ -20,12 +20,12 @@ from citewell.indexes.index_set import IndexSet
 from citewell.indexes.writing import write_chunks
 from citewell.ingest.chunking import fitted, sentence_embedder
 from citewell.ingest.identity import identify
-from citewell.metadata import MetadataLimits, checked_metadata
-from citewell.metering import OnSpent, reported
-from citewell.spelling import suggestion
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.records import Placing, RecordRepository, StoredRecord, TextRecord
+from citewell.ports.metering import OnSpent, reported
+from citewell.storage.files.records import Placing, RecordRepository, StoredRecord, TextRecord
+from citewell.storage.work.payload_changes import PayloadChangeRepository
+from citewell.text.spelling import suggestion
 from citewell.types import Chunk, Element, ElementType, FileFacts, Filter, Locator
+from citewell.types.metadata_values import MetadataLimits, checked_metadata
 
 _BATCH = 256
 _ATTEMPTS = 4

@@ -18,8 +18,8 @@ from citewell.errors import (
     ProviderUnavailable,
 )
 from citewell.ports import BlobStore, ImageInput, VisionModel
-from citewell.storage.content import ContentRepository, insert_elements
-from citewell.storage.jobs import JobRepository
+from citewell.storage.files.content import ContentRepository, insert_elements
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import (
     PAGE_PICTURE,
     PREVIEW,

@@ -10,7 +10,6 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
-from citewell.disk import DiskReserve
 from citewell.errors import (
     CitewellError,
     DamagedFile,
@@ -28,7 +27,8 @@ from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage, fail_extraction
 from citewell.ingest.finishing import RESUMED, fail_indexing
 from citewell.ingest.indexing import IndexingStage
-from citewell.storage.jobs import JobRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.system.disk import DiskReserve
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)

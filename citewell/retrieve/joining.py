@@ -14,7 +14,7 @@ from citewell.types import ScoredId, scored
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How the lists of one query are joined, and what pulls it: implements `citewell.second_pass.Pulling`.
+    """How the lists of one query are joined, and what pulls it: implements `citewell.ports.second_pass.Pulling`.
 
     weight:          the dense leg's, 0 to 1
     typical_spread:  see `hybrid`

@@ -13,11 +13,11 @@ import numpy as np
 
 from citewell.errors import ConfigurationError, ProviderError, Unavailable
 from citewell.ports import Capability, Embedder, FloatMatrix, VectorIndex
+from citewell.ports.second_pass import TwoPassIndex
 from citewell.retrieve.fusion import led_by
 from citewell.retrieve.joining import Joining
 from citewell.retrieve.options import EmbedderTraits, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
-from citewell.second_pass import TwoPassIndex
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.sparse import code_terms, sparse_query, term_id

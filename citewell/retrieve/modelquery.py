@@ -8,14 +8,22 @@ from datetime import datetime, timedelta
 from typing import cast
 
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, MAX_CONDITIONS, METADATA_PREFIX, OPERATORS, metadata_key, validate, validate_keys
-from citewell.metadata import is_day
-from citewell.points import METADATA_KINDS, FieldKind
+from citewell.filters.language import (
+    FIELDS,
+    MAX_CONDITIONS,
+    METADATA_PREFIX,
+    OPERATORS,
+    metadata_key,
+    validate,
+    validate_keys,
+)
 from citewell.ports import ChatMessage, ChatModel
+from citewell.ports.points import METADATA_KINDS, FieldKind
 from citewell.retrieve.reading import QueryContext, QueryReading, Stated, moment_of, reading_of
 from citewell.text.analysis import analyze
 from citewell.types import AllOf, Condition, Expression, JsonObject, JsonValue, MetadataKey, Operator
 from citewell.types.json import well_formed
+from citewell.types.metadata_values import is_day
 
 MAX_KEYS = 40
 MAX_SHOWN_VALUES = 12

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from citewell.filters import lowered, mapped
-from citewell.points import keyword
-from citewell.predicates import holds
+from citewell.filters.language import lowered, mapped
+from citewell.filters.predicates import holds
+from citewell.ports.points import keyword
 from citewell.types import Condition, Expression, Operator
 from citewell.types.accounts import Grant
 

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from citewell.errors import InvalidInput, cut
-from citewell.filters import METADATA_PREFIX
+from citewell.filters.language import METADATA_PREFIX
 from citewell.text.analysis import analyze
 from citewell.types import (
     AllOf,

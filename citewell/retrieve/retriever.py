@@ -8,9 +8,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderError, Unavailable
-from citewell.filters import build_filter, inferred_to_json, metadata_key, to_json, validate_keys
-from citewell.points import keyword
+from citewell.filters.language import build_filter, inferred_to_json, metadata_key, to_json, validate_keys
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
+from citewell.ports.points import keyword
 from citewell.retrieve.chunks import ChunkSource
 from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
 from citewell.retrieve.expansion import rephrase

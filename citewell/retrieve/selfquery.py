@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from citewell.points import keyword
+from citewell.ports.points import keyword
 from citewell.retrieve.reading import QueryContext, QueryReading, Stated, reading_of
 from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.types import AllOf, Condition, Expression, Operator
@@ -51,7 +51,7 @@ _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words ma
 
 
 def read_by_rules(query: str, context: QueryContext, ignored: Sequence[str] | bool = False) -> QueryReading:
-    """What the rules read from a query; every filter passes `citewell.filters.validate`. ignored: ids of filters to leave out."""
+    """What the rules read from a query; every filter passes `citewell.filters.language.validate`. ignored: ids of filters to leave out."""
     plain = query.replace("\x00", " ")
     stated = [*_places(plain), *stated_tags(plain, context), *stated_metadata(plain, context)]
     return reading_of(plain, [*stated, *stated_dates(plain, context, stated)], ignored)

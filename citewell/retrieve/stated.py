@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from citewell.filters import METADATA_PREFIX
-from citewell.points import STATED_TAGS, keyword
+from citewell.filters.language import METADATA_PREFIX
+from citewell.ports.points import STATED_TAGS, keyword
 from citewell.retrieve.periods import TimeSpan, periods
 from citewell.retrieve.reading import QueryContext, Stated, label_of, moment_of
 from citewell.types import AllOf, AnyOf, Condition, Expression, MetadataKey, MetadataKind, Negation, Operator

@@ -7,7 +7,6 @@ from typing import Annotated, Any, TypeVar, get_args
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError, create_model
 
-from citewell.environment import default_data_folder, read_environment
 from citewell.errors import ConfigurationError
 from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.blobs import blob_problems
@@ -23,7 +22,8 @@ from citewell.settings.values import (
     RerankProvider,
     VectorStore,
 )
-from citewell.spelling import nearest
+from citewell.system.environment import default_data_folder, read_environment
+from citewell.text.spelling import nearest
 from citewell.types.chunking import Strategy, chunk_sizes, measured_in_characters
 
 AnyGroup = TypeVar("AnyGroup", bound=SettingsGroup)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from citewell.environment import NO_SETTINGS, PREFIX
 from citewell.errors import ConfigurationError
-from citewell.spelling import suggestion
+from citewell.system.environment import NO_SETTINGS, PREFIX
+from citewell.text.spelling import suggestion
 from citewell.types import JsonObject
 
 # For these an empty value does not mean "as if it were not there", whatever its name: it would leave the door open.

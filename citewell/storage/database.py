@@ -23,13 +23,13 @@ from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DatabaseAway, InvalidInput
 from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
-from citewell.together import Together, outcome
+from citewell.system.batching import Batcher, outcome
+from citewell.system.disk import disk_errors
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -90,7 +90,7 @@ class Database:
         self._writes = 0
         self._reader = self._open_reader(url) if self.is_sqlite and ":memory:" not in url else None
         self._threads = ThreadPoolExecutor(_READERS, thread_name_prefix="sql-read")
-        self._readings = Together(self._threads, _READERS // 2, _READINGS_PER_STEP, self._read_all)
+        self._readings = Batcher(self._threads, _READERS // 2, _READINGS_PER_STEP, self._read_all)
         self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
         self._is_away = False
         event.listen(self._engine.sync_engine, "handle_error", self._translate)

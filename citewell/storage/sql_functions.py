@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import PurePosixPath
 from typing import Any
 
-from citewell.filters import METADATA_PREFIX
-from citewell.metadata import seconds_of
-from citewell.points import STATED_DATES, STATED_TAGS, file_date, keyword, tags
+from citewell.filters.language import METADATA_PREFIX
+from citewell.ports.points import STATED_DATES, STATED_TAGS, file_date, keyword, tags
 from citewell.types import FileFacts, JsonValue, MetadataKind
+from citewell.types.metadata_values import seconds_of
 
 
 def fold(text: str | None) -> str | None:

@@ -109,7 +109,7 @@ resources = sa.Table(
     # what people say of the file; and the conversation that it came with
     sa.Column("metadata", Json, nullable=False, server_default="{}"),
     sa.Column("thread", sa.Text),
-    # the durable job: see citewell.storage.jobs
+    # the durable job: see citewell.storage.work.jobs
     sa.Column("attempt", sa.Integer, nullable=False, server_default="0"),
     sa.Column("deaths", sa.Integer, nullable=False, server_default="0"),
     sa.Column("fence", sa.Integer, nullable=False, server_default="0"),
@@ -117,7 +117,7 @@ resources = sa.Table(
     sa.Column("lease_until", Time),
     sa.Column("not_before", Time, nullable=False, server_default="0"),
     sa.Column("due", Time, nullable=False, server_default="0"),
-    # by what it is found, and how many of its passages have their vectors: see citewell.storage.waiting_vectors
+    # by what it is found, and how many of its passages have their vectors: see citewell.storage.vectors.waiting_vectors
     sa.Column("searchable", sa.Text),
     sa.Column("vectors_done", sa.Integer, nullable=False, server_default="0"),
     sa.Column("vectors_total", sa.Integer, nullable=False, server_default="0"),
@@ -228,7 +228,7 @@ chunks = sa.Table(
     sa.UniqueConstraint("resource_id", "version", "ordinal"),
 )
 
-# chunks whose vectors no index has yet: see citewell.storage.waiting_vectors
+# chunks whose vectors no index has yet: see citewell.storage.vectors.waiting_vectors
 waiting_vectors = sa.Table(
     "waiting_vectors",
     metadata,

@@ -21,7 +21,6 @@ from typing import Any, TypeAlias
 import pytest
 
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRateLimited, ProviderRejected, ProviderUnavailable
-from citewell.metering import MeteredChat, tallied
 from citewell.ports import (
     Capability,
     ChatDelta,
@@ -32,6 +31,7 @@ from citewell.ports import (
     ToolSpec,
     close_connections,
 )
+from citewell.ports.metering import MeteredChat, tallied
 from citewell.types import JsonObject
 
 

@@ -31,8 +31,8 @@ from citewell.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import Embedder, ImageInput, Pictured, RemoteEmbedder, multimodal
+from citewell.ports.metering import MeteredEmbedder, tallied
 
 TEXTS = ("The library lends books.", "A loan is due after four weeks.", "Ein Buch kostet 12,50 €.")
 _COLOURS = ("red", "lime", "blue")

@@ -21,8 +21,8 @@ from citewell.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from citewell.metering import MeteredReranker, tallied
 from citewell.ports import Reranker
+from citewell.ports.metering import MeteredReranker, tallied
 from citewell.testing.embedder_suite import ScriptedFault
 
 QUERY = "when is a loan due"

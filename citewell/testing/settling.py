@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from citewell.ports import Capability, VectorIndex
-from citewell.remote_vectors import EventualIndex
+from citewell.ports.remote_vectors import EventualIndex
 from citewell.types import Filter, JsonObject, Point
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from citewell.points import METADATA, metadata_field
 from citewell.ports import Capability, VectorIndex
+from citewell.ports.points import METADATA, metadata_field
 from citewell.testing.points import Opened, about, ids_of, make_point, near, point_id
 from citewell.types import (
     AllOf,
@@ -23,7 +23,7 @@ from citewell.types import (
 
 @pytest.mark.asyncio
 class FilterConformance(Opened):
-    """For indexes that declare `FILTERS`: conditions on the fields of `citewell.points.PAYLOAD_FIELDS`."""
+    """For indexes that declare `FILTERS`: conditions on the fields of `citewell.ports.points.PAYLOAD_FIELDS`."""
 
     @pytest.mark.parametrize(
         ("condition", "expected"),

@@ -19,7 +19,7 @@ import pytest
 
 from citewell.errors import Unavailable
 from citewell.ports import Capability, VectorIndex
-from citewell.remote_vectors import EventualIndex, RemovableIndex
+from citewell.ports.remote_vectors import EventualIndex, RemovableIndex
 from citewell.testing.points import ANN, BOB, DIMENSIONS, Opened, OpenIndex, about, ids_of, make_point, near, point_id
 from citewell.testing.settling import settling
 from citewell.testing.vector_filters import FilterConformance

@@ -15,8 +15,8 @@ import pytest
 from PIL import Image
 
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRateLimited, ProviderRejected, ProviderUnavailable
-from citewell.metering import MeteredVision, tallied
 from citewell.ports import ImageInput, VisionModel, close_connections
+from citewell.ports.metering import MeteredVision, tallied
 from citewell.testing.chat_model import MALFORMED, ODD, ScriptedAnswer
 
 ScriptedVision: TypeAlias = Callable[..., VisionModel]

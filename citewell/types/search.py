@@ -54,7 +54,7 @@ FilterValue: TypeAlias = str | int | float | bool | tuple[str | int | float | bo
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """One comparison on a field: of the filter language (`citewell.filters`), or of a point's payload in a `Filter`."""
+    """One comparison on a field: of the filter language (`citewell.filters.language`), or of a point's payload in a `Filter`."""
 
     field: str
     operator: Operator
@@ -111,7 +111,7 @@ class Scope:
 class Filter:
     """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
 
-    conditions are on fields of the payload (`citewell.points`), with values in the form in which payloads hold them.
+    conditions are on fields of the payload (`citewell.ports.points`), with values in the form in which payloads hold them.
     corpus: the resources in which a lexical search counts how many passages have a word, None for all of the owner's. It narrows
     nothing; it keeps files that the asker may not read out of the scores of those that they may.
     """

@@ -21,7 +21,7 @@ from citewell.features.addresses import shortened
 from citewell.features.audit import service as audit_service
 from citewell.features.audit.service import AuditLog
 from citewell.features.audited import AUDITED, NOT_AUDITED
-from citewell.storage.audit import AuditRepository
+from citewell.storage.accounts.audit import AuditRepository
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 from tests.accounts.people import PASSWORD, Browser, signed_up
 from tests.server.in_process import InProcessServer

@@ -21,7 +21,7 @@ from citewell.errors import ConfigurationError, Forbidden, NotFound
 from citewell.features.accounts.resets import MAX_MAILS, VALID_SECONDS, PasswordResetService
 from citewell.features.accounts.service import From
 from citewell.settings import Settings, load_settings
-from citewell.storage import password_resets
+from citewell.storage.accounts import password_resets
 from tests.accounts.people import PASSWORD, Browser, signed_up
 from tests.contract_servers.smtp import MailServer, mail_server
 from tests.server.in_process import InProcessServer

@@ -18,7 +18,7 @@ from sqlalchemy import event
 from citewell.app import build
 from citewell.features.accounts import service as accounts_service
 from citewell.settings import load_settings
-from citewell.storage.audit_tables import audit_log
+from citewell.storage.accounts.audit_tables import audit_log
 from citewell.storage.database import Database
 from tests.accounts.people import PASSWORD
 

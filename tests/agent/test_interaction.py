@@ -9,8 +9,8 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.extractive.interaction import NearnessMeter
-from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import FloatMatrix, TextKind
+from citewell.ports.metering import MeteredEmbedder, tallied
 from tests.agent.fakes import WordEmbedder
 
 QUESTION = "Who repairs the crane?"

@@ -22,7 +22,7 @@ from starlette.routing import Route
 import tests.contract_servers.anthropic as contract
 from citewell.channels.claude import AsyncCitewellServer, AsyncClaudeFiles, CitewellServer, ClaudeFiles
 from citewell.errors import CitewellError, InvalidInput, NotFound, Unauthorized, Unavailable
-from citewell.folder import DataFolder
+from citewell.system.folder import DataFolder
 from citewell.types import AnswerPiece, ChunkType, RerankLimits, Verdict
 from tests.channels.conversation import Searching
 from tests.channels.test_claude import ROOT

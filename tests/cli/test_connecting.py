@@ -13,8 +13,8 @@ import pytest
 from citewell import client as module
 from citewell.client import connect
 from citewell.errors import DataFolderBusy
-from citewell.folder import DataFolder
 from citewell.settings import Settings, load_settings
+from citewell.system.folder import DataFolder
 
 _URL = "http://127.0.0.1:9"
 

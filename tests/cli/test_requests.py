@@ -14,7 +14,7 @@ import pytest
 
 from citewell.client import SilentServer, request_json
 from citewell.errors import CitewellError, InvalidInput, RateLimited
-from citewell.folder import DataFolder
+from citewell.system.folder import DataFolder
 
 _ANSWER = {"answer": "30 days.", "citations": []}
 

@@ -8,8 +8,8 @@ import pytest
 
 from citewell.ingest.frame_model import tidied
 from citewell.ingest.frames import RawFrame, cleaned
-from citewell.metadata import MetadataLimits, checked_metadata
 from citewell.types import JsonValue
+from citewell.types.metadata_values import MetadataLimits, checked_metadata
 from tests.retrieve.stand_ins import ScriptedChat
 
 

@@ -18,9 +18,9 @@ from citewell.composition import Services, open_services
 from citewell.composition.recorded import settings_of
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.ports import Capability, Embedder, Fingerprint, VectorIndex
-from citewell.remote_vectors import OpenedVectors
+from citewell.ports.remote_vectors import OpenedVectors
 from citewell.settings import EmbeddingSettings, PgvectorStore, RemoteEmbedding, Settings, StoreSettings, load_settings
-from citewell.storage.indexes import IndexState
+from citewell.storage.vectors.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
 

@@ -18,7 +18,7 @@ from citewell.errors import Conflict, NotFound, Unavailable
 from citewell.features.chat.service import ChatRequest
 from citewell.indexes import copying
 from citewell.settings import load_settings
-from citewell.storage.indexes import BuildMode, BuildOptions, IndexState
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import ResourceFilter, SearchRequest
 

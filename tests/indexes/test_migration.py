@@ -13,7 +13,7 @@ from citewell.composition import Services, open_services
 from citewell.errors import Conflict, NotFound
 from citewell.features.indexes.comparing import FoundBy, IndexComparison, QueryComparison, side_figures
 from citewell.settings import load_settings
-from citewell.storage.indexes import BuildOptions, IndexState
+from citewell.storage.vectors.indexes import BuildOptions, IndexState
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, SearchRequest
 from tests.indexes.waiting import until_whole
 

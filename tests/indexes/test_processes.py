@@ -12,7 +12,7 @@ import pytest
 
 from citewell.composition import open_services
 from citewell.settings import Settings, load_settings
-from citewell.storage.indexes import BuildOptions
+from citewell.storage.vectors.indexes import BuildOptions
 
 pytestmark = pytest.mark.full
 

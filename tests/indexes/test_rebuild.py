@@ -17,7 +17,7 @@ from citewell.adapters.index.qdrant_edge_folder import ShardFolder
 from citewell.ingest import indexing
 from citewell.ports import Embedder
 from citewell.settings import EmbeddingSettings
-from citewell.storage.content import ContentRepository
+from citewell.storage.files.content import ContentRepository
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Condition, Filter, Operator, Status
 from tests.extract.documents.seeds import seeds

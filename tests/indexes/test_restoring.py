@@ -18,7 +18,7 @@ from citewell.composition import Services, open_services
 from citewell.errors import ProviderUnavailable
 from citewell.indexes import restoring
 from citewell.settings import Settings, load_settings
-from citewell.storage.indexes import IndexState
+from citewell.storage.vectors.indexes import IndexState
 from citewell.types import SearchRequest
 from tests.indexes.waiting import until_whole
 

@@ -10,16 +10,16 @@ import sqlalchemy as sa
 from sqlalchemy import event
 
 from citewell.adapters.blob.local import LocalBlobStore
-from citewell.disk import DiskReserve
 from citewell.errors import LeaseLost
 from citewell.ingest.adoption import Adoption
 from citewell.ingest.capture import Capture
 from citewell.ingest.journal import BlobJournal
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.quotas import QuotaRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import QuotaRepository
 from citewell.storage.tables import resource_versions, resources
+from citewell.storage.work.jobs import JobRepository
+from citewell.system.disk import DiskReserve
 from citewell.types import ChildFile, Job, Locator, Resource, ResourceFilter, Stage
 from tests.storage.rows import add_resource
 

@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 
 from citewell.adapters.blob.local import LocalBlobStore
-from citewell.disk import DiskReserve
 from citewell.errors import Conflict, NotFound
 from citewell.ingest.blob_keys import extracted_key, original_key, prefixes_of
 from citewell.ingest.capture import Capture, Spooled, UploadRequest
 from citewell.ingest.journal import BlobJournal
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.quotas import QuotaRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import QuotaRepository
+from citewell.system.disk import DiskReserve
 from citewell.testing.blob_store_suite import read
 
 AT_ONCE = 5

@@ -14,9 +14,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from citewell.adapters import registry
 from citewell.composition import Services, open_services
-from citewell.console import coverage_notes
 from citewell.ports import Embedder
 from citewell.settings import EmbeddingSettings, load_settings
+from citewell.system.console import coverage_notes
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Chunk, Element, ElementType, Resource
 from tests.extract.pdf.drawing import HEIGHT, RATES, Draw, lines, pdf, prose, ruled

@@ -23,14 +23,14 @@ from citewell.ingest.early_words import EarlyWords
 from citewell.ingest.finishing import Finishing
 from citewell.ingest.parser_scratch import read_elements
 from citewell.ingest.summaries.step import Summariser
-from citewell.storage.content import ContentRepository
 from citewell.storage.database import Database
-from citewell.storage.indexes import IndexRecord, IndexState
-from citewell.storage.jobs import JobRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.waiting_vectors import WaitingVectorRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.vectors.indexes import IndexRecord, IndexState
+from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.testing.embedder import HashEmbedder
 from citewell.text.sparse import sparse_query
 from citewell.types import (

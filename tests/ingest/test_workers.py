@@ -16,9 +16,9 @@ from citewell.ingest.extraction import ExtractionStage
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.workers import WorkerLimits, Workers
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import Job, Stage, Status
 from tests.storage.rows import add_resource
 

@@ -9,7 +9,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 import numpy as np
 
 from citewell.errors import ProviderUnavailable
-from citewell.points import index_point
 from citewell.ports import (
     Capability,
     ChatDelta,
@@ -22,6 +21,7 @@ from citewell.ports import (
     ToolSpec,
     VectorIndex,
 )
+from citewell.ports.points import index_point
 from citewell.types import (
     Chunk,
     ChunkType,

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.errors import InvalidFilter
-from citewell.filters import (
+from citewell.filters.language import (
     MAX_CONDITIONS,
     MAX_DEPTH,
     as_filters,
@@ -26,8 +26,8 @@ from citewell.filters import (
     to_json,
     validate_keys,
 )
-from citewell.points import index_point
 from citewell.ports import VectorIndex
+from citewell.ports.points import index_point
 from citewell.types import (
     AllOf,
     AnyOf,

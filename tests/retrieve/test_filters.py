@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_filters import compile_filter
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, MAX_CONDITIONS, build_filter, lowered, validate
-from citewell.points import FieldKind, field_kind
-from citewell.predicates import admits
+from citewell.filters.language import FIELDS, MAX_CONDITIONS, build_filter, lowered, validate
+from citewell.filters.predicates import admits
+from citewell.ports.points import FieldKind, field_kind
 from citewell.types import ChunkType, Condition, Filter, Operator, Point, SearchRequest, VectorQuery, conditions_in
 from tests.depth import examples
 

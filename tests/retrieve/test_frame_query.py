@@ -11,7 +11,7 @@ import pytest
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.agent.interface import Source
 from citewell.agent.model.window import source_blocks
-from citewell.points import index_point
+from citewell.ports.points import index_point
 from citewell.retrieve.fusion import RRF_K
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.retriever import Retriever

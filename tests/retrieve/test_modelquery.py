@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from citewell.errors import InvalidFilter
-from citewell.filters import FIELDS, MAX_CONDITIONS, validate_all
+from citewell.filters.language import FIELDS, MAX_CONDITIONS, validate_all
 from citewell.retrieve.modelquery import parse_answer
 from citewell.types import AllOf, Condition, Operator
 from tests.retrieve.queries_with_filters import CONTEXT

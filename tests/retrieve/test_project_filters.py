@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.filters import lowered, parse_filters
-from citewell.predicates import holds
+from citewell.filters.language import lowered, parse_filters
+from citewell.filters.predicates import holds
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import JsonValue
 from citewell.types.accounts import Grant

@@ -13,9 +13,9 @@ import pytest
 from citewell import AsyncCitewell
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUnavailable, Unavailable
-from citewell.filters import parse_filters
-from citewell.points import index_point
+from citewell.filters.language import parse_filters
 from citewell.ports import Capability, FloatMatrix, Reranked
+from citewell.ports.points import index_point
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.text.language import detect_language

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.filters import validate_all
+from citewell.filters.language import validate_all
 from citewell.retrieve.selfquery import read_by_rules
 from citewell.types import AllOf, AnyOf, Condition, Negation, Operator, conditions_in
 from tests.retrieve.queries_with_filters import CONTEXT, FIRST_HALF, SECOND_HALF

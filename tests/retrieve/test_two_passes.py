@@ -12,10 +12,10 @@ import pytest
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex, _found_twice
 from citewell.errors import ProviderError, Unavailable
 from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.ports.second_pass import TwoPassIndex
 from citewell.retrieve.joining import Joining
 from citewell.retrieve.legs import Found, Legs
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.second_pass import TwoPassIndex
 from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, make_point
 from citewell.text.sparse import sparse_document
 from citewell.types import Filter, Point, ScoredId, Trace, VectorQuery

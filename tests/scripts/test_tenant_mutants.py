@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from citewell import predicates
+from citewell.filters.language import predicates
 from citewell.types import Filter
 from tests.scripts.loading import ROOT, load_script
 
@@ -55,7 +55,7 @@ def test_all_of_the_package_are_found_and_every_exception_is_one_of_them(script:
 
 
 def test_a_change_is_made_in_the_loaded_code(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = "citewell/predicates.py"
+    path = "citewell/filters/predicates.py"
     [change] = script.mutants(path, (ROOT / path).read_text(encoding="utf-8"))
     monkeypatch.setattr(predicates.admits, "__code__", predicates.admits.__code__)  # put back afterwards
     foreign = {"owner_id": "ben"}

@@ -22,11 +22,11 @@ import pytest
 import uvicorn
 
 from citewell.app import build
-from citewell.connections import bounded_protocol
+from citewell.composition.connections import bounded_protocol
 from citewell.extract.sandbox import ParserLimits
-from citewell.folder import DataFolder
 from citewell.ingest.parser_template import TemplateClient
 from citewell.settings import load_settings
+from citewell.system.folder import DataFolder
 from tests.server.running import Server
 
 _PATIENCE_SECONDS = 120.0

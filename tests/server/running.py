@@ -18,7 +18,7 @@ from typing import Any, Self
 
 import httpx
 
-from citewell.folder import DataFolder
+from citewell.system.folder import DataFolder
 from citewell.types import TERMINAL
 
 TLS = ssl.create_default_context()

@@ -14,8 +14,8 @@ import httpx
 import pytest
 
 from citewell.composition.recovery import restore_lost
-from citewell.lost_found import LostAndFound
 from citewell.settings import load_settings
+from citewell.system.lost_found import LostAndFound
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer, Server
 

@@ -18,8 +18,8 @@ from citewell import AsyncCitewell
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import AgentEvent, Done, TextDelta, TurnRequest
 from citewell.app import build
+from citewell.features.routers import Application
 from citewell.features.turns import Answering, LateAssistant
-from citewell.routers import Application
 from citewell.settings import load_settings
 from citewell.types import Answer, Box, Citation, Locator, OriginalPicture, Provenance, Verdict
 

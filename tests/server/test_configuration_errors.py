@@ -13,7 +13,7 @@ import pytest
 
 from citewell import Citewell
 from citewell.errors import ConfigurationError, DataFolderBusy
-from citewell.folder import DataFolder
+from citewell.system.folder import DataFolder
 from tests.server.typed import citewell
 
 pytestmark = pytest.mark.slow(30)

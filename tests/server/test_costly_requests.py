@@ -25,7 +25,7 @@ from citewell.features.auth.cookies import own_cookies
 from citewell.features.bodies import KNOWN_SENDER_BYTES, UNKNOWN_SENDER_BYTES
 from citewell.features.heads import MAX_FIELD_BYTES, MAX_FIELDS, MAX_PARAMETERS
 from citewell.features.json_bodies import check_values
-from citewell.routers import Application
+from citewell.features.routers import Application
 from citewell.settings import load_settings
 
 # What the loop may compute for one request of a stranger; `/health`, and everything else, waits for so long.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from citewell import AsyncCitewell
-from citewell.filters import lowered, parse_filters
+from citewell.filters.language import lowered, parse_filters
 from citewell.types import Filter, VectorQuery
 
 FILES, FILTERS, SEED = 60, 120, 14

@@ -21,18 +21,18 @@ import httpx
 import pytest
 import sqlalchemy as sa
 
-from citewell import disk
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.app import build
-from citewell.disk import MIN_FREE_BYTES, DiskReserve, is_full
 from citewell.errors import DiskFull, LimitExceeded
-from citewell.folder import DataFolder
 from citewell.ingest import capture
 from citewell.ingest.capture import Spool
 from citewell.ingest.parsers import ParserPool
 from citewell.settings import load_settings
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.system import disk
+from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, is_full
+from citewell.system.folder import DataFolder
 from citewell.types import TERMINAL, ExtractOptions, Job, Point
 from tests.ingest import nasty
 
@@ -251,7 +251,7 @@ def test_a_token_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyt
         return fdopen(os.open("/dev/full", os.O_WRONLY), mode)
 
     with monkeypatch.context() as patch:
-        patch.setattr("citewell.folder.os.fdopen", full)
+        patch.setattr("citewell.system.folder.os.fdopen", full)
         with pytest.raises(DiskFull):
             DataFolder(tmp_path / "data").token()
     assert not list((tmp_path / "data").iterdir())

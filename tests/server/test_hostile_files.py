@@ -20,7 +20,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
-from citewell.folder import DataFolder
+from citewell.system.folder import DataFolder
 from tests.contract_servers.serving import serving
 from tests.extract.documents.office import docx, paragraph
 from tests.ingest.referring import REFERRING

@@ -26,11 +26,11 @@ from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.app import build
 from citewell.errors import DataFolderBusy
 from citewell.features.resources.service import ResourceService
-from citewell.folder import DataFolder
 from citewell.library import Citewell
 from citewell.settings import load_settings
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.system.folder import DataFolder
 from citewell.types import TERMINAL, Stage
 from tests.server.running import RunningServer
 from tests.storage.rows import add_resource

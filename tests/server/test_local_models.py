@@ -18,8 +18,8 @@ from starlette.routing import Route
 
 from citewell.adapters.chat.local_servers import KnownServer, find_local_servers
 from citewell.app import build
-from citewell.folder import DataFolder
 from citewell.settings import load_settings
+from citewell.system.folder import DataFolder
 from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.script import Reply
 from tests.contract_servers.serving import serving
@@ -65,7 +65,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *known: KnownServer) -> Generator
     """These, and no others, are the ports that are looked at."""
     find = partial(find_local_servers, known=known)
     monkeypatch.setattr("citewell.composition.local_models.find_local_servers", find)
-    monkeypatch.setattr("citewell.examination.find_local_servers", find)
+    monkeypatch.setattr("citewell.composition.examination.find_local_servers", find)
     yield
 
 

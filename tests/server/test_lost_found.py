@@ -16,14 +16,14 @@ from pathlib import Path
 import pytest
 
 from citewell.composition import Services, open_services
+from citewell.composition.examination import examine_configuration
 from citewell.composition.pairing import adopt
 from citewell.composition.recovery import restore_lost
 from citewell.errors import ConfigurationError
-from citewell.examination import examine_configuration
 from citewell.ingest.blob_keys import original_key
 from citewell.ingest.journal import BlobJournal
-from citewell.lost_found import LostAndFound
 from citewell.settings import load_settings
+from citewell.system.lost_found import LostAndFound
 from citewell.types import Resource, ResourceFilter
 from citewell.types.accounts import ERASURE_CONFIRMATION
 from tests.server.typed import citewell

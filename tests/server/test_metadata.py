@@ -18,9 +18,9 @@ from citewell.features.chat.service import ChatRequest
 from citewell.features.resources.said import Said
 from citewell.ingest.payloads import PayloadWriter
 from citewell.settings import load_settings
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.metadata import FileChange, MetadataRepository
-from citewell.storage.owners import OwnerRepository
+from citewell.storage.files.metadata import FileChange, MetadataRepository
 from citewell.types import Scope, SearchRequest, Status
 from tests.server.running import Server
 

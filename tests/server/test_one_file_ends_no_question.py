@@ -57,6 +57,6 @@ async def test_a_table_of_every_type_and_one_that_is_damaged(tmp_path: Path) -> 
         copy.write_bytes(b"PAR1 no longer a table PAR1")
         services.chat.turns.answering.hand_over(services.chat.turns.answering.assistant)
         for question in (_DATA, _PROSE, "Draw a chart of int8 by item"):
-            left_out = await _asked(client, f"{question} Please.")
+            await _asked(client, f"{question} Please.")
         rows = await client.get(f"/resources/{table.resource_id}/tables/{table.id}/rows")
         assert (rows.status_code, rows.json()["error"]["code"]) == (500, "damaged_file")

@@ -16,7 +16,7 @@ import httpx
 import jwt
 import pytest
 
-from citewell.storage.owner_data import EXPORTED, SECRET, belongs
+from citewell.storage.accounts.owner_data import EXPORTED, SECRET, belongs
 from citewell.storage.tables import metadata
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server

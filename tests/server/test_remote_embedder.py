@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from citewell import Citewell, SpendQuotaReached
-from citewell.storage.indexes import IndexState
+from citewell.storage.vectors.indexes import IndexState
 from tests.contract_servers import voyage as contract
 from tests.contract_servers.faults import Fault
 from tests.contract_servers.serving import serving

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from citewell.app import build
 from citewell.features.access import ACCESS
 from citewell.features.http import check_rows
-from citewell.routers import ROUTERS, Application, LateRouter, Routing
+from citewell.features.routers import ROUTERS, Application, LateRouter, Routing
 from citewell.settings import load_settings
 from tests.server.running import RunningServer
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from citewell.folder import DataFolder
 from citewell.server import welcome
 from citewell.settings import load_settings
+from citewell.system.folder import DataFolder
 from tests.accounts.people import SESSION_SECRET
 from tests.server.running import RunningServer
 
@@ -25,7 +25,7 @@ def test_a_server_is_ready_for_every_feature_without_being_asked(tmp_path: Path)
     program = f"""
 import asyncio, sys
 from citewell.app import build
-from citewell.routers import ROUTERS
+from citewell.features.routers import ROUTERS
 from citewell.server import prepare_questions
 from citewell.settings import load_settings
 app = build(load_settings(data={str(tmp_path / "data")!r}))

@@ -15,8 +15,8 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.settings import load_settings
-from citewell.storage.audit import removing
-from citewell.storage.audit_tables import audit_removals
+from citewell.storage.accounts.audit import removing
+from citewell.storage.accounts.audit_tables import audit_removals
 from citewell.storage.database import Database
 from citewell.storage.tables import metadata
 

@@ -9,15 +9,15 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from citewell.storage.content import insert_chunks, insert_elements, replace_blobs
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.new_resources import NewResource
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import insert_chunks, insert_elements, replace_blobs
+from citewell.storage.files.new_resources import NewResource
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.tables import resources
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.usage import UsageRepository
 from citewell.types import (
     Chunk,
     ChunkType,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import uuid
 
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.new_resources import NewResource
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.new_resources import NewResource
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.types import UploadOptions
 
 

@@ -10,11 +10,11 @@ import sqlalchemy as sa
 from sqlalchemy.exc import DBAPIError
 
 from citewell.errors import InvalidCursor
-from citewell.storage.audit import AuditRepository
-from citewell.storage.audit_tables import audit_begun, audit_log, audit_removals
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.audit_tables import audit_begun, audit_log, audit_removals
+from citewell.storage.accounts.owner_data import OwnerDataRepository
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.owner_data import OwnerDataRepository
-from citewell.storage.owners import OwnerRepository
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilter, AuditOutcome
 
 

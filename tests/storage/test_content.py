@@ -8,17 +8,17 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import InvalidCursor, NotFound
-from citewell.storage import content as module
-from citewell.storage.content import (
+from citewell.storage.cursors import encode_cursor
+from citewell.storage.database import Database
+from citewell.storage.files import content as module
+from citewell.storage.files.content import (
     ContentRepository,
     delete_chunks,
     delete_elements,
     insert_chunks,
     replace_blobs,
 )
-from citewell.storage.cursors import encode_cursor
-from citewell.storage.database import Database
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
 from citewell.types import QUOTES, SUMMARY_OF, Chunk, ChunkType, ElementType, Status, StoredChunk
 from tests.storage.estates import new_blob, new_chunk, new_element, store_elements

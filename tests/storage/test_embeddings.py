@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from citewell.storage.database import Database
-from citewell.storage.embeddings import EmbeddingCacheRepository
+from citewell.storage.vectors.embeddings import EmbeddingCacheRepository
 
 
 def _key(text: str) -> str:

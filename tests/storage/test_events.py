@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from citewell.storage.database import Database
-from citewell.storage.events import EventRepository, record_event
+from citewell.storage.files.events import EventRepository, record_event
 from citewell.types import Status
 from tests.storage.rows import add_resource
 
@@ -30,7 +30,7 @@ async def test_a_timeline_is_read_from_any_point_on(database: Database) -> None:
 
 
 async def test_timelines_do_not_mix_and_end_with_their_resource(database: Database) -> None:
-    from citewell.storage.resources import ResourceRepository
+    from citewell.storage.files.resources import ResourceRepository
 
     owner, one = await add_resource(database, "ada")
     _, two = await add_resource(database, "ada")

@@ -8,15 +8,15 @@ import random
 import pytest
 import sqlalchemy as sa
 
-from citewell.storage import facets as facets_module
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.facets import FacetRepository
-from citewell.storage.metadata import FileChange, MetadataRepository
-from citewell.storage.new_resources import NewResource, insert_children
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository, link
-from citewell.storage.quotas import FileRoom
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files import facets as facets_module
+from citewell.storage.files.facets import FacetRepository
+from citewell.storage.files.metadata import FileChange, MetadataRepository
+from citewell.storage.files.new_resources import NewResource, insert_children
+from citewell.storage.files.projects import ProjectRepository, link
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import FileRoom
 from citewell.storage.tables import facet_counts, owners, resource_projects, resources
 from citewell.types import Facets, MetadataValue, ResourceFilter
 from tests.storage.estates import new_resource

@@ -10,15 +10,15 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import InvalidFilter
-from citewell.filters import lowered, parse_filters
-from citewell.points import file_payload, keyword
-from citewell.predicates import holds
+from citewell.filters.language import lowered, parse_filters
+from citewell.filters.predicates import holds
+from citewell.ports.points import file_payload, keyword
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.facets import FacetRepository
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository, link
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.facets import FacetRepository
+from citewell.storage.files.metadata import MetadataRepository
+from citewell.storage.files.projects import ProjectRepository, link
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
 from citewell.types import Expression, Facet, FileFacts, JsonValue, MetadataKind, MetadataValue, ResourceFilter
 from tests.storage.estates import new_resource

@@ -8,7 +8,7 @@ import pytest
 
 from citewell.errors import NotFound
 from citewell.storage.database import Database
-from citewell.storage.indexes import IndexRepository, IndexState
+from citewell.storage.vectors.indexes import IndexRepository, IndexState
 
 
 @pytest.fixture

@@ -20,44 +20,44 @@ import sqlalchemy as sa
 
 import citewell.storage
 from citewell.errors import Conflict, InvalidFilter, NotFound, QuestionsQuotaReached, SpendQuotaReached, TooLarge
-from citewell.filters import parse_filters
-from citewell.storage.audit import AuditRepository
-from citewell.storage.claude_files import ClaudeFileRepository
-from citewell.storage.contained import note_contained
-from citewell.storage.content import ContentRepository, insert_chunks
-from citewell.storage.database import Database
-from citewell.storage.densities import DensityRepository
-from citewell.storage.facets import FacetRepository
-from citewell.storage.jobs import JobRepository
-from citewell.storage.library import SqlLibrary
-from citewell.storage.members import InvitationRepository, MemberRepository
-from citewell.storage.metadata import FileChange, MetadataRepository
-from citewell.storage.new_resources import insert_children
-from citewell.storage.owner_data import EXPORTED, OwnerDataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.passages import SqlChunks
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.quotas import FileRoom, QuotaRepository
-from citewell.storage.records import Placing, RecordRepository, TextRecord
-from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.service_accounts import ServiceAccountRepository
-from citewell.storage.shared_answers import SharedAnswerRepository
-from citewell.storage.sources import SourceRepository
-from citewell.storage.table_copies import SqlTables
-from citewell.storage.tables import metadata, resources
-from citewell.storage.telegram import (
+from citewell.filters.language import parse_filters
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.owner_data import EXPORTED, OwnerDataRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.service_accounts import ServiceAccountRepository
+from citewell.storage.channels.claude_files import ClaudeFileRepository
+from citewell.storage.channels.sources import SourceRepository
+from citewell.storage.channels.telegram import (
     TelegramChatRepository,
     TelegramConversation,
     TelegramFile,
     TelegramLinkRepository,
     TelegramPlace,
 )
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.triggers import TriggerRepository
-from citewell.storage.usage import UsageRepository
-from citewell.storage.webhook_tables import webhook_deliveries
-from citewell.storage.webhooks import WebhookRepository
+from citewell.storage.channels.triggers import TriggerRepository
+from citewell.storage.channels.webhook_tables import webhook_deliveries
+from citewell.storage.channels.webhooks import WebhookRepository
+from citewell.storage.conversations.shared_answers import SharedAnswerRepository
+from citewell.storage.conversations.threads import ThreadRepository
+from citewell.storage.database import Database
+from citewell.storage.files.contained import note_contained
+from citewell.storage.files.content import ContentRepository, insert_chunks
+from citewell.storage.files.densities import DensityRepository
+from citewell.storage.files.facets import FacetRepository
+from citewell.storage.files.library import SqlLibrary
+from citewell.storage.files.metadata import FileChange, MetadataRepository
+from citewell.storage.files.new_resources import insert_children
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.records import Placing, RecordRepository, TextRecord
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.files.table_copies import SqlTables
+from citewell.storage.spending.quotas import FileRoom, QuotaRepository
+from citewell.storage.spending.usage import UsageRepository
+from citewell.storage.tables import metadata, resources
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types import (
     AskedOptions,
     ChunkPlace,
@@ -329,7 +329,7 @@ async def _webhook(world: World, of: Estate) -> tuple[WebhookRepository, Webhook
 async def _(world: World) -> None:
     _, hers = await _webhook(world, world.ada)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("citewell.storage.webhooks.MAX_WEBHOOKS", 1)
+        patch.setattr("citewell.storage.channels.webhooks.MAX_WEBHOOKS", 1)
         async with world.unchanged():
             webhooks, made = await _webhook(world, world.ben)
         with pytest.raises(Conflict):
@@ -422,7 +422,7 @@ async def _(world: World) -> None:
     # One that has ended is removed when its own owner makes another.
     await triggers.create(world.ada.owner, TriggerKind.RESULT, "n8n", None, "hash", "no token")
     with pytest.MonkeyPatch.context() as patch:  # how many one may have does not depend on what others have
-        patch.setattr("citewell.storage.triggers.MAX_TRIGGERS", 1)
+        patch.setattr("citewell.storage.channels.triggers.MAX_TRIGGERS", 1)
         async with world.unchanged():
             made = await triggers.create(world.ben.owner, TriggerKind.RESULT, "n8n", None, "hash")
         with pytest.raises(Conflict):

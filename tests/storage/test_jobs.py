@@ -12,12 +12,12 @@ from sqlalchemy import event
 
 from citewell.errors import LeaseLost
 from citewell.storage.database import Database
-from citewell.storage.events import EventRepository
-from citewell.storage.jobs import JobRepository
-from citewell.storage.new_resources import insert_children
-from citewell.storage.quotas import FileRoom
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.events import EventRepository
+from citewell.storage.files.new_resources import insert_children
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quotas import FileRoom
 from citewell.storage.tables import owners, resources
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import Job, Stage, Status, UploadOptions
 from tests.storage.rows import add_resource, new_resource
 

@@ -4,8 +4,8 @@ from typing import Any, cast
 
 import pytest
 
-from citewell.storage.metadata import MetadataRevision
-from citewell.storage.passages import SqlChunks
+from citewell.storage.files.metadata import MetadataRevision
+from citewell.storage.files.passages import SqlChunks
 from citewell.types import MetadataKey
 
 

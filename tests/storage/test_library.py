@@ -11,15 +11,15 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import DamagedFile, InvalidFilter
-from citewell.filters import parse_filters
-from citewell.storage.content import ContentRepository
+from citewell.filters.language import parse_filters
 from citewell.storage.database import Database
-from citewell.storage.library import SqlLibrary
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.passages import SqlChunks
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.table_copies import SqlTables
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.library import SqlLibrary
+from citewell.storage.files.metadata import MetadataRepository
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.files.table_copies import SqlTables
 from citewell.storage.tables import resources
 from citewell.types import ChunkPlace, Scope, SearchRequest, TableColumn
 from tests.storage.estates import Estate, add_estate, new_element, new_resource, store_elements

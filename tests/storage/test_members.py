@@ -8,13 +8,13 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import Forbidden, NotFound
-from citewell.storage.account_tables import invitations
+from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.owner_data import OwnerDataRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.people import NewPerson, PersonRepository
+from citewell.storage.accounts.tables import invitations
 from citewell.storage.database import Database
-from citewell.storage.members import InvitationRepository, MemberRepository
-from citewell.storage.owner_data import OwnerDataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.people import NewPerson, PersonRepository
-from citewell.storage.projects import ProjectRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types.accounts import Role
 from tests.storage.estates import Estate, add_estate
 

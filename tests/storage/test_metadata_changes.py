@@ -11,14 +11,14 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import CitewellError, Conflict, InvalidMetadata, NotFound
-from citewell.metadata import MetadataLimits, checked_identifier, merged
 from citewell.storage.database import Database
-from citewell.storage.metadata import FileChange, MetadataRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.metadata import FileChange, MetadataRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
+from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.types import Scope
+from citewell.types.metadata_values import MetadataLimits, checked_identifier, merged
 from tests.storage.estates import Estate, add_estate, new_resource
 
 VALUES: tuple[Any, ...] = ("red", "green", "2025-06-01", "2025-06-01T09:30:00Z", 4, 2.5, True, ("red", "blue"), None)

@@ -9,15 +9,15 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import CitewellError, NotFound, Unauthorized
+from citewell.storage.accounts.members import InvitationRepository
+from citewell.storage.accounts.owners import DEFAULT_PROJECT, OwnerRepository
+from citewell.storage.channels.triggers import TriggerRepository
+from citewell.storage.channels.webhooks import DeliveryRepository, WebhookRepository
+from citewell.storage.conversations.shared_answers import SharedAnswerRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.members import InvitationRepository
-from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.shared_answers import SharedAnswerRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.tables import request_counts, tokens
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.triggers import TriggerRepository
-from citewell.storage.webhooks import DeliveryRepository, WebhookRepository
 from citewell.types import SUBSCRIBED, EventType, OutgoingEvent, TriggerKind
 from citewell.types.accounts import Role
 from tests.storage.estates import add_estate, new_citation

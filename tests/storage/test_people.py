@@ -8,12 +8,12 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, Forbidden, NotFound
-from citewell.storage.account_tables import people, refresh_tokens, sessions
-from citewell.storage.attempts import AttemptRepository
+from citewell.storage.accounts.attempts import AttemptRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.people import NewPerson, PersonRepository
+from citewell.storage.accounts.sessions import SessionRepository
+from citewell.storage.accounts.tables import people, refresh_tokens, sessions
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.people import NewPerson, PersonRepository
-from citewell.storage.sessions import SessionRepository
 from citewell.types.accounts import AccessScope, Person, PersonState
 
 

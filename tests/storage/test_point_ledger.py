@@ -6,7 +6,7 @@ import pytest
 
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.storage.database import Database
-from citewell.storage.point_ledger import PointLedger
+from citewell.storage.vectors.point_ledger import PointLedger
 from citewell.testing.vector_index import about, make_point, point_id
 from citewell.types import ChunkType, Condition, Filter, Operator, Point
 

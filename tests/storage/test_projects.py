@@ -9,10 +9,10 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, InvalidInput, InvalidRequest, NotFound, UnnamedProject
+from citewell.storage.accounts.owners import DEFAULT_PROJECT, OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.owners import DEFAULT_PROJECT, OwnerRepository
-from citewell.storage.projects import ProjectRepository, link
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.projects import ProjectRepository, link
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import projects as table
 from tests.storage.estates import new_resource
 

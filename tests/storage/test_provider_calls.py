@@ -15,11 +15,11 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from citewell.adapters.gate import MAX_SECONDS, Gate, MinuteLimits
 from citewell.errors import SpendingLimitReached
 from citewell.ports import TokenUsage
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.provider_calls import MAX_CALL_SECONDS, ProviderCallRepository
+from citewell.storage.spending.provider_calls import MAX_CALL_SECONDS, ProviderCallRepository
+from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.tables import provider_calls
-from citewell.storage.usage import UsageRepository
 from citewell.types import Usage
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from citewell.storage.content import ContentRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.metadata import MetadataRepository
-from citewell.storage.payload_changes import PayloadChangeRepository, note_changes
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.metadata import MetadataRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.storage.threads import ThreadRepository
+from citewell.storage.work.payload_changes import PayloadChangeRepository, note_changes
 from citewell.types import ResourceFilter, Status
 from tests.storage.rows import add_resource
 

@@ -20,17 +20,17 @@ from citewell.errors import (
     QuestionsQuotaReached,
     SpendQuotaReached,
 )
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.service_accounts import ServiceAccountRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.new_resources import insert_children
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.quota_tables import question_counts
-from citewell.storage.quotas import QuotaRepository, month_of
-from citewell.storage.records import Placing, RecordRepository, TextRecord
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.service_accounts import ServiceAccountRepository
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.usage import UsageRepository
+from citewell.storage.files.new_resources import insert_children
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.records import Placing, RecordRepository, TextRecord
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.spending.quota_tables import question_counts
+from citewell.storage.spending.quotas import QuotaRepository, month_of
+from citewell.storage.spending.usage import UsageRepository
 from citewell.types import Chunk, Element, ElementType, Locator, Usage
 from citewell.types.quotas import Quota
 from tests.storage.estates import new_resource

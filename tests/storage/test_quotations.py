@@ -9,18 +9,18 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from citewell.storage import quotations
-from citewell.storage.content import insert_chunks
+from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.owner_data import OwnerDataRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.channels.triggers import TriggerRepository
+from citewell.storage.channels.webhook_tables import trigger_calls, webhook_deliveries
+from citewell.storage.channels.webhooks import DeliveryRepository, WebhookRepository
+from citewell.storage.conversations import quotations
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.members import InvitationRepository, MemberRepository
-from citewell.storage.owner_data import OwnerDataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import insert_chunks
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import citations, messages
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.triggers import TriggerRepository
-from citewell.storage.webhook_tables import trigger_calls, webhook_deliveries
-from citewell.storage.webhooks import DeliveryRepository, WebhookRepository
 from citewell.types import (
     SUBSCRIBED,
     Citation,

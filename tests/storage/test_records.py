@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from citewell.errors import Conflict, Forbidden
-from citewell.storage.content import ContentRepository
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.payload_changes import PayloadChangeRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.records import Placing, RecordRepository, StoredRecord, TextRecord
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.records import Placing, RecordRepository, StoredRecord, TextRecord
+from citewell.storage.files.resources import ResourceRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.types import Stage, Status
 from tests.storage.estates import new_chunk, new_element
 

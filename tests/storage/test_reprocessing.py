@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types import (
     AskedOptions,
     ErrorStage,

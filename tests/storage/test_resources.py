@@ -10,14 +10,14 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, InvalidCursor, InvalidInput, NotFound
-from citewell.storage.content import insert_chunks, replace_blobs
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.cursors import encode_cursor
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.resources import Original, ResourceRepository
+from citewell.storage.files.content import insert_chunks, replace_blobs
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.resources import Original, ResourceRepository
 from citewell.storage.tables import metadata, resources
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import Resource, ResourceFilter, Stage, Status, UploadOptions
 from tests.storage.estates import new_blob, new_chunk, new_element, new_resource, store_elements
 

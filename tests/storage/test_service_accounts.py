@@ -9,16 +9,16 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import Conflict, NotFound
-from citewell.storage.account_tables import people
+from citewell.storage.accounts.members import MemberRepository
+from citewell.storage.accounts.owner_data import OwnerDataRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.people import NewPerson, PersonRepository
+from citewell.storage.accounts.service_accounts import MAX_SERVICE_ACCOUNTS, ServiceAccountRepository
+from citewell.storage.accounts.tables import people
+from citewell.storage.channels.triggers import TriggerRepository
 from citewell.storage.database import Database
-from citewell.storage.members import MemberRepository
-from citewell.storage.owner_data import OwnerDataRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.people import NewPerson, PersonRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.service_accounts import MAX_SERVICE_ACCOUNTS, ServiceAccountRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.tables import owners
-from citewell.storage.triggers import TriggerRepository
 from citewell.types import TriggerKind
 from citewell.types.accounts import AccessScope, Person, PersonState, Role
 from tests.storage.estates import add_estate

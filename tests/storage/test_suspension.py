@@ -11,19 +11,19 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import CitewellError
+from citewell.storage.accounts.members import InvitationRepository
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.accounts.password_resets import PasswordResetRepository
+from citewell.storage.accounts.people import NewPerson, PersonRepository
+from citewell.storage.accounts.service_accounts import ServiceAccountRepository
+from citewell.storage.accounts.sessions import SessionRepository
+from citewell.storage.channels.telegram import TelegramChatRepository, TelegramFile, TelegramLinkRepository
+from citewell.storage.channels.triggers import TriggerRepository
+from citewell.storage.channels.webhook_tables import webhook_deliveries
+from citewell.storage.channels.webhooks import DeliveryRepository, WebhookRepository
+from citewell.storage.conversations.shared_answers import SharedAnswerRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.members import InvitationRepository
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.password_resets import PasswordResetRepository
-from citewell.storage.people import NewPerson, PersonRepository
-from citewell.storage.service_accounts import ServiceAccountRepository
-from citewell.storage.sessions import SessionRepository
-from citewell.storage.shared_answers import SharedAnswerRepository
-from citewell.storage.telegram import TelegramChatRepository, TelegramFile, TelegramLinkRepository
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.triggers import TriggerRepository
-from citewell.storage.webhook_tables import webhook_deliveries
-from citewell.storage.webhooks import DeliveryRepository, WebhookRepository
 from citewell.types import SUBSCRIBED, DeliveryState, EventType, OutgoingEvent, TriggerKind
 from citewell.types.accounts import Person, PersonState, Role
 from tests.storage.estates import Estate, add_estate, new_citation

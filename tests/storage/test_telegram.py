@@ -6,9 +6,9 @@ import time
 
 import sqlalchemy as sa
 
-from citewell.storage.account_tables import people
+from citewell.storage.accounts.tables import people
+from citewell.storage.channels.telegram import TelegramInboxRepository, TelegramLinkRepository
 from citewell.storage.database import Database
-from citewell.storage.telegram import TelegramInboxRepository, TelegramLinkRepository
 from tests.storage.estates import add_estate
 
 

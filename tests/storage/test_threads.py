@@ -8,11 +8,11 @@ import pytest
 import sqlalchemy as sa
 
 from citewell.errors import InvalidCursor, NotFound
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.cursors import encode_cursor
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
 from citewell.storage.tables import citations, messages
-from citewell.storage.threads import ThreadRepository
 from tests.storage.estates import new_chunk, new_citation
 
 
@@ -65,7 +65,7 @@ async def test_the_thread_used_last_is_listed_first(threads: ThreadRepository, a
 async def test_pages_follow_each_other_also_among_equal_times(
     threads: ThreadRepository, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("citewell.storage.threads.time.time", lambda: 5.0)
+    monkeypatch.setattr("citewell.storage.conversations.threads.time.time", lambda: 5.0)
     made = {(await threads.create(ada, f"t{n}", {})).id for n in range(5)}
     seen: list[str] = []
     cursor = None

@@ -10,9 +10,9 @@ import pytest
 
 from citewell.errors import Conflict, InvalidInput, NotFound, Unauthorized, Unavailable
 from citewell.features.triggers.service import TriggerService
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.channels.triggers import MAX_TRIGGERS, TriggerRepository
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.triggers import MAX_TRIGGERS, TriggerRepository
 from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
 
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.usage import UsageRepository
+from citewell.storage.spending.usage import UsageRepository
 from citewell.types import Usage, UsageKind
 
 _DAY = 86_400.0

@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from citewell.storage.content import delete_chunks, insert_chunks
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import delete_chunks, insert_chunks
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.storage.waiting_vectors import (
+from citewell.storage.vectors.waiting_vectors import (
     BEGINNING,
     REST,
     WaitingVectorRepository,
@@ -22,6 +21,7 @@ from citewell.storage.waiting_vectors import (
     insert_waiting,
     ranks_of,
 )
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import Chunk, ChunkType, ErrorStage, Job, Locator, Searchable, Stage, Status
 from tests.storage.rows import add_resource
 

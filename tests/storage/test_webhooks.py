@@ -16,15 +16,15 @@ import standardwebhooks
 from citewell.errors import Conflict, InvalidInput, NotFound, Unavailable
 from citewell.features.webhooks.delivery import WAITS, DeliveryRunner
 from citewell.features.webhooks.signing import new_secret
-from citewell.storage.content import insert_chunks
+from citewell.storage.channels.outbox import MAX_BODY_BYTES, announce_ended
+from citewell.storage.channels.webhook_tables import webhook_deliveries
+from citewell.storage.channels.webhooks import MAX_WEBHOOKS, DeliveryRepository, WebhookRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
-from citewell.storage.jobs import JobRepository
-from citewell.storage.outbox import MAX_BODY_BYTES, announce_ended
-from citewell.storage.resources import ResourceRepository
+from citewell.storage.files.content import insert_chunks
+from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.tables import resources
-from citewell.storage.threads import ThreadRepository
-from citewell.storage.webhook_tables import webhook_deliveries
-from citewell.storage.webhooks import MAX_WEBHOOKS, DeliveryRepository, WebhookRepository
+from citewell.storage.work.jobs import JobRepository
 from citewell.types import (
     SUBSCRIBED,
     Acknowledgement,

@@ -14,10 +14,10 @@ import pytest
 
 from citewell import errors
 from citewell.errors import CitewellError, ExtractionError
-from citewell.filters import FIELDS
+from citewell.filters.language import FIELDS
 from citewell.ingest import workers
 from citewell.settings import VectorStore
-from citewell.storage.indexes import IndexState
+from citewell.storage.vectors.indexes import IndexState
 from citewell.types import ElementType, Status, UsageKind
 from citewell.types.accounts import SignInProblem
 from citewell.types.answers import Verdict

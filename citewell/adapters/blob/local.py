@@ -10,9 +10,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from citewell.adapters.blob.keys import checked_key, is_key, missing_blob
-from citewell.disk import disk_errors
 from citewell.errors import DamagedFile
 from citewell.settings import LocalBlobs
+from citewell.system.disk import disk_errors
 from citewell.types import BlobLink
 
 _PIECE = 1024 * 1024

@@ -22,10 +22,10 @@ from pydantic import SecretStr
 from citewell.adapters.blob.keys import checked_key, missing_blob
 from citewell.adapters.blob.layers import LayeredBlobStore
 from citewell.adapters.blob.local import LocalBlobStore
-from citewell.disk import disk_errors
 from citewell.errors import ConfigurationError, DamagedFile, Unavailable
 from citewell.ports import BlobStore
 from citewell.settings import AzureBlobs, GcsBlobs, S3Blobs
+from citewell.system.disk import disk_errors
 from citewell.types import BlobLink
 
 if TYPE_CHECKING:

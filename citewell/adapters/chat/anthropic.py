@@ -11,12 +11,12 @@ import httpx2
 from langchain_anthropic import ChatAnthropic
 from pydantic import SecretStr
 
+from citewell.adapters.anthropic_blocks import image_block, search_result
 from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
 from citewell.errors import CitewellError, ConfigurationError
-from citewell.native_citations import image_block, search_result
 from citewell.ports import Capability, ImageInput, SourceBlock, ToolSpec
 from citewell.settings import AnthropicChat, AnthropicVision
 from citewell.types import JsonObject

@@ -15,7 +15,7 @@ from langchain_core.outputs import ChatGenerationChunk
 from langchain_openai.chat_models.base import BaseChatOpenAI
 
 from citewell.adapters.chat.langchain import CALL_EXTRAS, SAME_CALL
-from citewell.metering import is_count
+from citewell.ports.metering import is_count
 
 _EXTRA = "extra_content"
 # Gemini's documented stand-in for the signature of a call that it has not made itself.

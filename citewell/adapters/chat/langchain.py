@@ -14,9 +14,9 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, AIMessageChunk, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langsmith import tracing_context
 
+from citewell.adapters.anthropic_blocks import native_citations
 from citewell.adapters.chat.reasoning import SpokenText
 from citewell.errors import CitewellError, ProviderError, ProviderRejected, ProviderUnavailable
-from citewell.native_citations import native_citations
 from citewell.ports import (
     Capability,
     ChatDelta,

@@ -16,10 +16,10 @@ import numpy as np
 
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, MODEL_NAME, BuiltinModel
 from citewell.errors import ConfigurationError
-from citewell.metering import tokens_used
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
+from citewell.ports.metering import tokens_used
 from citewell.settings import BuiltinEmbedding
-from citewell.together import Together
+from citewell.system.batching import Batcher
 
 TOKENS_PER_RUN = 256
 """Texts of one length go to the session together, up to this many tokens: measured best, see `benchmarks/embedder.py`."""
@@ -50,7 +50,7 @@ class BuiltinEmbedder:
         self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
-        self._asked = Together(self._queries, max(1, self._threads // 2), QUERIES_PER_STEP, self._embed_queries)
+        self._asked = Batcher(self._queries, max(1, self._threads // 2), QUERIES_PER_STEP, self._embed_queries)
         self.fingerprint = Fingerprint("builtin", MODEL_NAME, model.dimensions, model.revision)
 
     @classmethod

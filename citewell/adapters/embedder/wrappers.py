@@ -19,8 +19,8 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
-from citewell.metering import current_tally, embedding_tokens, embedding_usage, spend
 from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, Pictured, TextKind
+from citewell.ports.metering import current_tally, embedding_tokens, embedding_usage, spend
 
 _MAX_REJECTED = 4
 # A preview of 1,568 pixels a side is 4,400 tokens to Voyage, which takes 320,000 in a call.

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from citewell.errors import Unavailable
-from citewell.points import pulled
+from citewell.filters.predicates import admits
 from citewell.ports import Capability, FloatMatrix
-from citewell.predicates import admits
+from citewell.ports.points import pulled
 from citewell.text.sparse import inverse_frequency
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery
 

@@ -7,15 +7,15 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 
 from citewell.adapters.gate import Gate
-from citewell.metering import spend
-from citewell.points import OWNER, in_parts
 from citewell.ports import Capability, FloatMatrix, RemoteEmbedder
-from citewell.remote_vectors import RemoteVectors
+from citewell.ports.metering import spend
+from citewell.ports.points import OWNER, in_parts
+from citewell.ports.remote_vectors import RemoteVectors
 from citewell.types import Expression, JsonObject, Point, ScoredId, Usage, VectorQuery
 
 
 class MeteredVectors:
-    """Implements `citewell.remote_vectors.RemoteVectors` around a store that embeds texts.
+    """Implements `citewell.ports.remote_vectors.RemoteVectors` around a store that embeds texts.
 
     embedder: the model that the store runs, which counts its tokens and knows how many texts one call holds
     gate:     asked before each call that embeds; None where nothing is limited

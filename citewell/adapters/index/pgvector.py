@@ -27,8 +27,8 @@ from citewell.adapters.index.pgvector_rows import (
 from citewell.adapters.index.pgvector_schema import Connection, PointTables, prepare
 from citewell.adapters.index.pgvector_words import Numbers, WordIndex, best_first, move_words
 from citewell.errors import CitewellError, Unavailable
-from citewell.points import OWNER, pulled
 from citewell.ports import Capability, Fingerprint, FloatMatrix
+from citewell.ports.points import OWNER, pulled
 from citewell.settings import PgvectorStore
 from citewell.text.sparse import stable_number
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, scored

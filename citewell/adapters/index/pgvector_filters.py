@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from citewell.points import FieldKind, keyword
-from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.filters.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.ports.points import FieldKind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonValue, Negation, Operator
 
 _ORDERS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE: "<="}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import orjson
 
-from citewell.points import OWNER, RESOURCE, TYPE
+from citewell.ports.points import OWNER, RESOURCE, TYPE
 from citewell.text.sparse import stable_number
 from citewell.types import Point
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from citewell.adapters.index.pgvector_rows import term_of
 from citewell.adapters.index.pgvector_schema import Connection, PointTables, lock
-from citewell.points import OWNER
+from citewell.ports.points import OWNER
 from citewell.text.sparse import inverse_frequency
 from citewell.types import Point, SparseVector
 

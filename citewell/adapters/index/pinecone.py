@@ -39,9 +39,9 @@ from citewell.adapters.index.pinecone_records import (
     metadata_of,
 )
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.points import OWNER, in_parts
 from citewell.ports import Capability, Fingerprint, FloatMatrix
-from citewell.remote_vectors import OpenedVectors
+from citewell.ports.points import OWNER, in_parts
+from citewell.ports.remote_vectors import OpenedVectors
 from citewell.settings import PineconeStore
 from citewell.types import Expression, JsonObject, Point, ScoredId, VectorQuery, scored
 
@@ -71,7 +71,7 @@ T = TypeVar("T")
 
 
 class PineconeVectors:
-    """Implements `citewell.remote_vectors.RemoteVectors`. The package tries requests again after 429 and 5xx, as `Retry-After` says. Open it with `open`."""
+    """Implements `citewell.ports.remote_vectors.RemoteVectors`. The package tries requests again after 429 and 5xx, as `Retry-After` says. Open it with `open`."""
 
     def __init__(self, index: AsyncIndex, namespace: str, embeds: bool) -> None:
         """embeds: whether the index embeds texts itself."""

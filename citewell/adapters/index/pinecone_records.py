@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from citewell.points import METADATA, FieldKind, field_kind, keyword
-from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.filters.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.ports.points import METADATA, FieldKind, field_kind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonObject, JsonValue, Negation, Operator
 
 MAX_METADATA_BYTES = 40_000

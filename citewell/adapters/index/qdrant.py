@@ -28,9 +28,9 @@ from citewell.adapters.index.qdrant_schema import (
     prepare,
 )
 from citewell.errors import CitewellError, ConfigurationError, Unavailable
-from citewell.points import in_parts, pulled
+from citewell.filters.predicates import admits_nothing
 from citewell.ports import Capability, Fingerprint, FloatMatrix
-from citewell.predicates import admits_nothing
+from citewell.ports.points import in_parts, pulled
 from citewell.settings import QdrantStore
 from citewell.types import FileFacts, Filter, JsonObject, JsonValue, Point, ScoredId, VectorQuery, scored
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, Protocol, TypeAlias, TypeVar
 
-from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, keyword
-from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.filters.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.ports.points import OWNER, RESOURCE, TYPE, FieldKind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator, conditions_in
 
 Bound: TypeAlias = Literal["gt", "gte", "lt", "lte"]

@@ -19,14 +19,14 @@ from citewell.adapters.index.qdrant_conditions import fields_of
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder, copy_sparsely
 from citewell.adapters.index.qdrant_edge_shards import OWN_PROCESS_FROM, LocalShard, Shard, copy_points, open_shard
 from citewell.adapters.index.write_pace import WINDOW, WritePace
-from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, disk_errors
 from citewell.errors import CitewellError, DiskFull, Unavailable
-from citewell.points import OWNER
+from citewell.filters.predicates import admits_nothing
 from citewell.ports import Capability, Fingerprint, FloatMatrix
-from citewell.predicates import admits_nothing
-from citewell.second_pass import Pulling
+from citewell.ports.points import OWNER
+from citewell.ports.second_pass import Pulling
 from citewell.settings import EdgeStore
-from citewell.together import Together, outcome
+from citewell.system.batching import Batcher, outcome
+from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, disk_errors
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 
 _log = logging.getLogger(__name__)
@@ -84,8 +84,8 @@ class QdrantEdgeIndex:
         self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
         # One at a time, as the engine does; other reads have the other threads.
-        self._asked = Together(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found))
-        self._asked_twice = Together(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found_twice))
+        self._asked = Batcher(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found))
+        self._asked_twice = Batcher(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found_twice))
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
         self._late_start: asyncio.TimerHandle | None = None
         self._closed = False
@@ -136,7 +136,7 @@ class QdrantEdgeIndex:
         return await self._search(query, self._asked_twice, lambda leg: (leg, pulling)) or ([], [])
 
     async def _search(
-        self, query: VectorQuery, asked: Together[Q, T], question: Callable[[engine.LegQuery], Q]
+        self, query: VectorQuery, asked: Batcher[Q, T], question: Callable[[engine.LegQuery], Q]
     ) -> T | None:
         """The answer to a leg's question; None where nothing can be found."""
         if admits_nothing(query.filter) or query.limit < 1:

@@ -17,9 +17,9 @@ import qdrant_edge as qe
 from citewell.adapters.index.qdrant_edge_filters import compile_filter, compile_rest
 from citewell.adapters.index.qdrant_edge_pages import read_ahead
 from citewell.errors import DataFolderBusy, Unavailable
-from citewell.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, pulled
 from citewell.ports import FloatMatrix
-from citewell.second_pass import Pulling
+from citewell.ports.points import OWNER, RESOURCE, TYPE, FieldKind, field_kind, pulled
+from citewell.ports.second_pass import Pulling
 from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, scored
 
 DENSE = "dense"

@@ -22,7 +22,7 @@ import qdrant_edge as qe
 from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge_pages import map_pages
 from citewell.errors import CitewellError, DataFolderBusy, Unavailable
-from citewell.together import outcome
+from citewell.system.batching import outcome
 
 P = ParamSpec("P")
 T = TypeVar("T")

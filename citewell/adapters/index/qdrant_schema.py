@@ -11,7 +11,7 @@ from qdrant_client import AsyncQdrantClient, models
 
 from citewell.adapters.index.qdrant_filters import OURS, path
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind
+from citewell.ports.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind
 
 DENSE = "dense"
 LEXICAL = "lexical"

@@ -35,9 +35,9 @@ from citewell.adapters.index.redis_queries import (
     needs_vocabulary,
 )
 from citewell.errors import CitewellError, ConfigurationError, Unavailable
-from citewell.points import OWNER, in_parts, pulled
+from citewell.filters.predicates import admits_nothing
 from citewell.ports import Capability, Fingerprint, FloatMatrix
-from citewell.predicates import admits_nothing
+from citewell.ports.points import OWNER, in_parts, pulled
 from citewell.settings import RedisStore
 from citewell.text.sparse import inverse_frequency
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, VectorQuery, conditions_in, scored

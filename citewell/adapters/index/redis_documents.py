@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from citewell.adapters.index.redis_queries import PRESENT, PRESENT_METADATA, entry
-from citewell.points import METADATA, OWNER, PAYLOAD_FIELDS, FieldKind
+from citewell.ports.points import METADATA, OWNER, PAYLOAD_FIELDS, FieldKind
 from citewell.text.sparse import K1
 from citewell.types import JsonValue, Point, SparseVector
 

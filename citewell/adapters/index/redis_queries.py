@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import ge, gt, le, lt
 
-from citewell.points import METADATA, RESOURCE, TYPE, FieldKind, keyword
-from citewell.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.filters.predicates import kind_of_field, numbers_of, unfit, wanted_of
+from citewell.ports.points import METADATA, RESOURCE, TYPE, FieldKind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
 
 PRESENT = "present"

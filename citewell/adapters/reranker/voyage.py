@@ -9,7 +9,7 @@ from citewell.adapters.embedder.voyage import address_of
 from citewell.adapters.http import ProviderHttp
 from citewell.adapters.keys import require_key
 from citewell.adapters.reranker.remote import HttpReranker
-from citewell.metering import tokens_used
+from citewell.ports.metering import tokens_used
 from citewell.settings import VoyageRerank
 
 USUAL_MODEL = "rerank-2.5"

@@ -39,8 +39,8 @@ from citewell.agent.understand.question import (
     without_request,
 )
 from citewell.agent.understand.titles import as_written
-from citewell.points import in_parts
 from citewell.ports import Embedder
+from citewell.ports.points import in_parts
 from citewell.text.analysis import analyze
 from citewell.types import Hit
 

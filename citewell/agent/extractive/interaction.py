@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from citewell.metering import spend
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TokenEmbedder
+from citewell.ports.metering import spend
 from citewell.types import Usage
 
 _REMEMBERED = 256

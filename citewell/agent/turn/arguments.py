@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from citewell.errors import CitewellError, InvalidInput, cut
-from citewell.spelling import suggestion
+from citewell.text.spelling import suggestion
 from citewell.types import JsonObject, JsonValue
 
 MAX_ALLOWED = 40

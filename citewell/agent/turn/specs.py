@@ -8,7 +8,7 @@ from citewell.agent.tables.query.typed import MAX_ROWS, Comparator, DatePart, Fu
 from citewell.agent.turn.pictures import SHOWS
 from citewell.agent.turn.user_files import SEARCH_USER_FILES as USER_FILES_SCHEMA
 from citewell.agent.turn.user_files import SEARCHES
-from citewell.filters import FIELDS, PASSAGE_FIELDS
+from citewell.filters.language import FIELDS, PASSAGE_FIELDS
 from citewell.ports import ToolSpec
 from citewell.types import ChunkType, JsonObject, Operator
 

@@ -16,8 +16,8 @@ from citewell.agent.tables.picture.planner import PlannedPicture
 from citewell.agent.tables.run.engine import TableResult
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
-from citewell.metering import Tally
 from citewell.ports import ChatMessage, ImageInput, ToolCall
+from citewell.ports.metering import Tally
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
 
 

@@ -48,9 +48,9 @@ from citewell.errors import (
     NotFound,
     named,
 )
-from citewell.filters import parse_filters
-from citewell.points import keyword
+from citewell.filters.language import parse_filters
 from citewell.ports import ToolCall, ToolSpec
+from citewell.ports.points import keyword
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     Category,

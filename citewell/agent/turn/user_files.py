@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from citewell.agent.turn.arguments import texts_argument
 from citewell.errors import InvalidInput, named
-from citewell.metadata import MAX_THREAD_LENGTH
 from citewell.types import Condition, Expression, JsonObject, Operator
+from citewell.types.metadata_values import MAX_THREAD_LENGTH
 
 DEFAULT_TOP_K = 5
 MAX_TOP_K = 20

@@ -9,8 +9,8 @@ import numpy as np
 
 from citewell.agent.understand.small_talk import PROTOTYPES, QUESTION_PROTOTYPES, SmallTalk
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.metering import tallied
 from citewell.ports import Embedder, FloatMatrix
+from citewell.ports.metering import tallied
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,8 +15,8 @@ from citewell.agent.whole.listed import MAX_ITEMS, PassagesRead, list_items
 from citewell.agent.whole.reading import WholeReader, hit_of
 from citewell.agent.whole.request import WholeKind, WholeRequest
 from citewell.errors import ProviderUnavailable
-from citewell.metering import CHARACTERS_PER_TOKEN
 from citewell.ports import ChatMessage, ChatModel, SourceBlock
+from citewell.ports.metering import CHARACTERS_PER_TOKEN
 from citewell.types import StoredChunk
 
 PART_CHARACTERS = 20_000

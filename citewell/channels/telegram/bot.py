@@ -37,7 +37,7 @@ from citewell.channels.telegram.uploads import watch
 from citewell.composition import Services
 from citewell.errors import CitewellError, ConfigurationError, InvalidInput, QuestionsQuotaReached, RateLimited
 from citewell.settings import TelegramSettings
-from citewell.storage.telegram import TelegramFile, TelegramUpdate
+from citewell.storage.channels.telegram import TelegramFile, TelegramUpdate
 from citewell.types import JsonObject
 from citewell.types.json import sound
 

@@ -10,7 +10,7 @@ from citewell.channels.telegram.rich import Rich, one_line
 from citewell.channels.telegram.texts import plain, say
 from citewell.channels.telegram.uploads import megabytes
 from citewell.errors import NotFound
-from citewell.storage.telegram import TelegramConversation
+from citewell.storage.channels.telegram import TelegramConversation
 from citewell.types import JsonObject, Resource, ResourceFilter
 
 _ON_A_PAGE = 10

@@ -19,7 +19,7 @@ from citewell.channels.telegram.calls import MessageGone, RefusedCall, TelegramC
 from citewell.channels.telegram.incoming import Incoming
 from citewell.channels.telegram.rich import MAX_CAPTION_UNITS, Rich, RichPart
 from citewell.composition import Services
-from citewell.storage.telegram import TelegramPlace, TelegramUpdate
+from citewell.storage.channels.telegram import TelegramPlace, TelegramUpdate
 from citewell.types import JsonValue
 
 Buttons = Sequence[Sequence[tuple[str, str]]]

@@ -11,7 +11,7 @@ from citewell.channels.telegram.calls import BotBlocked, MessageGone, RefusedCal
 from citewell.channels.telegram.desk import Desk
 from citewell.channels.telegram.texts import say
 from citewell.errors import NotFound
-from citewell.storage.telegram import TelegramFile, TelegramPlace
+from citewell.storage.channels.telegram import TelegramFile, TelegramPlace
 
 _NOTICE_SECONDS = 24 * 3_600.0
 _NOTICE_SHARE = 0.25

@@ -10,7 +10,7 @@ from aiogram.types import CallbackQuery, Message, PhotoSize, Update
 from pydantic import ValidationError
 
 from citewell.channels.telegram.texts import language_of
-from citewell.storage.telegram import TelegramPlace
+from citewell.storage.channels.telegram import TelegramPlace
 from citewell.types import JsonObject
 
 ABOUT = "citewell_resource"

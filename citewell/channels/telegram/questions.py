@@ -18,7 +18,7 @@ from citewell.channels.telegram.rich import Rich, one_line, rich_answer
 from citewell.channels.telegram.texts import plain, say
 from citewell.errors import NotFound, Unavailable, from_code
 from citewell.features.chat.service import ChatRequest
-from citewell.storage.telegram import TelegramPlace
+from citewell.storage.channels.telegram import TelegramPlace
 from citewell.types import Citation, Condition, JsonObject, Operator, Verdict
 
 _TITLE = 80

@@ -16,7 +16,7 @@ from citewell.channels.telegram.texts import say
 from citewell.errors import CitewellError, IncompleteUpload, NotFound
 from citewell.features.resources.said import Said
 from citewell.ingest.capture import Spooled
-from citewell.storage.telegram import TelegramFile
+from citewell.storage.channels.telegram import TelegramFile
 from citewell.types import TERMINAL, JsonObject, JsonValue, Resource, Status
 
 SOURCE = "telegram"

@@ -13,7 +13,7 @@ from citewell.errors import Forbidden, NotFound, ProviderError, ProviderUnavaila
 from citewell.features.accounts.passwords import check_password
 from citewell.features.accounts.service import MAX_PER_ADDRESS, MAX_PER_NETWORK, AccountService, From, checked_email
 from citewell.features.addresses import network_of, shortened
-from citewell.storage.password_resets import PasswordResetRepository
+from citewell.storage.accounts.password_resets import PasswordResetRepository
 from citewell.types.accounts import Person, PersonState
 from citewell.types.audit import AuditAction
 

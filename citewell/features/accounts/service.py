@@ -12,11 +12,11 @@ from citewell.features.accounts.passwords import Passwords, check_password
 from citewell.features.addresses import network_of, shortened
 from citewell.features.auth.service import AuthService, check_person
 from citewell.features.requests import invalid_request
-from citewell.storage.attempts import AttemptRepository
-from citewell.storage.audit import AuditRepository
-from citewell.storage.members import InvitationRepository, MemberRepository
-from citewell.storage.people import NewPerson, PersonRepository
-from citewell.storage.sessions import SessionRepository
+from citewell.storage.accounts.attempts import AttemptRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.people import NewPerson, PersonRepository
+from citewell.storage.accounts.sessions import SessionRepository
 from citewell.types.accounts import (
     Invitation,
     Person,

@@ -13,8 +13,8 @@ from dataclasses import asdict, dataclass, field
 import orjson
 
 from citewell.errors import Forbidden, Unavailable
-from citewell.shares import Shares
-from citewell.storage.audit import AuditRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.system.shares import Shares
 from citewell.types.accounts import Principal
 from citewell.types.audit import AuditEntry, AuditFilter
 

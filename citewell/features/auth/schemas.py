@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field
 
 from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, utc
-from citewell.storage.owners import TokenInfo
+from citewell.storage.accounts.owners import TokenInfo
 from citewell.types.accounts import AccessScope
 
 

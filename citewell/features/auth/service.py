@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from citewell.errors import Forbidden, InvalidInput, NotFound, Unauthorized, UnnamedProject, named
 from citewell.features.auth.access_tokens import AccessTokens, csrf_of
 from citewell.features.limits import Refusals
-from citewell.storage.members import MemberRepository
-from citewell.storage.owners import OwnerRepository, TokenInfo
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.sessions import SessionRepository
+from citewell.storage.accounts.members import MemberRepository
+from citewell.storage.accounts.owners import OwnerRepository, TokenInfo
+from citewell.storage.accounts.sessions import SessionRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types.accounts import ALL_SCOPES, ROLE_SCOPES, AccessScope, Grant, Principal, SharedProject, SignedIn
 from citewell.types.names import composed_name
 

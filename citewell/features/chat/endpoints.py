@@ -20,7 +20,7 @@ from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
-from citewell.filters import inferred_to_json, parse_filters
+from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits
 

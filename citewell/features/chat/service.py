@@ -12,11 +12,11 @@ from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text, projects_named
-from citewell.filters import inferred_to_json, parse_filters, to_json
+from citewell.filters.language import inferred_to_json, parse_filters, to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
-from citewell.storage.threads import ThreadRepository
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.types import (
     Answer,
     EventType,

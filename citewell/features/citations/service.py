@@ -10,8 +10,8 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
 from citewell.errors import InvalidInput
 from citewell.features.usage.service import Ledger
-from citewell.metering import Tally, tallied
-from citewell.storage.passages import SqlChunks
+from citewell.ports.metering import Tally, tallied
+from citewell.storage.files.passages import SqlChunks
 from citewell.types import Answer, AnswerPiece, Hit, Scores, StoredChunk
 
 if TYPE_CHECKING:

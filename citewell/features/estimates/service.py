@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from citewell.ingest.estimating import Bounds, Density, PaidModels, PlannedFile, UploadEstimate, estimate_upload
-from citewell.storage.densities import DensityRepository, MeasuredFile
+from citewell.storage.files.densities import DensityRepository, MeasuredFile
 
 PaidModelsSource: TypeAlias = Callable[[], Awaitable[PaidModels]]
 

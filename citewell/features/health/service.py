@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from citewell.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
 from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
 from citewell.ports import Capability
-from citewell.storage.content import ContentRepository
-from citewell.storage.jobs import JobRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
 
 Configuration: TypeAlias = Callable[[], Awaitable[list[Finding]]]
 """Looks at what is configured."""

@@ -26,7 +26,7 @@ from citewell.features.accounts.service import (
     display_name,
 )
 from citewell.features.addresses import network_of
-from citewell.storage.people import NewPerson
+from citewell.storage.accounts.people import NewPerson
 from citewell.types.accounts import Person, PersonState, Principal, SignInProblem
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from citewell.features.indexes.service import MAX_QUERIES
 from citewell.features.schemas import RequestBody, Schema, utc
 from citewell.indexes.estimating import BuildEstimate
 from citewell.settings import EmbeddingProvider, VectorStore
-from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexRecord
 
 MAX_PAUSE = 60.0
 _SHOWN_PASSAGES = 3

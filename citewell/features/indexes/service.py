@@ -17,8 +17,8 @@ from citewell.features.indexes.comparing import (
 )
 from citewell.indexes.estimating import BuildEstimate
 from citewell.indexes.migration import IndexMigration
-from citewell.storage.indexes import BuildMode, BuildOptions, IndexRecord, IndexState
-from citewell.storage.threads import AskedQuestion, ThreadRepository
+from citewell.storage.conversations.threads import AskedQuestion, ThreadRepository
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexRecord, IndexState
 from citewell.types import SearchRequest, SearchResult
 
 MAX_QUERIES = 100

@@ -8,7 +8,7 @@ from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.local_models.schemas import LocalModelIn, LocalModelOut, LocalModels, LocalServerOut
 from citewell.features.local_models.service import LocalModelService, Overview
-from citewell.folder import LocalModel
+from citewell.system.folder import LocalModel
 
 router = APIRouter(tags=["local model"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 

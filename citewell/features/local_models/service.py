@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from citewell.errors import LocalModelRefused, NotFound, ProviderRejected, ProviderUnavailable, named
-from citewell.folder import DataFolder, LocalModel
 from citewell.ports import ChatMessage, ChatModel, ToolSpec
 from citewell.settings import NoChat, Settings
+from citewell.system.folder import DataFolder, LocalModel
 from citewell.types import JsonObject
 
 log = logging.getLogger(__name__)

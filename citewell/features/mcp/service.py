@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from citewell.agent.interface import TurnRequest
 from citewell.features.usage.service import Ledger
-from citewell.metering import Tally, tallied
 from citewell.ports import ToolCall, ToolSpec
-from citewell.storage.projects import ProjectRepository
+from citewell.ports.metering import Tally, tallied
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import JsonObject, Scope
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Literal
 from citewell.agent.interface import AgentEvent, PastMessage, TurnRequest
 from citewell.errors import InvalidInput, NotFound, UnknownModel
 from citewell.features.turns import TurnRunner, checked_text
-from citewell.storage.projects import ProjectRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import Project
 
 EVERYTHING = "citewell"

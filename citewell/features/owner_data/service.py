@@ -20,12 +20,12 @@ import orjson
 from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
-from citewell.lost_found import LostAndFound
 from citewell.ports import BlobStore
-from citewell.shares import Shares
-from citewell.storage.content import ContentRepository
-from citewell.storage.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
-from citewell.storage.table_copies import copy_path
+from citewell.storage.accounts.owner_data import EXPORTED, OriginalFile, OwnerDataRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.table_copies import copy_path
+from citewell.system.lost_found import LostAndFound
+from citewell.system.shares import Shares
 from citewell.types import Filter
 from citewell.types.accounts import ERASURE_CONFIRMATION
 

@@ -10,7 +10,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.errors import InvalidInput
 from citewell.features.requests import invalid_request
 from citewell.ingest.chunking import with_settings
-from citewell.storage.projects import ProjectRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import Project
 
 

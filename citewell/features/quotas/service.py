@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from citewell.errors import Forbidden
-from citewell.storage.audit import AuditRepository
-from citewell.storage.people import PersonRepository
-from citewell.storage.quotas import QuotaRepository
+from citewell.storage.accounts.audit import AuditRepository
+from citewell.storage.accounts.people import PersonRepository
+from citewell.storage.spending.quotas import QuotaRepository
 from citewell.types.accounts import Principal
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 from citewell.types.quotas import Quota, QuotaStanding

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.reprocessing import ReprocessingRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types import Reindex, ReindexSelection
 
 _MAX_LISTED = 20

@@ -9,8 +9,8 @@ from typing import Any
 from citewell.errors import Conflict, DamagedFile, InvalidInput, NotFound
 from citewell.features.resources.handed_out import StoredBytes
 from citewell.ports import BlobStore
-from citewell.storage.content import ContentRepository
-from citewell.storage.resources import Original, ResourceRepository
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.resources import Original, ResourceRepository
 from citewell.types import PREVIEW, BlobLink, Category, Chunk, StoredBlob
 
 _CURRENT_ONLY = "You may read only the current version of this file. Ask the owner of the project for another one."

@@ -56,7 +56,7 @@ from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.schemas import ErrorResponse
 from citewell.features.waiting import begun
-from citewell.filters import parse_filters
+from citewell.filters.language import parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     AskedOptions,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 
-from citewell.storage.resources import Receipt
+from citewell.storage.files.resources import Receipt
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 from citewell.errors import Forbidden
 from citewell.features.resources.said import Said
-from citewell.metadata import MetadataLimits, checked_identifier, merged
-from citewell.storage.reprocessing import ReprocessingRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types import AskedOptions, Resource, UploadOptions
+from citewell.types.metadata_values import MetadataLimits, checked_identifier, merged
 
 _READING = ("multimodal", "extract_tables", "extract_images")
 _REFUSED = (

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from citewell.errors import InvalidMetadata
-from citewell.metadata import MAX_THREAD_LENGTH
 from citewell.types import JsonValue
+from citewell.types.metadata_values import MAX_THREAD_LENGTH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,7 @@ from citewell.features.schemas import (
 )
 from citewell.ingest.adoption import ARCHIVE_PATH
 from citewell.ingest.records import RecordsAdded
-from citewell.storage.resources import Original
+from citewell.storage.files.resources import Original
 from citewell.types import (
     AskedOptions,
     BlobLink,

@@ -24,18 +24,17 @@ from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest, item
 from citewell.ingest.chunking import with_settings
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
-from citewell.lost_found import LostAndFound
-from citewell.metadata import MetadataLimits, checked_identifier, is_resource_id, merged
 from citewell.ports import BlobStore
-from citewell.shares import Shares
-from citewell.storage.events import EventRepository
-from citewell.storage.facets import MAX_FACET_VALUES, FacetRepository
-from citewell.storage.jobs import JobRepository
-from citewell.storage.metadata import FileChange, MetadataRepository
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.records import Placing
-from citewell.storage.reprocessing import ReprocessingRepository
-from citewell.storage.resources import Receipt, ResourceRepository
+from citewell.storage.files.events import EventRepository
+from citewell.storage.files.facets import MAX_FACET_VALUES, FacetRepository
+from citewell.storage.files.metadata import FileChange, MetadataRepository
+from citewell.storage.files.projects import ProjectRepository
+from citewell.storage.files.records import Placing
+from citewell.storage.files.resources import Receipt, ResourceRepository
+from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.reprocessing import ReprocessingRepository
+from citewell.system.lost_found import LostAndFound
+from citewell.system.shares import Shares
 from citewell.types import (
     TERMINAL,
     AskedOptions,
@@ -52,6 +51,7 @@ from citewell.types import (
     UploadOptions,
     UploadOutcome,
 )
+from citewell.types.metadata_values import MetadataLimits, checked_identifier, is_resource_id, merged
 
 _EVENT_POLL_SECONDS = 0.2
 _POLLS_PER_LOOK = 5

@@ -12,7 +12,7 @@ from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
-from citewell.filters import inferred_to_json, parse_filters
+from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits, Scope, SearchRequest
 from citewell.types.accounts import Grant

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from citewell.errors import InvalidInput
 from citewell.features.search.service import SearchService
-from citewell.metering import reported
+from citewell.ports.metering import reported
 from citewell.retrieve.evaluate import CONFIGURATIONS, Configuration, Judgements, Quality, evaluate
 from citewell.retrieve.retriever import Retriever
 from citewell.types import SearchRequest

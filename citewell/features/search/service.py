@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 
 from citewell.errors import InvalidInput
 from citewell.indexes.index_set import IndexSet, OpenIndex
-from citewell.metering import OnSpent, reported
 from citewell.ports import ChatModel, Reranker, close_connections
+from citewell.ports.metering import OnSpent, reported
 from citewell.retrieve.context import passages_around
 from citewell.retrieve.legs import Legs, Searching
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
-from citewell.storage.passages import SqlChunks
-from citewell.storage.waiting_vectors import WaitingVectorRepository
+from citewell.storage.files.passages import SqlChunks
+from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository
 from citewell.types import Condition, Expression, Negation, Operator, Scope, SearchRequest, SearchResult
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from citewell.errors import InvalidInput, NotFound, UnnamedProject, named
 from citewell.features.auth.service import AuthService, check_no_more, check_person
-from citewell.storage.owners import OwnerRepository, TokenInfo
-from citewell.storage.service_accounts import ServiceAccountRepository
+from citewell.storage.accounts.owners import OwnerRepository, TokenInfo
+from citewell.storage.accounts.service_accounts import ServiceAccountRepository
 from citewell.types.accounts import ERASURE_CONFIRMATION, AccessScope, PersonState, Principal, ServiceAccount
 
 _OFF = "There are no accounts here, so there are no service accounts. Set CITEWELL_ACCOUNTS=on, or use a token."

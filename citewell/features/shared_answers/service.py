@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 from citewell.agent.citations.claims import keep_known
 from citewell.features.addresses import network_of
 from citewell.features.limits import Refusals
-from citewell.storage.attempts import AttemptRepository
-from citewell.storage.shared_answers import SharedAnswerRepository
+from citewell.storage.accounts.attempts import AttemptRepository
+from citewell.storage.conversations.shared_answers import SharedAnswerRepository
 from citewell.types.accounts import Principal
 from citewell.types.sharing import OpenedAnswer, SharedAnswer
 

@@ -11,12 +11,12 @@ from citewell.errors import NotFound
 from citewell.ingest.capture import Spool, Spooled
 from citewell.ingest.frame_model import tidied
 from citewell.ingest.frames import RawFrame, cleaned
-from citewell.metadata import MetadataLimits
-from citewell.metering import OnSpent, reported
 from citewell.ports import ChatModel
-from citewell.storage.projects import ProjectRepository
-from citewell.storage.sources import SourceRepository
+from citewell.ports.metering import OnSpent, reported
+from citewell.storage.channels.sources import SourceRepository
+from citewell.storage.files.projects import ProjectRepository
 from citewell.types import AskedOptions, JsonObject, JsonValue, SyncItem, SyncSource, UploadOutcome
+from citewell.types.metadata_values import MetadataLimits
 
 MAX_NAME = 128
 MAX_KEY = 1_024

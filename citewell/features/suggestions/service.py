@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from citewell.agent.interface import Done, TurnRequest
 from citewell.features.suggestions.candidates import Candidate, is_answered
 from citewell.features.turns import LateAssistant
-from citewell.metering import OnSpent, Tally
-from citewell.storage.content import ContentRepository
-from citewell.storage.resources import ResourceRepository
+from citewell.ports.metering import OnSpent, Tally
+from citewell.storage.files.content import ContentRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.types import FULLY_PROCESSED, Category, Citation, ElementType, Resource, ResourceFilter, Scope
 
 _LOOKED_AT = 12

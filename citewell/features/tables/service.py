@@ -10,7 +10,7 @@ from typing import Any
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.errors import DamagedFile, NotFound, UnreadableCopy
-from citewell.storage.table_copies import SqlTables
+from citewell.storage.files.table_copies import SqlTables
 from citewell.types import ROW_COLUMN, Scope, TableInfo
 
 _BINS = 16

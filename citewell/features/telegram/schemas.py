@@ -8,7 +8,7 @@ from pydantic import Field
 
 from citewell.features.schemas import Schema, utc
 from citewell.features.telegram.service import LinkCode
-from citewell.storage.telegram import TelegramLink
+from citewell.storage.channels.telegram import TelegramLink
 
 
 class TelegramLinkOut(Schema):

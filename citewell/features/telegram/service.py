@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from citewell.errors import NotFound, RateLimited, Unauthorized
 from citewell.ingest.page_views import PageViews
-from citewell.storage.owners import OwnerRepository
-from citewell.storage.telegram import (
+from citewell.storage.accounts.owners import OwnerRepository
+from citewell.storage.channels.telegram import (
     TelegramChatRepository,
     TelegramInboxRepository,
     TelegramLink,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import keep_known
-from citewell.storage.members import MemberRepository
-from citewell.storage.resources import ResourceRepository
-from citewell.storage.threads import ThreadRepository
+from citewell.storage.accounts.members import MemberRepository
+from citewell.storage.conversations.threads import ThreadRepository
+from citewell.storage.files.resources import ResourceRepository
 from citewell.types import JsonObject, Message, Thread
 
 

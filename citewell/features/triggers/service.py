@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from citewell.errors import InvalidInput, Unauthorized, UnnamedProject
-from citewell.storage.triggers import TriggerRepository
+from citewell.storage.channels.triggers import TriggerRepository
 from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
 
 MAX_KEY_CHARACTERS = 255

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from citewell.storage.usage import UsageRepository
+from citewell.storage.spending.usage import UsageRepository
 from citewell.types import Usage
 
 Prices = dict[str, tuple[float, float]]

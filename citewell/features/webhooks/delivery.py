@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from citewell.errors import CitewellError, DiskFull
 from citewell.features.webhooks.signing import signed_headers
-from citewell.storage.webhooks import DeliveryRepository
+from citewell.storage.channels.webhooks import DeliveryRepository
 from citewell.types import Acknowledgement, DeliveryState, DueDelivery
 
 log = logging.getLogger(__name__)

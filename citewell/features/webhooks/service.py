@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from citewell.errors import InvalidRequest
 from citewell.features.requests import invalid_request
 from citewell.features.webhooks.signing import new_secret
-from citewell.storage.webhooks import WebhookRepository
+from citewell.storage.channels.webhooks import WebhookRepository
 from citewell.types import (
     SUBSCRIBED,
     Delivery,

@@ -22,7 +22,7 @@ from citewell.ingest.summaries.written import (
 )
 from citewell.ingest.vision import is_description
 from citewell.ports import ChatModel, FloatMatrix
-from citewell.storage.content import ContentRepository, spread
+from citewell.storage.files.content import ContentRepository, spread
 from citewell.types import (
     SUMMARY_OF,
     Category,

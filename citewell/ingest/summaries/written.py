@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from citewell.errors import ProviderUnavailable
-from citewell.metering import CHARACTERS_PER_TOKEN
 from citewell.ports import ChatMessage, ChatModel
+from citewell.ports.metering import CHARACTERS_PER_TOKEN
 from citewell.types import Chunk, JsonObject
 
 SECTION_CHARACTERS = 12_000

@@ -12,8 +12,8 @@ import pytest
 from citewell.adapters import registry
 from citewell.adapters.chat.anthropic import AnthropicDialect, build
 from citewell.errors import CitewellError, ConfigurationError, ProviderAuthError, ProviderUnavailable
-from citewell.metering import MeteredChat, tallied
 from citewell.ports import ChatMessage, ImageInput, SourceBlock
+from citewell.ports.metering import MeteredChat, tallied
 from citewell.settings import AnthropicChat, load_settings
 from citewell.testing.chat_model import (
     QUESTION,

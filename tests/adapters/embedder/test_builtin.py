@@ -18,8 +18,8 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder, build, by_length
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, BuiltinModel
 from citewell.adapters.embedder.builtin_tokenizer import WordPieceTokenizer
 from citewell.errors import ConfigurationError
-from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import Embedder, FloatMatrix
+from citewell.ports.metering import MeteredEmbedder, tallied
 from citewell.settings import BuiltinEmbedding
 
 REFERENCE = json.loads((Path(__file__).parent / "reference.json").read_text(encoding="utf-8"))

@@ -19,8 +19,8 @@ from citewell.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
-from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import Embedder, RemoteEmbedder
+from citewell.ports.metering import MeteredEmbedder, tallied
 from citewell.settings import load_settings
 from citewell.testing.embedder_suite import (
     TEXTS,

@@ -25,8 +25,8 @@ from citewell.errors import (
     ProviderUnavailable,
     TextsRejected,
 )
-from citewell.metering import MeteredEmbedder, tallied
 from citewell.ports import CallLimits, Embedder, Fingerprint, FloatMatrix, TextKind, Tokenizer
+from citewell.ports.metering import MeteredEmbedder, tallied
 
 
 def vector_of(text: str) -> FloatMatrix:

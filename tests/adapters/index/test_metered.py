@@ -12,8 +12,8 @@ import pytest
 from citewell.adapters import registry
 from citewell.composition.ledgers import open_vector_index
 from citewell.errors import SpendingLimitReached, Unavailable
-from citewell.metering import tallied
 from citewell.ports import Fingerprint, VectorIndex
+from citewell.ports.metering import tallied
 from citewell.retrieve.legs import Legs
 from citewell.retrieve.options import RetrievalOptions
 from citewell.settings import load_settings

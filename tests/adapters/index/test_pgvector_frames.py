@@ -17,10 +17,10 @@ import sqlalchemy as sa
 from citewell.adapters.index.pgvector import PgvectorIndex
 from citewell.settings.values import async_url
 from citewell.storage import database as database_module
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
-from citewell.storage.indexes import IndexRepository
-from citewell.storage.owners import OwnerRepository
 from citewell.storage.tables import chunks, resources
+from citewell.storage.vectors.indexes import IndexRepository
 from citewell.testing.vector_index import DIMENSIONS, make_point, point_id
 
 MODEL = "words/model:32"

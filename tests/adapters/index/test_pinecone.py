@@ -16,11 +16,11 @@ from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.pinecone import INTEGRATED, PineconeVectors, index_name
 from citewell.errors import ConfigurationError, Unavailable
 from citewell.indexes.ledgered import LedgeredIndex
-from citewell.points import METADATA, metadata_field
 from citewell.ports import Fingerprint
+from citewell.ports.points import METADATA, metadata_field
 from citewell.settings import PineconeStore, load_settings
 from citewell.storage.database import Database
-from citewell.storage.point_ledger import PointLedger
+from citewell.storage.vectors.point_ledger import PointLedger
 from citewell.testing.vector_index import (
     DIMENSIONS,
     EventualConformance,

@@ -16,7 +16,7 @@ from qdrant_client import AsyncQdrantClient, models
 from citewell.adapters.index.qdrant import QdrantIndex, connect
 from citewell.adapters.index.qdrant_schema import CollectionLayout
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.points import METADATA, PAYLOAD_FIELDS, index_point, metadata_field
+from citewell.ports.points import METADATA, PAYLOAD_FIELDS, index_point, metadata_field
 from citewell.settings import QdrantStore, load_settings
 from citewell.testing.vector_index import (
     DIMENSIONS,

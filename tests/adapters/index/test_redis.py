@@ -13,7 +13,7 @@ import pytest
 from citewell.adapters.index.memory import MemoryIndex
 from citewell.adapters.index.redis import RedisIndex, connect
 from citewell.errors import ConfigurationError, Unavailable
-from citewell.points import METADATA, metadata_field
+from citewell.ports.points import METADATA, metadata_field
 from citewell.testing.vector_index import (
     DIMENSIONS,
     FilterConformance,

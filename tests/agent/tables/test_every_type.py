@@ -26,7 +26,7 @@ from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.features.suggestions.tables import table_questions
 from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
-from citewell.storage.table_copies import _column
+from citewell.storage.files.table_copies import _column
 from citewell.types import Scope, TableInfo
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import copy_path, tables

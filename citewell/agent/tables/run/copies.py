@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import InvalidInput, Unavailable, UnreadableCopy
-from citewell.shares import Shares
+from citewell.system.shares import Shares
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

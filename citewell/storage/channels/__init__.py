@@ -1,0 +1,1 @@
+"""What other programs send and receive: webhooks, triggers, Telegram, Claude uploads, synchronised sources."""

@@ -1,0 +1,1 @@
+"""Threads, and links to single answers."""

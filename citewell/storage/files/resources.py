@@ -1,0 +1,401 @@
+"""Resources: created once per content, listed by cursor, deleted with a receipt."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.errors import Conflict, NotFound, VersionTaken
+from citewell.storage.channels.outbox import announce_deleted
+from citewell.storage.conversations.quotations import empty
+from citewell.storage.cursors import decode_cursor, encode_cursor
+from citewell.storage.database import Database
+from citewell.storage.files.events import record_event
+from citewell.storage.files.file_filters import owner_column, resource_conditions
+from citewell.storage.files.new_resources import (
+    FRESH,
+    WITH_CONTENT,
+    NewResource,
+    content_values,
+    due,
+    id_of_content,
+    insert_resources,
+    version_row,
+)
+from citewell.storage.files.projects import link
+from citewell.storage.lookups import Prepared, unindexed
+from citewell.storage.spending.quotas import QuotaRepository
+from citewell.storage.tables import (
+    chunks,
+    deletions,
+    elements,
+    resource_blobs,
+    resource_projects,
+    resource_versions,
+    resources,
+)
+from citewell.storage.work.payload_changes import metadata_of, note_changes
+from citewell.types import (
+    Coverage,
+    Resource,
+    ResourceFilter,
+    ResourceSummary,
+    Searchable,
+    Status,
+    UploadOptions,
+)
+
+# `content_hash` is what a resource is known by, which is not always the hash of its bytes.
+_BYTES_HASH = (
+    sa.select(resource_versions.c.content_hash)
+    .where(resource_versions.c.resource_id == resources.c.id, resource_versions.c.version == resources.c.version)
+    .scalar_subquery()
+    .label("bytes_hash")
+)
+_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due", "reindex_id"}
+_PUBLIC = [*(c for c in resources.c if c.name not in _JOB_COLUMNS), _BYTES_HASH]
+# Columns that grow with a file's content; summaries leave them out.
+_CONTENT = {"extraction_metadata", "coverage", "summary"}
+_BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
+# Built once, because each stage of each file begins with it.
+_ONE = sa.select(*_PUBLIC).where(resources.c.id == sa.bindparam("one"), resources.c.owner_id == sa.bindparam("owner"))
+
+_ORIGINAL = Prepared(
+    sa.select(
+        *(
+            resource_versions.c[name]
+            for name in ("blob_key", "filename", "mime_type", "file_size_bytes", "content_hash")
+        )
+    )
+    .join(resources, resources.c.id == resource_versions.c.resource_id)
+    .where(
+        resource_versions.c.resource_id == sa.bindparam("one"),
+        resources.c.owner_id == sa.bindparam("owner"),
+        resource_versions.c.version
+        == sa.case(
+            (sa.bindparam("version", type_=sa.Integer()) > 0, sa.bindparam("version")), else_=resources.c.version
+        ),
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """What a deletion removed: counts, and the keys of the blobs that must be deleted next.
+
+    quotations: citations in conversations, whosever they are, that were emptied. `is_busy` says that a worker held one of the resources:
+    it may write points until it notices.
+    """
+
+    id: str
+    owner_id: str
+    resource_ids: tuple[str, ...]
+    blob_keys: tuple[str, ...]
+    chunks: int
+    elements: int
+    quotations: int = 0
+    is_busy: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The bytes of a version as they were uploaded: where they are, and what they were."""
+
+    key: str
+    filename: str
+    mime_type: str
+    size: int
+    content_hash: str
+
+
+class ResourceRepository:
+    """Resources by id; every method is scoped by owner. quotas: how many an owner may have, and of how many bytes."""
+
+    def __init__(self, database: Database, quotas: QuotaRepository | None = None) -> None:
+        self._database = database
+        self._quotas = quotas or QuotaRepository(database)
+
+    async def create(self, new: NewResource, project_id: str) -> tuple[Resource, bool]:
+        """Commit the row, or link the owner's resource of the same content to the project. True when it was created.
+
+        Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much.
+        """
+        try:
+            known = await self._insert_or_link(new, project_id)
+        except IntegrityError:  # on Postgres: the same bytes were committed between our look and our insert
+            known = await self._insert_or_link(new, project_id)
+        return await self.get(new.owner_id, known or new.id), known is None
+
+    async def _insert_or_link(self, new: NewResource, project_id: str) -> str | None:
+        def write(connection: sa.Connection) -> str | None:
+            known = id_of_content(connection, new.owner_id, new.content_hash)
+            if known is None:
+                self._quotas.file_room(connection, new.owner_id).take(1, new.file_size_bytes)
+                insert_resources(connection, [new])
+            if project_id and link(connection, known or new.id, project_id) and known is not None:
+                note_changes(connection, [known])
+            return known
+
+        return await self._database.change(write)
+
+    async def get(self, owner_id: str, resource_id: str) -> Resource:
+        """One resource; `NotFound` when it is not the owner's."""
+
+        def read(connection: sa.Connection) -> tuple[sa.RowMapping | None, dict[str, list[str]]]:
+            row = connection.execute(_ONE, {"one": resource_id, "owner": owner_id}).mappings().first()
+            return row, {} if row is None else _by_resource(connection.execute(_links([resource_id])).mappings())
+
+        row, linked = await self._database.look(read)
+        if row is None:
+            raise NotFound("There is no such resource, or it is not yours.")
+        return _resource(row, linked)
+
+    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
+        """The projects that a resource, or a file inside it, is in; `NotFound` when it is not the owner's."""
+        async with self._database.read() as connection:
+            ids = await _family(connection, owner_id, resource_id)
+            return frozenset(row.project_id for row in await connection.execute(_links(ids)))
+
+    async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
+        """The id of the owner's resource with these bytes."""
+        rows = await self._database.fetch(WITH_CONTENT, owner=owner_id, hash=content_hash)
+        return rows[0]["id"] if rows else None
+
+    async def outside(self, owner_id: str, names: Collection[str], project_ids: Collection[str]) -> set[str]:
+        """Those of some hundred ids and content hashes that are of a resource of the owner, but of one in none of these projects."""
+        if not names:
+            return set()
+        linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
+        called = sa.or_(resources.c.id.in_(names), resources.c.content_hash.in_(names))
+        query = sa.select(resources.c.id, resources.c.content_hash).where(
+            resources.c.owner_id == owner_id, called, resources.c.id.not_in(linked)
+        )
+        found = await self._database.rows(query)
+        return {name for row in found for name in (row["id"], row["content_hash"])}.intersection(names)
+
+    async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
+        """Those of some hundred content hashes that the owner has a resource of."""
+        query = sa.select(resources.c.content_hash).where(
+            resources.c.owner_id == owner_id, resources.c.content_hash.in_(hashes)
+        )
+        return {row["content_hash"] for row in await self._database.rows(query)}
+
+    async def page(
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+    ) -> tuple[list[Resource], str | None]:
+        """A page of resources, newest first, and the cursor of the next one."""
+        query = sa.select(*_PUBLIC).where(
+            owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
+        )
+        rows, linked = await self._rows(query, limit, cursor)
+        found = [_resource(row, linked) for row in rows[:limit]]
+        return found, _next_cursor(found, len(rows) > limit)
+
+    async def with_tables(self, owner_id: str, filter: ResourceFilter, limit: int) -> list[Resource]:
+        """The newest of those resources of which exact copies of tables are kept, and no more than `limit` of them."""
+        copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
+        query = sa.select(*_PUBLIC).where(
+            unindexed(resources.c.owner_id)
+            == owner_id,  # so that SQLite begins with the few copies, not with all by age
+            resources.c.id.in_(copied),
+            *resource_conditions(filter, self._database.is_sqlite),
+        )
+        rows, linked = await self._rows(query, limit, None)
+        return [_resource(row, linked) for row in rows[:limit]]
+
+    async def summaries(
+        self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
+    ) -> tuple[list[ResourceSummary], str | None]:
+        """As `page`, but small whatever the files contain: for lists of many, and for asking again and again."""
+        units = resources.c.coverage["units"]
+        length = sa.func.json_array_length if self._database.is_sqlite else sa.func.jsonb_array_length
+        first = resources.c.coverage[("units", 0, "unit")].as_string()
+        query = sa.select(*_BRIEF, first.label("unit"), length(units).label("unit_count"))
+        mine = query.where(owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite))
+        rows, linked = await self._rows(mine, limit, cursor)
+        found = [_summary(row, linked) for row in rows[:limit]]
+        return found, _next_cursor([s.resource for s in found], len(rows) > limit)
+
+    async def _rows(
+        self, query: sa.Select[*tuple[Any, ...]], limit: int, cursor: str | None
+    ) -> tuple[Sequence[Mapping[Any, Any]], dict[str, list[str]]]:
+        """At most `limit + 1` rows of a query, newest first, and the projects that they are linked to."""
+        if cursor:
+            created, last = decode_cursor(cursor, float, str)
+            query = query.where(sa.tuple_(resources.c.created_at, resources.c.id) < sa.tuple_(created, last))
+        query = query.order_by(resources.c.created_at.desc(), resources.c.id.desc()).limit(limit + 1)
+        rows = await self._database.rows(query)
+        return rows, await self._projects_of([row["id"] for row in rows])
+
+    async def _projects_of(self, ids: Sequence[str]) -> dict[str, list[str]]:
+        return _by_resource(await self._database.rows(_links(ids))) if ids else {}
+
+    async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
+        """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then.
+
+        Raises `VersionTaken` when the next version is another one than `new` names, `BytesQuotaReached` when there is no room for it.
+        """
+        try:
+            await self._add_version(owner_id, resource_id, new)
+        except IntegrityError:  # on Postgres: another resource got the same bytes between our look and our update
+            await self._add_version(owner_id, resource_id, new)
+        return await self.get(owner_id, resource_id)
+
+    async def _add_version(self, owner_id: str, resource_id: str, new: NewResource) -> None:
+        mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+        async with self._database.write() as connection:
+            # Locked on Postgres: versions that are sent at once come one after the other.
+            version = await connection.scalar(sa.select(resources.c.version).where(mine).with_for_update())
+            if version is None:
+                raise NotFound("There is no such resource, or it is not yours.")
+            if new.version not in (None, version + 1):
+                raise VersionTaken
+            taken = await connection.run_sync(id_of_content, owner_id, new.content_hash)
+            if taken is not None:
+                raise Conflict("These bytes are already one of your resources.", resource_id=taken)
+            (await connection.run_sync(self._quotas.file_room, owner_id)).take(0, new.file_size_bytes)
+            values = content_values(new) | FRESH | {"version": version + 1, "status": Status.UPLOADED}
+            values["due"] = due(time.time(), new.file_size_bytes)
+            await connection.execute(sa.update(resources).where(mine).values(**values, fence=resources.c.fence + 1))
+            row = version_row(new, resource_id, version + 1, time.time())
+            await connection.execute(sa.insert(resource_versions), row)
+            await connection.run_sync(record_event, resource_id, version + 1, Status.UPLOADED)
+
+    async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
+        """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file, or without this version."""
+        rows = await self._database.fetch(_ORIGINAL, one=resource_id, owner=owner_id, version=version or 0)
+        if not rows:
+            resource = await self.get(owner_id, resource_id)  # which says so where there is no such resource
+            if version is not None and not 0 < version <= resource.version:
+                raise NotFound(f"This file has no version {version}: its newest is {resource.version}.")
+        if not rows or rows[0]["blob_key"] is None:
+            raise NotFound("This resource has no file.")
+        return Original(*rows[0].values())
+
+    async def delete(self, owner_id: str, resource_id: str) -> Receipt:
+        """Remove a resource with its children and everything made of them.
+
+        The caller removes blobs and vectors by the receipt, then calls `finish_deletion`; until then it is among `unfinished_deletions`.
+        """
+        async with self._database.write() as connection:
+            ids = await _family(connection, owner_id, resource_id)
+            # On Postgres: answers that cite them are committed, and emptied here, or find them gone.
+            await connection.execute(sa.select(resources.c.id).where(resources.c.id.in_(ids)).with_for_update())
+            keys = await _blob_keys(connection, ids)
+            counts = [
+                await connection.scalar(sa.select(sa.func.count()).where(t.c.resource_id.in_(ids)).select_from(t)) or 0
+                for t in (chunks, elements)
+            ]
+            held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
+            is_busy = bool(await connection.scalar(held))
+            await connection.run_sync(announce_deleted, owner_id, ids)
+            quotations = await connection.run_sync(empty, ids)
+            await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
+            receipt = Receipt(
+                str(uuid.uuid4()), owner_id, tuple(ids), tuple(keys), *counts, quotations=quotations, is_busy=is_busy
+            )
+            await connection.execute(
+                sa.insert(deletions).values(
+                    id=receipt.id, owner_id=owner_id, resource_ids=ids, blob_keys=keys, created_at=time.time()
+                )
+            )
+        return receipt
+
+    async def unfinished_deletions(self) -> list[Receipt]:
+        """Deletions that the previous process may not have finished everywhere; without counts."""
+        rows = await self._database.rows(sa.select(deletions))
+        return [
+            Receipt(row["id"], row["owner_id"], tuple(row["resource_ids"]), tuple(row["blob_keys"]), 0, 0)
+            for row in rows
+        ]
+
+    async def finish_deletion(self, receipt: Receipt) -> None:
+        """Record that vectors and blobs have been deleted too."""
+        async with self._database.write() as connection:
+            await connection.execute(sa.delete(deletions).where(deletions.c.id == receipt.id))
+
+    async def count_characters(self, owner_id: str, filter: ResourceFilter) -> int:
+        """Characters that extraction found in those of the owner's files; of a record without coverage, its bytes."""
+        read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
+        query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
+            owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
+        )
+        return int((await self._database.rows(query))[0]["characters"])
+
+    async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
+        """Those of `ids` that exist and are the owner's."""
+        query = sa.select(resources.c.id).where(unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(ids))
+        return {row["id"] for row in await self._database.rows(query)}
+
+    async def known_blob_keys(self) -> set[str]:
+        """Every blob key that a row refers to."""
+        async with self._database.read() as connection:
+            originals = (await connection.execute(sa.select(resource_versions.c.blob_key))).scalars()
+            extracted = (await connection.execute(sa.select(resource_blobs.c.key))).scalars()
+            return {key for key in (*originals, *extracted) if key}
+
+    async def counts(self, owner_id: str) -> dict[str, int]:
+        """How many resources have each status."""
+        mine = resources.c.owner_id == owner_id
+        query = sa.select(resources.c.status, sa.func.count().label("files")).where(mine).group_by(resources.c.status)
+        return {row["status"]: row["files"] for row in await self._database.rows(query)}
+
+
+async def _family(connection: AsyncConnection, owner_id: str, resource_id: str) -> list[str]:
+    mine = sa.select(resources.c.id).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
+    ids = list((await connection.execute(mine)).scalars())
+    if not ids:
+        raise NotFound("There is no such resource, or it is not yours.")
+    generation = ids
+    while generation:
+        children = sa.select(resources.c.id).where(resources.c.parent_id.in_(generation))
+        generation = list((await connection.execute(children)).scalars())
+        ids = ids + generation
+    return ids
+
+
+async def _blob_keys(connection: AsyncConnection, ids: Sequence[str]) -> list[str]:
+    keys: list[str] = []
+    for column, table in ((resource_versions.c.blob_key, resource_versions), (resource_blobs.c.key, resource_blobs)):
+        found = await connection.execute(sa.select(column).where(table.c.resource_id.in_(ids)))
+        keys += [key for key in found.scalars() if key]
+    return keys
+
+
+def _resource(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> Resource:
+    values: dict[str, Any] = dict(row)
+    values["status"] = Status(values["status"])
+    values["coverage"] = Coverage.from_json(values["coverage"]) if values["coverage"] else None
+    values["options"] = UploadOptions(**values["options"])
+    values["metadata"] = metadata_of(values["metadata"])
+    values["searchable"] = Searchable(values["searchable"]) if values["searchable"] else None
+    return Resource(**values, project_ids=tuple(linked.get(values["id"], ())))
+
+
+def _summary(row: Mapping[Any, Any], linked: Mapping[str, Sequence[str]]) -> ResourceSummary:
+    brief = {name: value for name, value in row.items() if name not in ("unit", "unit_count")}
+    absent = {"extraction_metadata": {}, "coverage": None, "summary": None}
+    return ResourceSummary(_resource(brief | absent, linked), row["unit"], row["unit_count"] or 0)
+
+
+def _links(resource_ids: Sequence[str]) -> sa.Select[*tuple[Any, ...]]:
+    return sa.select(resource_projects).where(resource_projects.c.resource_id.in_(resource_ids))
+
+
+def _by_resource(links: Iterable[Mapping[Any, Any]]) -> dict[str, list[str]]:
+    """The projects of each resource."""
+    found: dict[str, list[str]] = {}
+    for row in links:
+        found.setdefault(row["resource_id"], []).append(row["project_id"])
+    return found
+
+
+def _next_cursor(found: Sequence[Resource], more: bool) -> str | None:
+    return encode_cursor(found[-1].created_at, found[-1].id) if more else None

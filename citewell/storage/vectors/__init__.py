@@ -1,0 +1,1 @@
+"""What the database knows of vector indexes: their registry, the embedding cache, the point ledger, passages awaiting vectors."""

@@ -1,0 +1,360 @@
+"""The durable job on the resource row: a lease says which worker has it, and a fence rejects late writes from a lost lease."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from citewell.errors import LeaseLost
+from citewell.storage.channels.outbox import announce_ended
+from citewell.storage.clock import LeaseClock
+from citewell.storage.database import Database
+from citewell.storage.files.events import record_event
+from citewell.storage.tables import owners, resources
+from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
+
+T = TypeVar("T")
+_STATES = {
+    Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
+    Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
+    Stage.EMBED: (Status.EMBEDDING,),  # the same while it is leased: it is found by its words all the time
+}
+_TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn, Stage.EMBED: owners.c.embed_turn}
+# On Postgres, two workers that choose at the same time would both choose the same owner.
+_LOCK = sa.text("SELECT pg_advisory_xact_lock(:key)")
+_LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02, Stage.EMBED: 0x63697465_03}
+_RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING, Stage.EMBED: Status.EMBEDDING}
+
+
+# The longest wait, in seconds, that a stage keeps across a restart.
+_MAX_WAIT = 900.0
+
+
+class JobRepository:
+    """Leases stages of resources to workers, fairly between owners."""
+
+    def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
+        self._database = database
+        self._lease_seconds = lease_seconds
+        self._clock = LeaseClock(database)
+        self._choosing = {stage: asyncio.Lock() for stage in Stage}
+
+    async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
+        """Lease the next resource that waits for `stage`.
+
+        The next owner is the one with the fewest leases of this stage; among equals, the one that has waited longest since its
+        last. Of that owner's resources, the one due first is leased. With `newcomers`, only owners without a lease of this
+        stage are considered.
+        """
+        async with self._choosing[stage]:
+            if not self._database.is_sqlite:
+                return await self._database.change(partial(self._choose, stage, worker, newcomers))
+            # In one process nobody else chooses, and readers block nobody.
+            now, resource_id = await self._database.look(partial(self._next, stage, newcomers))
+            if resource_id is None:
+                return None
+            return await self._database.change(partial(self._lease, stage, worker, now, resource_id))
+
+    def _choose(self, stage: Stage, worker: str, newcomers: bool, connection: sa.Connection) -> Job | None:
+        connection.execute(_LOCK, {"key": _LOCK_KEYS[stage]})
+        now, resource_id = self._next(stage, newcomers, connection)
+        return None if resource_id is None else self._lease(stage, worker, now, resource_id, connection)
+
+    def _next(self, stage: Stage, newcomers: bool, connection: sa.Connection) -> tuple[float, str | None]:
+        """The time, and the next resource to lease."""
+        now = self._clock.read(connection)
+        first_due = _FIRST_DUE if self._database.is_sqlite else _FIRST_DUE_UNLOCKED
+        for owner_id, running in connection.execute(_OWNERS_IN_TURN[stage], {"now": now}).all():
+            if newcomers and running:
+                break
+            found: list[tuple[float, str]] = []
+            for status in _STATES[stage]:
+                values = {"status": status, "owner": owner_id, "now": now}
+                found += [(due, resource_id) for due, resource_id in connection.execute(first_due, values)]
+            if found:
+                return now, min(found)[1]
+        return now, None
+
+    def _lease(self, stage: Stage, worker: str, now: float, resource_id: str, connection: sa.Connection) -> Job | None:
+        """Lease the chosen resource; None when it was deleted, or its state changed, in the meantime."""
+        until = now + self._lease_seconds
+        values = {"of": resource_id, "now": now, "lease_worker": worker, "lease_until": until}
+        row = connection.execute(_LEASE[stage], values).first()
+        if row is None:
+            return None
+        owner_id, version, attempt, fence, deaths = row
+        connection.execute(_TURN, {"of": owner_id, _TURNS[stage].name: now})
+        if stage is not Stage.EMBED:  # which is done in turns
+            record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
+        return Job(
+            resource_id=resource_id,
+            owner_id=owner_id,
+            version=version,
+            stage=stage,
+            attempt=attempt,
+            fence=fence,
+            worker=worker,
+            deaths=deaths,
+        )
+
+    async def renew(self, job: Job) -> None:
+        """Extend the lease; `LeaseLost` when another worker holds it, or the resource is gone."""
+
+        def extend(connection: sa.Connection) -> None:
+            self.note(connection, job, lease_until=self._clock.read(connection) + self._lease_seconds)
+
+        await self.change(job, extend)
+
+    async def change(self, job: Job, work: Callable[[sa.Connection], T]) -> T:
+        """What `work` returns of a write transaction during which the lease is guaranteed to hold; raises `LeaseLost` when it is lost already."""
+
+        def fenced(connection: sa.Connection) -> T:
+            self._require_lease(connection, job)
+            return work(connection)
+
+        return await self._database.change(fenced)
+
+    @asynccontextmanager
+    async def fenced(self, job: Job) -> AsyncGenerator[AsyncConnection]:
+        """As `change`, where something else has to be waited for within the transaction."""
+        async with self._database.write() as connection:
+            await connection.run_sync(self._require_lease, job)
+            yield connection
+
+    def _require_lease(self, connection: sa.Connection, job: Job) -> None:
+        held = _HELD if self._database.is_sqlite else _HELD_LOCKED
+        if connection.scalar(held, {"of": job.resource_id}) != job.fence:
+            raise LeaseLost
+
+    def finish(
+        self, connection: sa.Connection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
+    ) -> None:
+        """Move the resource to `status` and release the lease, inside a `change`."""
+        released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
+        self.note(connection, job, **released | values | {"status": status})
+        record_event(connection, job.resource_id, job.version, status, details)
+        if status in TERMINAL:
+            announce_ended(connection, [job.resource_id])
+
+    def note(self, connection: sa.Connection, job: Job, **values: Any) -> None:
+        """Write what a stage has done so far to the row, inside a `change`; the lease stays."""
+        connection.execute(_NOTE, {"of": job.resource_id, **values})
+
+    async def pass_turn(self, job: Job) -> None:
+        """Release the lease of a stage that is not done: it goes on when it is the resource's turn again."""
+        values = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "due": time.time()}
+        await self.change(job, lambda connection: self.note(connection, job, **values))
+
+    async def others_wait(self, job: Job) -> bool:
+        """Whether other resources wait for the stage of a job."""
+        table = resources.c
+        async with self._database.read() as connection:
+            now = await self._clock.now(connection)
+            query = sa.select(table.id).where(
+                table.status.in_(_STATES[job.stage]),
+                table.id != job.resource_id,
+                sa.or_(table.lease_until.is_(None), table.lease_until < now),
+                table.not_before <= now,
+            )
+            return await connection.scalar(query.limit(1)) is not None
+
+    async def resume_embedding(self, codes: Sequence[str], attempt: int) -> int:
+        """Let files go on with their vectors that ended as PARTIAL by one of these errors, and whose pause is over; returns how many."""
+        table = resources.c
+        async with self._database.read() as connection:
+            now = await self._clock.now(connection)
+            chosen = sa.and_(
+                table.status == Status.PARTIAL,
+                table.searchable == Searchable.WORDS,
+                table.error_stage == ErrorStage.INDEXING,
+                table.error_code.in_(codes),
+                table.not_before <= now,
+            )
+            if await connection.scalar(sa.select(table.id).where(chosen).limit(1)) is None:
+                return 0
+        again = (
+            sa.update(resources)
+            .where(chosen)
+            .values(status=Status.EMBEDDING, attempt=attempt, error_stage=None, error_code=None, error_message=None)
+        )
+        async with self._database.write() as connection:
+            return (await connection.execute(again)).rowcount
+
+    def options(self, connection: sa.Connection, job: Job) -> UploadOptions:
+        """What was asked for the job's resource, inside a `change`."""
+        stored = connection.scalar(sa.select(resources.c.options).where(resources.c.id == job.resource_id))
+        return UploadOptions(**stored or {})
+
+    async def retry_later(self, job: Job, seconds: float, reason: str) -> None:
+        """Release the lease and let the stage wait before its next attempt."""
+        back = _STATES[job.stage][0]
+
+        def release(connection: sa.Connection) -> None:
+            not_before = self._clock.read(connection) + seconds
+            self.note(connection, job, status=back, lease_worker=None, lease_until=None, not_before=not_before)
+            record_event(connection, job.resource_id, job.version, back, {"retry_in": seconds, "reason": reason})
+
+        await self.change(job, release)
+
+    async def release_all(self, worker: str | None = None, died: bool = True) -> int:
+        """Release every lease of a worker that is known to be gone (None: of all workers); returns their number.
+
+        The attempt does not count against the file, because the process died and not the parser. `deaths` does count, so that
+        a file that repeatedly takes the process down is given up eventually.
+        """
+        table = resources.c
+        async with self._database.write() as connection:
+            if worker is None:  # written when the clock was ahead of the present time
+                latest = await self._clock.now(connection) + _MAX_WAIT
+                await connection.execute(
+                    sa.update(resources).where(table.not_before > latest).values(not_before=latest)
+                )
+            done = await connection.execute(
+                sa.update(resources)
+                .where(table.lease_until.is_not(None) if worker is None else table.lease_worker == worker)
+                .values(
+                    lease_worker=None,
+                    lease_until=None,
+                    fence=table.fence + 1,
+                    attempt=sa.case((table.attempt > 0, table.attempt - 1), else_=0),
+                    deaths=table.deaths + int(died),
+                )
+            )
+            return done.rowcount
+
+    async def requeue(self, owner_id: str, resource_id: str) -> bool:
+        """Send a fully extracted resource through stage 3 again. False when it has nothing to index.
+
+        One whose description alone failed keeps that as its error stage: the stage then repeats only the description.
+        """
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.update(resources)
+                .where(
+                    resources.c.id == resource_id,
+                    resources.c.owner_id == owner_id,
+                    resources.c.extracted_at.is_not(None),
+                    resources.c.status.not_in([Status.STORED, Status.FAILED]),
+                )
+                .values(
+                    status=Status.EXTRACTED,
+                    due=time.time(),
+                    attempt=0,
+                    not_before=0,
+                    lease_worker=None,
+                    lease_until=None,
+                    fence=resources.c.fence + 1,
+                    error_message=None,
+                    error_code=None,
+                    error_stage=sa.case((resources.c.error_stage == ErrorStage.DESCRIPTION, ErrorStage.DESCRIPTION)),
+                )
+            )
+            return bool(done.rowcount)
+
+    async def restart(self, owner_id: str, resource_id: str, options: UploadOptions) -> bool:
+        """Send a resource that FAILED through both stages again, with the options of its new upload. False for any other."""
+        async with self._database.write() as connection:
+            done = await connection.execute(
+                sa.update(resources)
+                .where(
+                    resources.c.id == resource_id,
+                    resources.c.owner_id == owner_id,
+                    resources.c.status == Status.FAILED,
+                )
+                .values(
+                    status=Status.UPLOADED,
+                    due=time.time(),
+                    attempt=0,
+                    deaths=0,
+                    not_before=0,
+                    fence=resources.c.fence + 1,
+                    error_message=None,
+                    error_code=None,
+                    error_stage=None,
+                    options=asdict(options),
+                )
+            )
+            return bool(done.rowcount)
+
+    async def by_status(self) -> dict[Status, int]:
+        """How many resources of all owners have each status; 0 for those that none has."""
+        query = sa.select(resources.c.status, sa.func.count().label("count")).group_by(resources.c.status)
+        found = {Status(row["status"]): row["count"] for row in await self._database.rows(query)}
+        return {status: found.get(status, 0) for status in Status}
+
+    async def waiting(self) -> int:
+        """The number of resources that are neither in a terminal state nor leased."""
+        active = [state for states in _STATES.values() for state in states]
+        query = sa.select(sa.func.count()).select_from(resources).where(resources.c.status.in_(active))
+        async with self._database.read() as connection:
+            return await connection.scalar(query) or 0
+
+
+def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
+    """Owners with resources that may be waiting, and their numbers of leases, in the order of their turns."""
+    candidates = sa.union(*(sa.select(_owners_with(status)) for status in _STATES[stage])).subquery()
+    running = (
+        sa.select(resources.c.owner_id, sa.func.count().label("leases"))
+        .where(resources.c.status == _RUNNING[stage], resources.c.lease_until > sa.bindparam("now"))
+        .group_by(resources.c.owner_id)
+        .subquery()
+    )
+    leases = sa.func.coalesce(running.c.leases, 0)
+    return (
+        sa.select(owners.c.id, leases)
+        .join(candidates, candidates.c.owner_id == owners.c.id)
+        .join(running, running.c.owner_id == owners.c.id, isouter=True)
+        .order_by(leases, _TURNS[stage], owners.c.created_at, owners.c.id)
+    )
+
+
+def _owners_with(status: Status) -> sa.CTE:
+    """Owners of resources in a status, with one index lookup per owner, however many resources they have."""
+    first = sa.select(sa.func.min(resources.c.owner_id).label("owner_id")).where(resources.c.status == status)
+    walk = first.cte(f"owners_{status.value}", recursive=True)
+    following = (
+        sa.select(sa.func.min(resources.c.owner_id))
+        .where(resources.c.status == status, resources.c.owner_id > walk.c.owner_id)
+        .scalar_subquery()
+    )
+    return walk.union_all(sa.select(following).where(walk.c.owner_id.is_not(None)))
+
+
+# Built once, because every attempt to lease runs them.
+_OWNERS_IN_TURN = {stage: _owners_in_turn(stage) for stage in Stage}
+_FIRST_DUE = (
+    sa.select(resources.c.due, resources.c.id)
+    .where(
+        resources.c.status == sa.bindparam("status"),
+        resources.c.owner_id == sa.bindparam("owner"),
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+        resources.c.not_before <= sa.bindparam("now"),
+    )
+    .order_by(resources.c.due, resources.c.id)
+    .limit(1)
+)
+_FIRST_DUE_UNLOCKED = _FIRST_DUE.with_for_update(skip_locked=True)
+_LEASE = {
+    stage: sa.update(resources)
+    .where(
+        resources.c.id == sa.bindparam("of"),
+        resources.c.status.in_(_STATES[stage]),
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+    )
+    .values(status=_RUNNING[stage], attempt=resources.c.attempt + 1, fence=resources.c.fence + 1)
+    .returning(resources.c.owner_id, resources.c.version, resources.c.attempt, resources.c.fence, resources.c.deaths)
+    for stage in Stage
+}
+# What is set is what they are executed with.
+_TURN = sa.update(owners).where(owners.c.id == sa.bindparam("of"))
+_NOTE = sa.update(resources).where(resources.c.id == sa.bindparam("of"))
+_HELD = sa.select(resources.c.fence).where(resources.c.id == sa.bindparam("of"))
+_HELD_LOCKED = _HELD.with_for_update()

@@ -1,0 +1,1 @@
+"""This machine: its environment, data folder, disk, terminal and threads."""

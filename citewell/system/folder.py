@@ -1,0 +1,185 @@
+"""The data folder: locked by one process at a time, which records in it how to reach it; and the local token."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import re
+import secrets
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from citewell.errors import ConfigurationError, DataFolderBusy
+from citewell.system.disk import disk_errors
+
+# What an Authorization header can carry (RFC 6750): people may write a token of their own into the file.
+_TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
+_LOCAL_MODEL = "local_model.json"
+_MADE = ("backups", "cache", "indexes", "scratch")
+_LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """The process that holds a data folder; `url` is None while it does not serve HTTP."""
+
+    pid: int
+    url: str | None
+
+
+class LocalModel(NamedTuple):
+    """A model of a server on this machine, by the names that they have there."""
+
+    server: str
+    model: str
+
+
+class DataFolder:
+    """A folder with everything Citewell keeps on this machine."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._lock: int | None = None
+
+    def hold(self) -> None:
+        """Lock the folder for this process; raises `DataFolderBusy` when another one has it. The system releases it when the process dies."""
+        with folder_errors(self.path):
+            self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._make_private()
+            lock = os.open(self.path / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        if not _lock(lock):
+            os.close(lock)
+            raise DataFolderBusy(f"Another process holds {self.path}. Stop it, or use its HTTP API.")
+        self._lock = lock
+        try:
+            self.announce(None)
+        except BaseException:
+            self.release()
+            raise
+
+    def _make_private(self) -> None:
+        """Have this user alone look into the folders with content, whatever the mode of the data folder, which may have been there before."""
+        for name in _MADE:
+            (self.path / name).mkdir(exist_ok=True, mode=0o700)
+        for name in (*_MADE, "blobs"):
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # PermissionError: it is another user's
+                (self.path / name).chmod(0o700)
+
+    def announce(self, url: str | None) -> None:
+        """Record where the holder can be reached."""
+        content = json.dumps({"pid": os.getpid(), "url": url})
+        temporary = self.path / "server.json.new"
+        with folder_errors(self.path):
+            temporary.write_text(content, encoding="utf-8")
+            temporary.replace(self.path / "server.json")
+
+    def holder(self) -> Holder | None:
+        """The process that holds the folder now, if any."""
+        path = self.path / "lock"
+        with folder_errors(self.path):
+            if not path.exists():
+                return None
+            lock = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            return None
+        except BlockingIOError:
+            with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
+                data = json.loads((self.path / "server.json").read_text(encoding="utf-8"))
+                return Holder(pid=data["pid"], url=data["url"])
+            return Holder(pid=0, url=None)
+        finally:
+            os.close(lock)
+
+    def local_model(self) -> LocalModel | None:
+        """The model of this machine that its owner chose to write the answers; None for none, and for a record that is damaged."""
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            data: Any = json.loads((self.path / _LOCAL_MODEL).read_text(encoding="utf-8"))
+            match data:
+                case {"server": str(server), "model": str(model)}:
+                    return LocalModel(server, model)
+                case _:
+                    return None
+        return None
+
+    def keep_local_model(self, chosen: LocalModel | None) -> None:
+        """Record the choice, or that there is none any more."""
+        path = self.path / _LOCAL_MODEL
+        temporary = path.with_suffix(".new")
+        with folder_errors(self.path):
+            if chosen is None:
+                path.unlink(missing_ok=True)
+                return
+            temporary.write_text(json.dumps(chosen._asdict()), encoding="utf-8")
+            temporary.replace(path)
+
+    def release(self) -> None:
+        """Release the folder."""
+        if self._lock is not None:
+            (self.path / "server.json").unlink(missing_ok=True)
+            os.close(self._lock)
+            self._lock = None
+
+    def token(self) -> str:
+        """The local owner's token, made at first use; readable by this user alone."""
+        return self._secret("token", "cw_")
+
+    def session_secret(self) -> str:
+        """What the access tokens of people's sessions are signed with where the settings have no secret; made at first use."""
+        return self._secret("session_secret", "")
+
+    def _secret(self, name: str, begin: str) -> str:
+        path = self.path / name
+        with folder_errors(self.path):
+            if not path.is_file() or not path.stat().st_size:
+                self._write_secret(path, begin)
+            token = path.read_bytes().strip()
+        if not _TOKEN.fullmatch(token):
+            raise ConfigurationError(f"The token in {path} is damaged. Delete it; the next start creates a new token.")
+        return token.decode()
+
+    def _write_secret(self, path: Path, begin: str) -> None:
+        """Write it atomically: an empty token would lock its owner out. When two processes write at once, both use the first."""
+        self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        temporary = self.path / f"{path.name}.{secrets.token_hex(8)}"
+        try:
+            handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "w") as file:
+                file.write(begin + secrets.token_urlsafe(32))
+            if path.exists() and not path.stat().st_size:
+                path.unlink()
+            with contextlib.suppress(FileExistsError):
+                os.link(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _lock(descriptor: int) -> bool:
+    """Whether the lock could be taken; retried, because a process that only asks for the holder takes it for a moment."""
+    for _ in range(_LOCK_ATTEMPTS):
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(_LOCK_PAUSE)
+    return False
+
+
+@contextmanager
+def folder_errors(path: Path) -> Generator[None]:
+    """Turn any refusal by the system in the data folder into `DiskFull`, or a `ConfigurationError` that names it."""
+    try:
+        with disk_errors():
+            yield
+    except OSError as error:
+        if error.filename is None:
+            raise
+        raise ConfigurationError(
+            f"The data folder {path} cannot be used: {error.strerror}. Choose another with --data or CITEWELL_DATA."
+        ) from error
