@@ -15,7 +15,7 @@ def is_key(key: str) -> bool:
 
 
 def checked_key(key: str) -> str:
-    """The key itself; `InvalidInput` for what is none."""
+    """The key itself; `InvalidInput` for anything that is not one."""
     if not is_key(key):
         raise InvalidInput(f"Not a blob key: {key!r}")
     return key
