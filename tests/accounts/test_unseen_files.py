@@ -33,7 +33,7 @@ _STOCK = b"item,price,shelf\nlimes,3,a\nsalt,1,b\nherring,7,c\n"
 _NOTES = b"The harbour inn opens in May.\n\nHerring is served on Tuesdays, and salt is on every table.\n"
 _QUERIES = ("seven limes", "takeover of Quokkasoft", "herring from may 2025", "dessert", "INV-2025-004711")
 _MESSAGES = (
-    "hey takeover",
+    "hey quokkasoft",
     "who is your quokkasoft",
     "hey limes",
     "How many limes does the recipe of the harbour inn need?",

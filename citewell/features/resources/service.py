@@ -164,11 +164,8 @@ class ResourceService:
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
-            request = replace(request, project_id=project_id)
-            if within is not None:
-                request = replace(request, item=await self._apart(owner_id, file.content_hash, project_id, within))
-            elif project is not None and item is None:
-                request = replace(request, item=await self._copied_out(owner_id, file.content_hash, project_id))
+            item = item or await self._copy_for(owner_id, file.content_hash, project and project_id, within)
+            request = replace(request, project_id=project_id, item=item)
             known = None if within is None else await self.known(owner_id, request.identity(file.content_hash))
             inside = None if known is None else await self.projects_within(owner_id, known.id)
             if known is not None and not may_change(inside or (), within):
@@ -276,10 +273,15 @@ class ResourceService:
                 return item
         return own_copy(str(uuid.uuid4()))
 
-    async def _copied_out(self, owner_id: str, content_hash: str, project_id: str) -> str | None:
-        """The same for an owner's own upload to a project: a file inside another stays there, with its place, which who uses the project may not know."""
-        known = await self.known(owner_id, content_hash)
-        if known is None or known.parent_id is None or project_id in known.project_ids:
+    async def _copy_for(
+        self, owner_id: str, content_hash: str, project_id: str | None, within: Collection[str] | None
+    ) -> str | None:
+        """As `_apart`, for an upload to a project. For the owner's own, the project must be named, and a file inside another stays where it
+        is, with its place, which those who use the project may not know."""
+        if within is not None:
+            return await self._apart(owner_id, content_hash, project_id or "", within)
+        known = None if project_id is None else await self.known(owner_id, content_hash)
+        if project_id is None or known is None or known.parent_id is None or project_id in known.project_ids:
             return None
         return await self._apart(owner_id, content_hash, project_id, [project_id])
 
