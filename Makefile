@@ -41,12 +41,12 @@ run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
 
 # Browser tests and types beside pytest, whose summary comes last. Each test is in one of the tiers: CONTRIBUTING.md says in which.
 test: style $(if $(HAS_WEB),$(WEB_BUILD))
-	@scripts/beside.sh build/beside-test.log "$(MAKE) --no-print-directory types $(if $(HAS_WEB),web-unit journeys)" \
-	    "$(BIN)/python -m pytest $(PYTEST) -m 'not full' $(PYTEST_ARGS)"
+	@scripts/beside.sh build/beside-test.log "types $(if $(HAS_WEB),web-unit journeys)" \
+	    $(BIN)/python -m pytest $(PYTEST) -m "not full" $(PYTEST_ARGS)
 
 test-rest: $(DEV) $(if $(HAS_WEB),$(WEB_BUILD))
-	@HYPOTHESIS_PROFILE=repeatable scripts/beside.sh build/beside-rest.log "$(MAKE) --no-print-directory $(if $(HAS_WEB),web-rest) fuzz" \
-	    "$(BIN)/python -m pytest $(PYTEST) -m 'full or hypothesis' $(PYTEST_ARGS)"
+	@HYPOTHESIS_PROFILE=repeatable scripts/beside.sh build/beside-rest.log "$(if $(HAS_WEB),web-rest) fuzz" \
+	    $(BIN)/python -m pytest $(PYTEST) -m "full or hypothesis" $(PYTEST_ARGS)
 
 test-all: test
 	@$(MAKE) --no-print-directory test-rest

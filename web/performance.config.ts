@@ -4,7 +4,6 @@ import base from "./playwright.config.ts";
 
 export default defineConfig(base, {
   testDir: "performance",
-  retries: 0,
   timeout: 600_000,
   reporter: "list",
   use: { reducedMotion: "no-preference" },

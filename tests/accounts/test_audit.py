@@ -254,6 +254,7 @@ def test_an_entry_that_cannot_be_written_is_written_once_it_can(alone: Server) -
     assert own_log(alone, action="file.downloaded") == [("file.downloaded", "done", file)]
 
 
+@pytest.mark.full
 def test_a_server_that_dies_before_it_could_say_what_came_of_a_change_leaves_that_it_was_begun(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as server:
         file = server.add("a.txt", b"The vault opens with 4711.")["id"]

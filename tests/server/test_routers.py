@@ -109,7 +109,7 @@ async def test_first_requests_that_come_at_once_are_all_answered(app: Applicatio
     assert len(_included(app)) == len(ROUTERS)
 
 
-@pytest.mark.slow(5)
+@pytest.mark.full
 def test_first_requests_to_a_server_that_begins_to_listen_are_all_answered(tmp_path: Path) -> None:
     """Here the modules are not loaded yet, and the server loads what a question needs meanwhile."""
     paths = [*_ASKED] * 3

@@ -90,7 +90,7 @@ def test_a_record_in_other_projects_is_not_changed(server: Server) -> None:
         assert fetch.post(path, json={"records": [own | {"text": "The owl is gone."}]}).json()["replaced"] == 1
 
 
-@pytest.mark.slow(30)
+@pytest.mark.full
 def test_a_call_that_is_repeated_after_a_kill_is_done_once(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as running:
         fetch, path, _ = trigger(running, "fetch")

@@ -217,6 +217,7 @@ def test_failures_are_tried_again_and_dead_letters_replayed(told: Server, receiv
     assert told.client.post(f"/webhooks/{webhook}/replay").json() == {"replayed": 0}
 
 
+@pytest.mark.full
 def test_a_server_that_is_killed_before_while_and_after_it_sends_loses_nothing(
     tmp_path: Path, receiver: Receiver
 ) -> None:
