@@ -20,8 +20,8 @@ from citewell.types.json import JsonValue, sound, well_formed
 
 _IN_A_THREAD = 256 * 1024
 """Bytes of a body from which it is read in a thread; up to there it takes the loop five milliseconds."""
-_MAX_VALUES, _MAX_VALUES_OF_MANY = 50_000, 500_000
-"""Values that a body may hold, nested ones counted: 10,000 ids of files are 10,000, as many records with 20 metadata keys each 450,000.
+_MAX_VALUES, _MAX_VALUES_OF_MANY = 100_000, 500_000
+"""Values that a body may hold, nested ones and names counted: the metadata of one file has 66,000 at most, 10,000 records with 20 keys each 480,000.
 Python holds all its threads up while it makes them, some 100 ns for each."""
 MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
 """Routes that take lists of texts, as large as `CITEWELL_MAX_BODY_BYTES` allows."""
@@ -87,7 +87,7 @@ def check_values(body: bytes, most: int) -> None:
         begun += _begun(body, at, text if text >= 0 else len(body))
         at = _end_of_text(body, text + 1) if text >= 0 else len(body)
     if begun > most:
-        raise ValueError(f"It holds more than {most:,} values.")
+        raise ValueError(f"It holds more than {most:,} values. Send fewer at once.")
 
 
 def _begun(body: bytes, start: int, end: int) -> int:
