@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-from citewell.filters.language import predicates
+from citewell.filters import predicates
 from citewell.types import Filter
 from tests.scripts.loading import ROOT, load_script
 

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager, closing, suppress
 from pathlib import Path
 
@@ -33,7 +33,7 @@ FILES = 3
 
 
 @asynccontextmanager
-async def _serving(data: Path, **values: object) -> AsyncIterator[Services]:
+async def _serving(data: Path, **values: object) -> AsyncGenerator[Services]:
     async with open_services(load_settings(data=data, workers=0, **values)) as services:
         yield services
 

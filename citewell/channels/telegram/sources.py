@@ -134,7 +134,7 @@ async def _rows(task: Task, owner_id: str, citation: Citation, table_id: str) ->
     for row in wanted:
         if row in rows:
             continue
-        page = await tables.page(owner_id, citation.resource_id, table_id, 0, MAX_ROWS, row)
+        page = await tables.page(owner_id, owner_id, citation.resource_id, table_id, 0, MAX_ROWS, row)
         columns = page.columns
         rows |= dict(page.rows)
     shown = [(str(number), *map(_cell, rows[number])) for number in wanted if number in rows]
