@@ -300,7 +300,7 @@ async def follow_events(
     service = _service(request)
 
     async def lines() -> AsyncGenerator[bytes]:
-        async with service.streams.hold(principal.owner_id), aclosing(service.follow(owner, resource_id)) as events:
+        async with aclosing(service.stream(principal.owner_id, owner, resource_id)) as events:
             async for event in events:
                 yield dumped(event) + b"\n"
 
