@@ -178,7 +178,11 @@ def rebuilt(error: dict[str, Any]) -> ExtractionError:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """A file that a parser may still be writing, to read from. ParserCrashed where it is none of its own: the open file is looked at, as what is at the path may be swapped."""
+    """A file that a parser may still be writing, to read from.
+
+    Raises ParserCrashed for a link, a pipe or anything else that the parser did not write. The check is made on the open file, because
+    the path may be swapped between a check and the opening.
+    """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:

@@ -15,7 +15,7 @@ _LINE = re.compile(r"[^\n]+")
 _WORD = re.compile(r"\w")
 _LEAD = re.compile(r"^(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+|[\s,;:.!?–—]+)+")
 _EMPHASIS = re.compile(r"\*{1,3}|_{2,3}|`")
-_SHORTEST = 3  # characters of a claim of its own; fewer are a conjunction, or what a list leaves
+_MIN_CLAIM_LENGTH = 3  # characters of a claim of its own; fewer are a conjunction, or what a list leaves
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +69,9 @@ def _of_sentence(sentence: str, trailing: tuple[int, ...]) -> Iterator[Claim]:
     """
     whole = _plain(strip_markers(sentence))
     parts = list(_parts(sentence, trailing))
-    wordless = dict.fromkeys(n for part, numbers in parts if len(part) < _SHORTEST for n in numbers)
+    wordless = dict.fromkeys(n for part, numbers in parts if len(part) < _MIN_CLAIM_LENGTH for n in numbers)
     for part, numbers in parts:
-        if len(part) >= _SHORTEST:
+        if len(part) >= _MIN_CLAIM_LENGTH:
             yield Claim(part, whole, numbers)
         elif wordless:
             yield Claim(whole, whole, tuple(wordless))
@@ -88,11 +88,11 @@ def _parts(sentence: str, trailing: tuple[int, ...]) -> Iterator[tuple[str, tupl
         part, numbers = _plain(sentence[position : marker.start()]), marked_numbers(marker[0])
         position = marker.end()
     tail = _plain(sentence[position:])
-    if position and len(tail) >= _SHORTEST and trailing:
+    if position and len(tail) >= _MIN_CLAIM_LENGTH and trailing:
         yield part, numbers
         yield tail, trailing
         return
-    part = f"{part} {tail}".strip() if len(tail) >= _SHORTEST else part
+    part = f"{part} {tail}".strip() if len(tail) >= _MIN_CLAIM_LENGTH else part
     if position or trailing:
         yield part, tuple(dict.fromkeys((*numbers, *trailing)))
 

@@ -327,10 +327,12 @@ async def follow_events(
 
     async def lines() -> AsyncGenerator[bytes]:
         number = 0
-        async with service.streams.hold(principal.owner_id):
-            async for event in while_admitted(request, principal, service.follow(owner, resource_id)):
+        pieces = service.stream(principal.owner_id, owner, resource_id)
+        async with aclosing(while_admitted(request, principal, pieces)) as events:
+            async for event in events:
                 number += 1  # not its own number, which counts what happens to all files of the server
-                yield dumped(event | {"id": number}) + b"\n"
+                yield dumped(event | {"id": number}) + b"
+"
 
     return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
 

@@ -8,7 +8,7 @@ import itertools
 import os
 import uuid
 from collections.abc import AsyncGenerator, Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, aclosing
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -351,6 +351,12 @@ class ResourceService:
         """All changes of state so far."""
         await self.resources.get(owner_id, resource_id)
         return await self.events.since(resource_id)
+
+    async def stream(self, asker: str, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
+        """What `follow` gives. `RateLimited` for an asker who follows too many files already."""
+        async with self.streams.hold(asker), aclosing(self.follow(owner_id, resource_id)) as events:
+            async for event in events:
+                yield event
 
     async def follow(self, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
         """Changes of state as they come, until a terminal one."""

@@ -47,7 +47,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableService:
-    """Reads tables from their exact copies. `asker` is who waits for it: whoever shares a file takes nothing from its owner's turns."""
+    """Reads tables from their exact copies. `asker` takes the turn: members of a project use none of its owner's."""
 
     tables: SqlTables
     _copies: CopyReader = field(default_factory=CopyReader)

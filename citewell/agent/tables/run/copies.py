@@ -28,9 +28,9 @@ _WAITING = 100
 
 
 class CopyReader:
-    """Runs SQL on exact copies, in threads of its own: what an owner's queries wait for keeps nobody from the threads that all share.
+    """Runs SQL on exact copies, in threads of its own: an owner's long queries never occupy the threads that all requests share.
 
-    A query ends after `_SECONDS` of running, or when whoever asked stops waiting. kept: connections that stay open, each with a cache.
+    A query ends after `_SECONDS` of running, or when its caller stops waiting. kept: connections that stay open, each with a cache.
     """
 
     def __init__(self, kept: int = 0) -> None:
