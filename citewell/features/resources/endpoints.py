@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Generator
-from contextlib import contextmanager
+from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
@@ -331,8 +331,7 @@ async def follow_events(
         async with aclosing(while_admitted(request, principal, pieces)) as events:
             async for event in events:
                 number += 1  # not its own number, which counts what happens to all files of the server
-                yield dumped(event | {"id": number}) + b"
-"
+                yield dumped(event | {"id": number}) + b"\n"
 
     return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
 
