@@ -29,7 +29,7 @@ def prefixes_of(owner_id: str, resource_id: str | None = None) -> tuple[str, ...
 
 
 def original_of(key: str) -> tuple[str, str] | None:
-    """The owner of an uploaded file, and what tells it from others of theirs; None for the key of anything else."""
+    """The owner of an uploaded file, and a name for it; None for the key of anything else."""
     match key.split("/"):
         case [owner_id, resource_id, version, name] if name.startswith("original-"):
             return owner_id, f"{resource_id[:8]} version {version}"

@@ -17,7 +17,7 @@ from citewell.system.disk import disk_errors
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _STORED, _REMADE, _ENDED = "+", "~", "-"
 _MAX_BYTES = 1024 * 1024
-"""The journal is written anew, with the keys that are still in it, when it has grown to this size."""
+"""The journal is written again, with the keys that are still in it, when it has grown to this size."""
 
 
 class BlobJournal:
