@@ -189,7 +189,10 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
             "OPENAI_MODEL has no effect, since CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
         ),
         ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, since CITEWELL_RERANK_PROVIDER is 'builtin'."),
-        ({"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"}, "CHUNK_SIZE_TOKENS has no effect, since CHUNK_SIZE is set."),
+        (
+            {"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"},
+            "CHUNK_SIZE_TOKENS has no effect, since CHUNK_SIZE is set.",
+        ),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
         (
             {"DATABASE_URL": "sqlite:////elsewhere/other.db"},
