@@ -35,8 +35,9 @@ from schemathesis.generation import GenerationMode
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
-from citewell.features.access import ACCESS, Access, Reach  # noqa: E402
+from citewell.features.declared import Access, Reach  # noqa: E402
 from citewell.types.accounts import ALL_SCOPES, ROLE_SCOPES, AccessScope, Role  # noqa: E402
+from tests.server.declared import ACCESS  # noqa: E402
 from tests.server.running import RunningServer  # noqa: E402
 
 SCOPES: Mapping[str, frozenset[AccessScope]] = {

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from citewell.features.access import ACCESS
 from tests.check_n8n import problems
+from tests.server.declared import ACCESS
 
 FLOWS = sorted((Path(__file__).resolve().parent.parent / "deploy/n8n").glob("*.json"))
 

@@ -19,10 +19,10 @@ from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute
 
 from citewell import errors
-from citewell.features.access import ACCESS, Access, Reach
-from citewell.features.audited import AUDITED, NOT_AUDITED, change_begins, record_of
+from citewell.features.audited import change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService, check_person
+from citewell.features.declared import Access, Reach, declarations, declared_at
 from citewell.features.requests import MAX_PROBLEMS, invalid_request, unknown_field, unknown_names
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
@@ -191,8 +191,10 @@ def address_of(request: Request) -> str:
 
 
 def access_of(request: Request) -> Access:
-    """The row of the request's route. Every route has one: a router is included only once that was checked."""
-    return ACCESS[request.method, request.scope["route"].path]
+    """What the request's route requires. Every route of the API says so: a router is included only once that was checked."""
+    declared = declared_at(request)
+    assert declared is not None
+    return declared.access
 
 
 def check_access(access: Access, principal: Principal) -> None:
@@ -203,23 +205,22 @@ def check_access(access: Access, principal: Principal) -> None:
         raise errors.Forbidden("This token is good for some projects only, and this address concerns all files.")
 
 
-def check_rows(routes: Iterable[BaseRoute]) -> None:
-    """Raise `LookupError` for a route of the API that has no row in the table of access, or has none of what its row says."""
+def check_declared(routes: Iterable[BaseRoute]) -> None:
+    """Raise `LookupError` for a route of the API that does not declare what it requires, or does not ask for it."""
     for route in routes:
         if not isinstance(route, APIRoute) or not route.include_in_schema:
             continue
+        declared = dict(declarations([route]))
         for method in route.methods or ():
-            access = ACCESS.get((method, route.path))
-            if access is None:
-                raise LookupError(f"{method} {route.path} has no row in citewell/features/access.py")
+            if (method, route.path) not in declared:
+                raise LookupError(f"{method} {route.path} does not declare what it requires")
+            access = declared[method, route.path].access
             if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
-                raise LookupError(f"{method} {route.path} does not ask who sends it as its row says")
-            if method != "GET" and ((method, route.path) in AUDITED) is ((method, route.path) in NOT_AUDITED):
-                raise LookupError(f"{method} {route.path} has no row in citewell/features/audited.py")
+                raise LookupError(f"{method} {route.path} does not ask who sends it, as it declares")
             if access.reach is Reach.NARROWED and not any(
                 d.call is narrowed_grant for d in route.dependant.dependencies
             ):
-                raise LookupError(f"{method} {route.path} does not ask which projects it is kept to")
+                raise LookupError(f"{method} {route.path} does not ask for the projects of the request, as it declares")
 
 
 def _asks_who(dependant: Dependant) -> bool:

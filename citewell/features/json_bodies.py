@@ -12,8 +12,8 @@ import orjson
 from fastapi import HTTPException, Request, Response
 from fastapi.routing import APIRoute
 
-from citewell.features.access import Reach
 from citewell.features.bodies import sender_is_known
+from citewell.features.declared import Reach
 from citewell.features.head_requests import without_body
 from citewell.features.http import access_of, authenticate
 from citewell.types.json import JsonValue, sound, well_formed

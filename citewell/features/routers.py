@@ -14,7 +14,7 @@ from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
-from citewell.features.http import check_rows, known_parameters
+from citewell.features.http import check_declared, known_parameters
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +105,11 @@ class Routing:
         self._missing.clear()
 
     def _include(self, late: LateRouter) -> None:
-        """Unless another request has done so meanwhile. Raises `LookupError` as `check_rows` does."""
+        """Unless another request has done so meanwhile. Raises `LookupError` as `check_declared` does."""
         if late in self._included:
             return
         router = late.load()
-        check_rows(router.routes)
+        check_declared(router.routes)
         self._app.include_router(router, dependencies=[] if late.is_lenient else [Depends(known_parameters)])
         routes = self._app.router.routes
         self._included[late] = routes.pop()

@@ -12,9 +12,10 @@ import httpx
 import jwt
 import pytest
 
-from citewell.features.access import ACCESS, Reach
+from citewell.features.declared import Reach
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
+from tests.server.declared import ACCESS
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 

@@ -20,8 +20,8 @@ import httpx
 import jwt
 import pytest
 
-from citewell.features.access import ACCESS
 from tests.accounts.people import Browser, signed_up
+from tests.server.declared import ACCESS
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 

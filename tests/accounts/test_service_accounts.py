@@ -12,9 +12,10 @@ from typing import Any
 import httpx
 import pytest
 
-from citewell.features.access import ACCESS, Reach
+from citewell.features.declared import Reach
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
+from tests.server.declared import ACCESS
 from tests.server.running import Server
 
 pytestmark = pytest.mark.slow(20)

@@ -12,10 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from citewell.features.access import ACCESS, Reach
+from citewell.features.declared import Reach
 from citewell.features.http import PROJECT_HEADER
 from citewell.types.accounts import AccessScope
 from tests.accounts.people import Browser, signed_up
+from tests.server.declared import ACCESS
 from tests.server.in_process import InProcessServer
 
 pytestmark = pytest.mark.slow(20)

@@ -13,10 +13,11 @@ import httpx
 import pytest
 
 from citewell.app import build
-from citewell.features.access import ACCESS, Reach
+from citewell.features.declared import Reach
 from citewell.features.http import PROJECT_HEADER
 from citewell.settings import load_settings
 from tests.accounts.people import PASSWORD
+from tests.server.declared import ACCESS
 
 pytestmark = pytest.mark.slow(60)
 Route: TypeAlias = tuple[str, str]

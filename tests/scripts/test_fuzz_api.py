@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from citewell.features.access import ACCESS
 from tests.scripts.loading import load_script
+from tests.server.declared import ACCESS
 
 OURS = {"error": {"code": "forbidden", "message": "No.", "details": {}}}
 

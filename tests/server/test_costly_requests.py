@@ -20,13 +20,14 @@ from starlette.routing import BaseRoute
 
 from citewell.app import build
 from citewell.features import json_bodies
-from citewell.features.access import ACCESS, Reach
 from citewell.features.auth.cookies import own_cookies
 from citewell.features.bodies import KNOWN_SENDER_BYTES, UNKNOWN_SENDER_BYTES
+from citewell.features.declared import Reach
 from citewell.features.heads import MAX_FIELD_BYTES, MAX_FIELDS, MAX_PARAMETERS
 from citewell.features.json_bodies import check_values
 from citewell.features.routers import Application
 from citewell.settings import load_settings
+from tests.server.declared import ACCESS
 
 # What the loop may compute for one request of a stranger; `/health`, and everything else, waits for so long.
 MOST_SECONDS = 0.1

@@ -9,14 +9,15 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from fastapi import APIRouter
 from fastapi.routing import APIRoute
 from starlette.routing import Route
 
 from citewell.app import build
-from citewell.features.access import ACCESS
-from citewell.features.http import check_rows
-from citewell.features.routers import ROUTERS, Application, LateRouter, Routing
+from citewell.features.declared import PUBLIC
+from citewell.features.http import check_declared
+from citewell.features.routers import ROUTERS, Application
+from citewell.features.routing import Router
 from citewell.settings import load_settings
 from tests.server.running import RunningServer
 
@@ -118,18 +119,21 @@ def test_first_requests_to_a_server_that_begins_to_listen_are_all_answered(tmp_p
     assert {path: answer.status_code for path, answer in zip(paths, answers, strict=True)} == _ASKED
 
 
-async def test_a_route_without_a_row_answers_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(ACCESS, ("GET", "/usage"))  # pyright: ignore[reportArgumentType]
-    app = FastAPI()
-    before = len(app.routes)
-    routing = Routing(app, [LateRouter("usage.endpoints", "/usage")])
-    for _ in range(2):
-        with pytest.raises(LookupError, match="GET /usage has no row"):
-            await routing.prepare("/usage")
-    assert len(app.routes) == before
+def test_a_route_that_declares_nothing_is_not_included() -> None:
+    router = APIRouter()
+    router.add_api_route("/silent", list[int], methods=["GET"])
+    with pytest.raises(LookupError, match="GET /silent does not declare"):
+        check_declared(router.routes)
 
 
-def test_every_route_has_the_rows_that_it_needs() -> None:
+def test_a_route_cannot_be_defined_without_saying_what_it_requires() -> None:
+    with pytest.raises(TypeError, match="access"):
+        Router().get("/silent")  # pyright: ignore[reportCallIssue]
+    with pytest.raises(TypeError, match="audit"):
+        Router().post("/silent", access=PUBLIC)  # pyright: ignore[reportCallIssue]
+
+
+def test_every_route_asks_for_what_it_declares() -> None:
     routes = [route for late in ROUTERS for route in late.load().routes]
-    check_rows(routes)
+    check_declared(routes)
     assert len([route for route in routes if isinstance(route, APIRoute)]) > 130

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from citewell.errors import Unauthorized, WrongCredentials
 from citewell.features.accounts.resets import PasswordResetService
@@ -33,11 +33,14 @@ from citewell.features.addresses import host_name
 from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_session, refresh_token, set_refresh, set_session
 from citewell.features.auth.schemas import SessionOut
+from citewell.features.declared import ADMIN, PUBLIC, READ, changes, everything, not_audited, nothing, project
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.settings.values import is_loopback
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> AccountService:
@@ -78,7 +81,7 @@ def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut
     )
 
 
-@router.post("/account", status_code=201)
+@router.post("/account", access=PUBLIC, audit=changes(AuditAction.SIGNED_UP), status_code=201)
 async def sign_up(request: Request, response: Response, body: SignUpIn) -> SessionOut:
     """Make an account, with an invitation unless sign-up is open, and sign in."""
     check_own_page(request)
@@ -86,7 +89,7 @@ async def sign_up(request: Request, response: Response, body: SignUpIn) -> Sessi
     return _signed_in(request, response, entry)
 
 
-@router.post("/session/password")
+@router.post("/session/password", access=PUBLIC, audit=changes(AuditAction.SIGNED_IN))
 async def sign_in_with_password(request: Request, response: Response, body: SignInIn) -> SessionOut:
     """Sign in with a password. The answer sets two cookies that scripts cannot read."""
     check_own_page(request)
@@ -99,7 +102,7 @@ async def sign_in_with_password(request: Request, response: Response, body: Sign
     return _signed_in(request, response, entry)
 
 
-@router.post("/session/refresh")
+@router.post("/session/refresh", access=PUBLIC, audit=not_audited("a session that goes on, every few minutes"))
 async def refresh_session(request: Request, response: Response) -> SessionOut:
     """Stay signed in: exchanges the cookies for fresh ones. A refresh token that is sent a second time ends its session."""
     check_own_page(request)
@@ -109,7 +112,7 @@ async def refresh_session(request: Request, response: Response) -> SessionOut:
     return _signed_in(request, response, entry)
 
 
-@router.post("/account/password-reset", status_code=202)
+@router.post("/account/password-reset", access=PUBLIC, audit=changes(AuditAction.RESET_ASKED), status_code=202)
 async def ask_for_reset(request: Request, body: ResetAskedIn) -> Response:
     """Have a link sent to an address with which a new password is set. The answer is the same whether or not somebody has an account with it."""
     check_own_page(request)
@@ -117,7 +120,7 @@ async def ask_for_reset(request: Request, body: ResetAskedIn) -> Response:
     return Response(status_code=202)
 
 
-@router.post("/account/password", status_code=204)
+@router.post("/account/password", access=PUBLIC, audit=changes(AuditAction.PASSWORD_RESET), status_code=204)
 async def reset_password(request: Request, body: ResetIn) -> Response:
     """Set a new password with the secret of such a link, which is used up. It signs out everywhere."""
     check_own_page(request)
@@ -126,27 +129,29 @@ async def reset_password(request: Request, body: ResetIn) -> Response:
     return Response(status_code=204)
 
 
-@router.get("/account")
+@router.get("/account", access=nothing(READ))
 async def get_account(request: Request, principal: CurrentPrincipal) -> PersonOut:
     """Who you are."""
     return PersonOut.of(await _service(request).person(principal))
 
 
-@router.patch("/account")
+@router.patch("/account", access=everything(ADMIN), audit=changes(AuditAction.ACCOUNT_CHANGED))
 async def change_account(request: Request, body: AccountChange, principal: CurrentPrincipal) -> PersonOut:
     """Change your name, or your password, which signs you out everywhere else."""
     changed = await _service(request).change(principal, body.name, body.current_password, body.password)
     return PersonOut.of(changed)
 
 
-@router.get("/account/sessions")
+@router.get("/account/sessions", access=everything(ADMIN))
 async def list_sessions(request: Request, principal: CurrentPrincipal) -> SignedInList:
     """Where you are signed in."""
     found = await _service(request).signed_in(principal)
     return SignedInList(sessions=[SignedInOut.of(one, principal.session_id) for one in found])
 
 
-@router.delete("/account/sessions", status_code=204)
+@router.delete(
+    "/account/sessions", access=everything(ADMIN), audit=changes(AuditAction.SIGNED_OUT_EVERYWHERE), status_code=204
+)
 async def sign_out_everywhere(request: Request, principal: CurrentPrincipal) -> Response:
     """Sign out everywhere; it takes effect within two seconds. Tokens stay valid: revoke them one by one."""
     await _service(request).sign_out(principal, None)
@@ -156,59 +161,83 @@ async def sign_out_everywhere(request: Request, principal: CurrentPrincipal) -> 
     return response
 
 
-@router.delete("/account/sessions/{session_id}", status_code=204)
+@router.delete(
+    "/account/sessions/{session_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SIGNED_OUT, subject="session_id"),
+    status_code=204,
+)
 async def sign_out_there(request: Request, session_id: str, principal: CurrentPrincipal) -> Response:
     """Sign out in one place."""
     await _service(request).sign_out(principal, session_id)
     return Response(status_code=204)
 
 
-@router.get("/people")
+@router.get("/people", access=everything(ADMIN))
 async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleList:
     """Everybody with an account, for administrators."""
     return PeopleList(people=[PersonOut.of(one) for one in await _service(request).everybody(principal)])
 
 
-@router.patch("/people/{person_id}")
+@router.patch(
+    "/people/{person_id}", access=everything(ADMIN), audit=changes(AuditAction.PERSON_CHANGED, subject="person_id")
+)
 async def change_person(request: Request, person_id: str, body: PersonChange, principal: CurrentPrincipal) -> PersonOut:
     """Suspend somebody or let them in again, for administrators."""
     return PersonOut.of(await _service(request).set_state(principal, person_id, body.state))
 
 
-@router.post("/invitations", status_code=201)
+@router.post(
+    "/invitations",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.INVITATION_CREATED, answer="id"),
+    status_code=201,
+)
 async def invite(request: Request, body: InvitationIn, principal: CurrentPrincipal) -> NewInvitation:
     """Invite somebody to the server (administrators), or to a project of yours. The secret is shown this once."""
     made, secret = await _service(request).invite(principal, body.email, body.project, body.role, body.days)
     return NewInvitation(**InvitationOut.of(made).model_dump(), invitation=secret)
 
 
-@router.get("/invitations")
+@router.get("/invitations", access=everything(ADMIN))
 async def list_invitations(request: Request, principal: CurrentPrincipal) -> InvitationList:
     """Your invitations that can still be used."""
     return InvitationList(invitations=[InvitationOut.of(one) for one in await _service(request).invited(principal)])
 
 
-@router.post("/invitations/accept", status_code=204)
+@router.post(
+    "/invitations/accept", access=everything(ADMIN), audit=changes(AuditAction.INVITATION_ACCEPTED), status_code=204
+)
 async def accept_invitation(request: Request, body: AcceptIn, principal: CurrentPrincipal) -> Response:
     """Become a member of the project that an invitation names."""
     await _service(request).accept(principal, body.invitation)
     return Response(status_code=204)
 
 
-@router.delete("/invitations/{invitation_id}", status_code=204)
+@router.delete(
+    "/invitations/{invitation_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.INVITATION_REVOKED, subject="invitation_id"),
+    status_code=204,
+)
 async def take_invitation_back(request: Request, invitation_id: str, principal: CurrentPrincipal) -> Response:
     """Make an invitation useless."""
     await _service(request).take_back(principal, invitation_id)
     return Response(status_code=204)
 
 
-@router.get("/projects/{project_id}/members")
+@router.get("/projects/{project_id}/members", access=project(ADMIN))
 async def list_members(request: Request, project_id: str, owner: Owner) -> MemberList:
     """Who else may use a project of yours."""
     return MemberList(members=[MemberOut.of(one) for one in await _service(request).members_of(owner, project_id)])
 
 
-@router.put("/projects/{project_id}/members/{member_id}", status_code=204)
+@router.put(
+    "/projects/{project_id}/members/{member_id}",
+    access=project(ADMIN),
+    audit=changes(AuditAction.MEMBER_CHANGED, subject="member_id"),
+    status_code=204,
+)
 async def change_member(
     request: Request, project_id: str, member_id: str, body: MemberChange, owner: Owner
 ) -> Response:
@@ -217,21 +246,31 @@ async def change_member(
     return Response(status_code=204)
 
 
-@router.delete("/projects/{project_id}/members/{member_id}", status_code=204)
+@router.delete(
+    "/projects/{project_id}/members/{member_id}",
+    access=project(ADMIN),
+    audit=changes(AuditAction.MEMBER_REMOVED, subject="member_id"),
+    status_code=204,
+)
 async def remove_member(request: Request, project_id: str, member_id: str, owner: Owner) -> Response:
     """End a membership; it takes effect with the next request."""
     await _service(request).remove_member(owner, project_id, member_id)
     return Response(status_code=204)
 
 
-@router.get("/shared-projects")
+@router.get("/shared-projects", access=nothing(READ))
 async def list_shared_projects(request: Request, principal: CurrentPrincipal) -> SharedProjectList:
     """The projects of others that you may use."""
     found = await _service(request).shared_with(principal)
     return SharedProjectList(projects=[SharedProjectOut.of(one) for one in found])
 
 
-@router.delete("/shared-projects/{project_id}", status_code=204)
+@router.delete(
+    "/shared-projects/{project_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.PROJECT_LEFT, subject="project_id"),
+    status_code=204,
+)
 async def leave_project(request: Request, project_id: str, principal: CurrentPrincipal) -> Response:
     """Leave a project of another owner."""
     await _service(request).leave(principal, project_id)

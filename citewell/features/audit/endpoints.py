@@ -9,17 +9,19 @@ from collections.abc import AsyncGenerator, Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import Depends, Query, Request
 from fastapi.responses import StreamingResponse
 
 from citewell.features.audit.schemas import AuditEntryOut, AuditFormat, AuditList
 from citewell.features.audit.service import AuditLog
+from citewell.features.declared import ADMIN, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, while_admitted
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.waiting import begun
 from citewell.types.audit import AuditAction, AuditEntry, AuditFilter, AuditOutcome
 
-router = APIRouter(tags=["audit log"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["audit log"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _Id = Annotated[str | None, Query(max_length=200)]
 _Owner = Annotated[
     str | None,
@@ -53,7 +55,7 @@ def _wanted(
 _Wanted = Annotated[AuditFilter, Depends(_wanted)]
 
 
-@router.get("/audit")
+@router.get("/audit", access=everything(ADMIN))
 async def list_audit_entries(
     request: Request,
     principal: CurrentPrincipal,
@@ -67,7 +69,7 @@ async def list_audit_entries(
     return AuditList(entries=[AuditEntryOut.of(one) for one in found], next_cursor=following)
 
 
-@router.get("/audit/export")
+@router.get("/audit/export", access=everything(ADMIN), audit=changes(AuditAction.AUDIT_EXPORTED))
 async def export_audit_log(
     request: Request,
     principal: CurrentPrincipal,

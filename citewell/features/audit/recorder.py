@@ -10,7 +10,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from citewell.errors import CitewellError
 from citewell.features.addresses import shortened
 from citewell.features.audit.service import AuditLog
-from citewell.features.audited import AuditKind, AuditRecord, keep_record, record_ended
+from citewell.features.audited import AuditRecord, keep_record, record_ended
+from citewell.features.declared import AuditKind
 from citewell.features.http import address_of, error_response
 from citewell.types.audit import AuditActor, AuditOutcome
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from citewell.errors import Forbidden, Unauthorized
 from citewell.features.audited import record_of
@@ -18,18 +18,23 @@ from citewell.features.auth.cookies import (
 )
 from citewell.features.auth.schemas import NewToken, SessionIn, SessionOut, TokenIn, TokenList, TokenOut
 from citewell.features.auth.service import AuthService, check_person
+from citewell.features.declared import ADMIN, PUBLIC, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["tokens"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-session_router = APIRouter(tags=["session"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["tokens"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+session_router = Router(tags=["session"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> AuthService:
     return request.app.state.services.auth
 
 
-@router.post("/tokens", status_code=201)
+@router.post(
+    "/tokens", access=everything(ADMIN), audit=changes(AuditAction.TOKEN_CREATED, answer="id"), status_code=201
+)
 async def create_token(request: Request, body: TokenIn, principal: CurrentPrincipal) -> NewToken:
     """A new token for this owner, for all that it may do or, with `scopes` and `projects`, for some of it."""
     scopes = None if body.scopes is None else frozenset(body.scopes)
@@ -37,20 +42,25 @@ async def create_token(request: Request, body: TokenIn, principal: CurrentPrinci
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
 
 
-@router.get("/tokens")
+@router.get("/tokens", access=everything(ADMIN))
 async def list_tokens(request: Request, owner: Owner) -> TokenList:
     """Valid tokens of this owner."""
     return TokenList(tokens=[TokenOut.of(info) for info in await _service(request).list_tokens(owner)])
 
 
-@router.delete("/tokens/{token_id}", status_code=204)
+@router.delete(
+    "/tokens/{token_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TOKEN_REVOKED, subject="token_id"),
+    status_code=204,
+)
 async def revoke_token(request: Request, token_id: str, owner: Owner) -> Response:
     """End a token's validity."""
     await _service(request).revoke_token(owner, token_id)
     return Response(status_code=204)
 
 
-@session_router.get("/session")
+@session_router.get("/session", access=PUBLIC)
 async def get_session(request: Request) -> SessionOut:
     """Whether the cookie's token is valid. Needs no token."""
     token, service = session_token(request), _service(request)
@@ -78,7 +88,7 @@ async def get_session(request: Request) -> SessionOut:
     return offered.model_copy(update=update)
 
 
-@session_router.post("/session")
+@session_router.post("/session", access=PUBLIC, audit=changes(AuditAction.SIGNED_IN))
 async def sign_in(request: Request, response: Response, body: SessionIn) -> SessionOut:
     """Exchange a token for a cookie that scripts cannot read."""
     check_own_page(request)
@@ -92,7 +102,7 @@ async def sign_in(request: Request, response: Response, body: SessionIn) -> Sess
     )
 
 
-@session_router.delete("/session", status_code=204)
+@session_router.delete("/session", access=PUBLIC, audit=changes(AuditAction.SIGNED_OUT), status_code=204)
 async def sign_out(request: Request) -> Response:
     """Have the browser forget the token, and end the session of an account."""
     token, service = session_token(request), _service(request)

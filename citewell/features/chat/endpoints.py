@@ -7,7 +7,7 @@ from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.interface import Done, Failed, FiltersInferred, PartsRead, TextDelta, UsedDocs
@@ -15,19 +15,22 @@ from citewell.errors import Forbidden, from_code
 from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
+from citewell.features.declared import ASK, changes, narrowed
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.routing import Router
 from citewell.features.schemas import InferredFilterOut, ignored
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
-@router.post("/chat", response_model=ChatOut)
+@router.post("/chat", access=narrowed(ASK), audit=changes(AuditAction.ASKED), response_model=ChatOut)
 async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> ChatOut | Response:
     """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat

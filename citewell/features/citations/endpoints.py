@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from typing import cast
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
 from citewell.features.citations.schemas import CheckedAnswerOut, CitationCheckIn
 from citewell.features.citations.service import CitationService
+from citewell.features.declared import READ, narrowed, not_audited
 from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.schemas import CitationOut
 from citewell.types import AnswerPiece
 
-router = APIRouter(tags=["citations"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["citations"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
-@router.post("/citations/check")
+@router.post(
+    "/citations/check", access=narrowed(READ), audit=not_audited("keeps nothing, and shows no more than it was given")
+)
 async def check_citations(request: Request, body: CitationCheckIn, grant: NarrowedGrant) -> CheckedAnswerOut:
     """Check the citations of an answer that another program wrote from passages of `/search`."""
     service: CitationService = request.app.state.services.citations

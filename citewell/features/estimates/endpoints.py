@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
+from citewell.features.declared import WRITE, narrowed, not_audited
 from citewell.features.estimates.schemas import UploadEstimateIn, UploadEstimateOut
 from citewell.features.estimates.service import EstimateService
 from citewell.features.http import ERROR_RESPONSES, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 
-router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> EstimateService:
     return request.app.state.services.estimates
 
 
-@router.post("/ingest/estimate")
+@router.post("/ingest/estimate", access=narrowed(WRITE), audit=not_audited("keeps nothing"))
 async def estimate_ingest(request: Request, body: UploadEstimateIn, grant: NarrowedGrant) -> UploadEstimateOut:
     """What uploading these files would take of models that cost; nothing is uploaded, and no provider is asked."""
     files = [file.planned() for file in body.files]

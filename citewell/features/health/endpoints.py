@@ -4,27 +4,29 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
+from citewell.features.declared import ADMIN, PUBLIC, READ, everything, nothing
 from citewell.features.health.schemas import Examination, FindingOut, Health, IndexChangeOut, Readiness, RebuildingOut
 from citewell.features.health.service import HealthService
 from citewell.features.http import ERROR_RESPONSES, Owner
+from citewell.features.routing import Router
 
-router = APIRouter(tags=["health"])
+router = Router(tags=["health"])
 
 
 def _service(request: Request) -> HealthService:
     return request.app.state.services.health
 
 
-@router.get("/health")
+@router.get("/health", access=PUBLIC)
 async def health(request: Request) -> Health:
     """Alive? Needs no token."""
     return Health(version=request.app.version)
 
 
-@router.get("/ready", responses=ERROR_RESPONSES)
+@router.get("/ready", access=nothing(READ), responses=ERROR_RESPONSES)
 async def ready(request: Request, response: Response, _owner: Owner) -> Readiness:
     """Whether the database, the index and the model work; 503 when one does not. A vendor's embedder that is away, or a disk without space for more files, leaves it ready, and degraded."""
     service = _service(request)
@@ -37,14 +39,14 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
     return Readiness(ready=is_ready, degraded=degraded, rebuilding=rebuilding, changing=changing, parts=parts)
 
 
-@router.get("/doctor", responses=ERROR_RESPONSES)
+@router.get("/doctor", access=nothing(ADMIN), responses=ERROR_RESPONSES)
 async def doctor(request: Request, owner: Owner) -> Examination:
     """What `citewell doctor` finds. What is configured is told to the server's own owner only."""
     findings = await _service(request).examine(owner)
     return Examination(findings=[FindingOut(**asdict(finding)) for finding in findings])
 
 
-@router.get("/metrics", responses=ERROR_RESPONSES, response_class=Response)
+@router.get("/metrics", access=everything(ADMIN), responses=ERROR_RESPONSES, response_class=Response)
 async def metrics(request: Request, _owner: Owner) -> Response:
     """Prometheus figures."""
     return Response(await _service(request).metrics(), media_type=CONTENT_TYPE_LATEST)

@@ -5,20 +5,23 @@ from __future__ import annotations
 from typing import Annotated
 from urllib.parse import urlencode, urlsplit, urlunsplit
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from citewell.features.accounts.endpoints import sender_of, set_cookies
 from citewell.features.audited import record_of
 from citewell.features.auth.cookies import check_own_page, end_flow, flow_token, set_flow
+from citewell.features.declared import ADMIN, PUBLIC, changes, everything, not_audited
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
 from citewell.features.identities.schemas import LinkIn, OpenIdIn, OpenIdOut
 from citewell.features.identities.service import FLOW_SECONDS, Begun, IdentityService
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 # Providers add parameters of their own to the address that they send people back to.
-return_router = APIRouter(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _PATH = "/session/openid"
 _MAX = 4_096
 
@@ -36,7 +39,11 @@ def _sent(request: Request, response: Response, begun: Begun) -> OpenIdOut:
     return OpenIdOut(address=begun.address)
 
 
-@router.post(_PATH)
+@router.post(
+    _PATH,
+    access=PUBLIC,
+    audit=not_audited("nobody is known yet: what came of it is entered when the provider sends the browser back"),
+)
 async def begin_openid(request: Request, response: Response, body: OpenIdIn) -> OpenIdOut:
     """Begin to sign in with the identity provider: the answer says where the page goes, and sets a cookie for the way back."""
     check_own_page(request)
@@ -44,7 +51,9 @@ async def begin_openid(request: Request, response: Response, body: OpenIdIn) -> 
     return _sent(request, response, begun)
 
 
-@return_router.get(_PATH, status_code=303, response_class=RedirectResponse)
+@return_router.get(
+    _PATH, access=PUBLIC, audit=changes(AuditAction.SIGNED_IN), status_code=303, response_class=RedirectResponse
+)
 async def finish_openid(
     request: Request,
     state: Annotated[str, Query(max_length=_MAX)] = "",
@@ -67,7 +76,7 @@ async def finish_openid(
     return response
 
 
-@router.post("/account/identity")
+@router.post("/account/identity", access=everything(ADMIN), audit=changes(AuditAction.IDENTITY_CONNECTED))
 async def link_identity(request: Request, response: Response, body: LinkIn, principal: CurrentPrincipal) -> OpenIdOut:
     """Begin to put an identity to your account: sign in at the provider, then you sign in with either. The password is asked for again."""
     check_own_page(request)
@@ -75,7 +84,9 @@ async def link_identity(request: Request, response: Response, body: LinkIn, prin
     return _sent(request, response, begun)
 
 
-@router.delete("/account/identity", status_code=204)
+@router.delete(
+    "/account/identity", access=everything(ADMIN), audit=changes(AuditAction.IDENTITY_REMOVED), status_code=204
+)
 async def unlink_identity(request: Request, principal: CurrentPrincipal) -> Response:
     """Sign in with the password only from now on."""
     await _service(request).unlink(principal)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from citewell.features.declared import ADMIN, READ, changes, everything, not_audited
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.indexes.schemas import (
     BuildChange,
@@ -16,58 +17,71 @@ from citewell.features.indexes.schemas import (
 )
 from citewell.features.indexes.service import IndexService
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["indexes"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["indexes"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> IndexService:
     return request.app.state.services.indexes
 
 
-@router.get("/indexes")
+@router.get("/indexes", access=everything(READ))
 async def list_indexes(request: Request, owner: Owner) -> IndexList:
     """All indexes."""
     return IndexList(indexes=[IndexOut.of(record) for record in await _service(request).list(owner)])
 
 
-@router.post("/indexes", status_code=202)
+@router.post(
+    "/indexes", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CREATED, answer="id"), status_code=202
+)
 async def build_index(request: Request, body: IndexIn, owner: Owner) -> IndexOut:
     """Build the index of another model or store beside the active one, which goes on answering; or, in mode `fresh`, in its place."""
     return IndexOut.of(await _service(request).build(owner, body.asked, body.options, confirm=body.confirm))
 
 
-@router.post("/indexes/estimate")
+@router.post("/indexes/estimate", access=everything(ADMIN), audit=not_audited("keeps nothing"))
 async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> EstimateOut:
     """What building this index would take; nothing is built, and no provider is asked."""
     return EstimateOut.of(await _service(request).estimate(owner, body.asked))
 
 
-@router.patch("/indexes/{index_id}")
+@router.patch(
+    "/indexes/{index_id}", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CHANGED, subject="index_id")
+)
 async def change_build(request: Request, index_id: str, body: BuildChange, owner: Owner) -> IndexOut:
     """Pause or resume a build, start one that is offered, or change its pace and what it may cost."""
     changes = body.model_dump(exclude_unset=True, exclude={"paused"})
     return IndexOut.of(await _service(request).change(owner, index_id, changes, body.paused))
 
 
-@router.get("/indexes/{index_id}")
+@router.get("/indexes/{index_id}", access=everything(READ))
 async def get_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
     """One index, and how far it is built."""
     return IndexOut.of(await _service(request).get(owner, index_id))
 
 
-@router.post("/indexes/{index_id}/compare")
+@router.post("/indexes/{index_id}/compare", access=everything(ADMIN), audit=not_audited("keeps nothing"))
 async def compare_index(request: Request, index_id: str, body: CompareIn, owner: Owner) -> CompareOut:
     """Run queries in the active index and in this one."""
     return CompareOut.of(await _service(request).compare(owner, index_id, body.queries, body.top_k))
 
 
-@router.post("/indexes/{index_id}/switch")
+@router.post(
+    "/indexes/{index_id}/switch", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CHANGED, subject="index_id")
+)
 async def switch_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
     """Let this index answer from now on; switching to the former one rolls back."""
     return IndexOut.of(await _service(request).switch(owner, index_id))
 
 
-@router.delete("/indexes/{index_id}", status_code=204)
+@router.delete(
+    "/indexes/{index_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.INDEX_DELETED, subject="index_id"),
+    status_code=204,
+)
 async def delete_index(request: Request, index_id: str, owner: Owner) -> Response:
     """Delete an index that does not answer."""
     await _service(request).delete(owner, index_id)

@@ -2,34 +2,37 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 
+from citewell.features.declared import ADMIN, READ, changes, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.local_models.schemas import LocalModelIn, LocalModelOut, LocalModels, LocalServerOut
 from citewell.features.local_models.service import LocalModelService, Overview
+from citewell.features.routing import Router
 from citewell.system.folder import LocalModel
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["local model"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["local model"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> LocalModelService:
     return request.app.state.services.local_models
 
 
-@router.get("/local-model")
+@router.get("/local-model", access=everything(READ))
 async def local_models(request: Request, owner: Owner) -> LocalModels:
     """The model servers that answer on this machine, and the model that was chosen of them."""
     return _out(await _service(request).look(owner))
 
 
-@router.post("/local-model")
+@router.post("/local-model", access=everything(ADMIN), audit=changes(AuditAction.MODEL_CHANGED))
 async def use_local_model(request: Request, body: LocalModelIn, owner: Owner) -> LocalModels:
     """Have this model write the answers from now on, if it answers a first request; 409 where the settings decide."""
     return _out(await _service(request).use(owner, LocalModel(body.server, body.model)))
 
 
-@router.delete("/local-model")
+@router.delete("/local-model", access=everything(ADMIN), audit=changes(AuditAction.MODEL_CHANGED))
 async def stop_using_local_model(request: Request, owner: Owner) -> LocalModels:
     """Go back to answers that are extracted."""
     return _out(await _service(request).stop(owner))

@@ -11,23 +11,27 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from citewell.errors import CitewellError
-from citewell.features.access import ACCESS
 from citewell.features.audited import record_of
 from citewell.features.auth.service import AuthService
 from citewell.features.bodies import sender_is_known
+from citewell.features.declared import DECLARED, READ, Declared, everything, views
 from citewell.features.http import check_access, error_response
 from citewell.features.mcp.service import OWNER, SCOPE, McpTools
 from citewell.features.requests import invalid_request, unknown_names
 from citewell.types import Scope as QuestionScope
+from citewell.types.audit import AuditAction
 
 if TYPE_CHECKING:
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+_DECLARED = Declared(everything(READ), views(AuditAction.TOOLS_CALLED))
 
 
 class McpEndpoint:
     """An ASGI app for one route; `run` it for as long as the server lives. The first request that is let in starts the transport."""
 
     def __init__(self) -> None:
+        setattr(self, DECLARED, {("POST", "/mcp"): _DECLARED})
         self._auth: AuthService | None = None
         self._tools: McpTools | None = None
         self._wanted: asyncio.Event | None = None
@@ -84,7 +88,7 @@ class McpEndpoint:
         owner_id = principal.owner_id
         await self._auth.admit(principal.managed_by or owner_id)
         record_of(request).sent_by(principal)
-        check_access(ACCESS["POST", "/mcp"], principal)
+        check_access(_DECLARED.access, principal)
         sender_is_known(request)
         if wrong := unknown_names("query", request.query_params, ("project",)):
             raise invalid_request(wrong)

@@ -8,11 +8,12 @@ from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
 from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
 from citewell.errors import UnknownModel, from_code
+from citewell.features.declared import ASK, READ, changes, everything
 from citewell.features.http import (
     ERROR_RESPONSES,
     CurrentPrincipal,
@@ -35,24 +36,26 @@ from citewell.features.openai_compatible.schemas import (
     what_helps,
 )
 from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.routing import Router
 from citewell.features.waiting import CLIENT_LEFT, last_event
+from citewell.types.audit import AuditAction
 
 # A body that is too large or too slow is refused before the route is known, in our own shape.
 _ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
-router = APIRouter(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute)
+router = Router(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute)
 
 
 def _service(request: Request) -> CompletionService:
     return request.app.state.services.completions
 
 
-@router.get("/models")
+@router.get("/models", access=everything(READ))
 async def list_models(request: Request, owner: Owner) -> ModelList:
     """The names to ask under: everything, or one of the projects."""
     return ModelList(data=[ModelOut(id=name, created=int(at)) for name, at in await _service(request).models(owner)])
 
 
-@router.get("/models/{model:path}")
+@router.get("/models/{model:path}", access=everything(READ))
 async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
     """One of the names to ask under."""
     known = dict(await _service(request).models(owner))
@@ -61,7 +64,9 @@ async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
     return ModelOut(id=model, created=int(known[model]))
 
 
-@router.post("/chat/completions", response_model=None)
+@router.post(
+    "/chat/completions", access=everything(ASK), audit=changes(AuditAction.ASKED, answer="id"), response_model=None
+)
 async def create_completion(
     request: Request, body: CompletionIn, owner: Owner, principal: CurrentPrincipal
 ) -> Response:

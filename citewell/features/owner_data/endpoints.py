@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import StreamingResponse
 
+from citewell.features.declared import ADMIN, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, while_admitted
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.owner_data.schemas import ErasureIn, ErasureOut
 from citewell.features.owner_data.service import OwnerDataService
+from citewell.features.routing import Router
 from citewell.features.waiting import begun
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["your data"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["your data"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _ARCHIVE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "a ZIP archive"}}
 
 
@@ -21,7 +24,13 @@ def _service(request: Request) -> OwnerDataService:
     return request.app.state.services.owner_data
 
 
-@router.get("/export", response_class=StreamingResponse, responses=_ARCHIVE)
+@router.get(
+    "/export",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.DATA_EXPORTED),
+    response_class=StreamingResponse,
+    responses=_ARCHIVE,
+)
 async def export_everything(request: Request, owner: Owner, principal: CurrentPrincipal) -> StreamingResponse:
     """Everything that belongs to the owner: files as they were uploaded, and what the database has, as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="citewell-export.zip"'}
@@ -29,7 +38,7 @@ async def export_everything(request: Request, owner: Owner, principal: CurrentPr
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 
-@router.post("/erasure")
+@router.post("/erasure", access=everything(ADMIN), audit=changes(AuditAction.DATA_ERASED))
 async def erase_everything(request: Request, body: ErasureIn, owner: Owner) -> ErasureOut:
     """Erase everything that belongs to the owner, and look whether anything is left. Tokens end too, but for the owner of this machine."""
     return ErasureOut.of(await _service(request).erase(owner, body.confirm))

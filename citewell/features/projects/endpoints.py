@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from citewell.features.declared import ADMIN, READ, WRITE, changes, everything, narrowed, project
 from citewell.features.http import ERROR_RESPONSES, NarrowedGrant, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.projects.schemas import ProjectChange, ProjectIn, ProjectList, ProjectOut
 from citewell.features.projects.service import ProjectService
+from citewell.features.routing import Router
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["projects"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["projects"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> ProjectService:
     return request.app.state.services.projects
 
 
-@router.get("/projects")
+@router.get("/projects", access=narrowed(READ))
 async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     """All projects of the owner that the token is good for. `GET /shared-projects` lists those of others."""
     found = await _service(request).all(grant.owner_id)
@@ -25,26 +28,35 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     )
 
 
-@router.post("/projects", status_code=201)
+@router.post(
+    "/projects", access=everything(WRITE), audit=changes(AuditAction.PROJECT_CREATED, answer="id"), status_code=201
+)
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """A new project; 409 when the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
     return ProjectOut.of(await _service(request).create(owner, body.name, chunking, body.index))
 
 
-@router.get("/projects/{project_id}")
+@router.get("/projects/{project_id}", access=project(READ))
 async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
     """One project."""
     return ProjectOut.of(await _service(request).get(owner, project_id))
 
 
-@router.patch("/projects/{project_id}")
+@router.patch(
+    "/projects/{project_id}", access=project(ADMIN), audit=changes(AuditAction.PROJECT_CHANGED, subject="project_id")
+)
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
     """Change how the files of a project are cut, or which index answers about them; `null` returns to the server's settings."""
     return ProjectOut.of(await _service(request).change(owner, project_id, body.given()))
 
 
-@router.delete("/projects/{project_id}", status_code=204)
+@router.delete(
+    "/projects/{project_id}",
+    access=project(ADMIN),
+    audit=changes(AuditAction.PROJECT_DELETED, subject="project_id"),
+    status_code=204,
+)
 async def delete_project(request: Request, project_id: str, owner: Owner) -> Response:
     """Delete a project; its resources stay."""
     await _service(request).delete(owner, project_id)

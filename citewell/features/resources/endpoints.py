@@ -7,7 +7,7 @@ from contextlib import aclosing, contextmanager
 from functools import partial
 from typing import Annotated, Any, Literal, cast
 
-from fastapi import APIRouter, Body, Query, Request, Response
+from fastapi import Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from citewell.agent.turn.pictures import require_showable
@@ -20,6 +20,7 @@ from citewell.errors import (
     InvalidMetadata,
     named,
 )
+from citewell.features.declared import READ, WRITE, changes, everything, narrowed, resource, views
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import (
     ERROR_RESPONSES,
@@ -54,6 +55,7 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
+from citewell.features.routing import Router
 from citewell.features.schemas import ErrorResponse
 from citewell.features.waiting import begun
 from citewell.filters.language import parse_filters
@@ -69,8 +71,9 @@ from citewell.types import (
     UploadOutcome,
 )
 from citewell.types.accounts import Grant
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["resources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Limit = Annotated[int, Query(ge=1, le=1_000)]
 Cursor = Annotated[str | None, Query(max_length=512)]
@@ -132,7 +135,14 @@ def _contents(request: Request) -> ResourceContents:
     return request.app.state.services.contents
 
 
-@router.post("/ingest", status_code=201, openapi_extra=_form(_UPLOAD_FIELDS), responses={200: {"model": IngestedOut}})
+@router.post(
+    "/ingest",
+    access=narrowed(WRITE),
+    audit=changes(AuditAction.FILE_UPLOADED, answer="id"),
+    status_code=201,
+    openapi_extra=_form(_UPLOAD_FIELDS),
+    responses={200: {"model": IngestedOut}},
+)
 async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> IngestedOut:
     """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
 
@@ -160,14 +170,14 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     return IngestedOut(**seen.model_dump(), outcome=outcome)
 
 
-@router.post("/records")
+@router.post("/records", access=everything(WRITE), audit=changes(AuditAction.RECORDS_ADDED))
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
     """Index texts as they are, without a file; hits carry their `record_id`. 400 for a text that is empty."""
     records = [record.model_dump() for record in body.records]
     return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
 
 
-@router.get("/resources")
+@router.get("/resources", access=narrowed(READ))
 async def list_resources(
     request: Request,
     grant: NarrowedGrant,
@@ -208,7 +218,7 @@ async def list_resources(
     return ResourceList(resources=await _seen(request, grant, *shown), next_cursor=next_cursor)
 
 
-@router.get("/resources/facets")
+@router.get("/resources/facets", access=narrowed(READ))
 async def list_facets(
     request: Request,
     grant: NarrowedGrant,
@@ -232,7 +242,7 @@ async def list_facets(
     return FacetsOut.of(found)
 
 
-@router.get("/resources/{resource_id}")
+@router.get("/resources/{resource_id}", access=resource(READ))
 async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
     service, owner = _service(request), grant.owner_id
@@ -241,13 +251,20 @@ async def get_resource(request: Request, resource_id: ResourceId, grant: Current
     return seen
 
 
-@router.delete("/resources/{resource_id}")
+@router.delete(
+    "/resources/{resource_id}", access=resource(WRITE), audit=changes(AuditAction.FILE_DELETED, subject="resource_id")
+)
 async def delete_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ReceiptOut:
     """Delete a resource and everything made of it, with a receipt."""
     return ReceiptOut.of(await _service(request).delete(owner, resource_id))
 
 
-@router.put("/resources/{resource_id}/file", openapi_extra=_form(_VERSION_FIELDS))
+@router.put(
+    "/resources/{resource_id}/file",
+    access=resource(WRITE),
+    audit=changes(AuditAction.FILE_REPLACED, subject="resource_id"),
+    openapi_extra=_form(_VERSION_FIELDS),
+)
 async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
@@ -264,7 +281,9 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     return seen
 
 
-@router.patch("/resources/{resource_id}")
+@router.patch(
+    "/resources/{resource_id}", access=resource(WRITE), audit=changes(AuditAction.FILE_CHANGED, subject="resource_id")
+)
 async def change_resource(
     request: Request, resource_id: ResourceId, body: ResourceChange, grant: CurrentGrant
 ) -> ResourceOut:
@@ -274,7 +293,12 @@ async def change_resource(
     return seen
 
 
-@router.post("/resources/{resource_id}/reindex", status_code=202)
+@router.post(
+    "/resources/{resource_id}/reindex",
+    access=resource(WRITE),
+    audit=changes(AuditAction.FILE_REINDEXED, subject="resource_id"),
+    status_code=202,
+)
 async def reindex(
     request: Request,
     resource_id: ResourceId,
@@ -288,7 +312,11 @@ async def reindex(
     return seen
 
 
-@router.get("/resources/{resource_id}/elements")
+@router.get(
+    "/resources/{resource_id}/elements",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+)
 async def list_elements(
     request: Request,
     resource_id: ResourceId,
@@ -303,7 +331,9 @@ async def list_elements(
     return ElementList(elements=found, next_cursor=next_cursor)
 
 
-@router.get("/resources/{resource_id}/chunks")
+@router.get(
+    "/resources/{resource_id}/chunks", access=resource(READ), audit=views(AuditAction.FILE_READ, subject="resource_id")
+)
 async def list_chunks(
     request: Request, resource_id: ResourceId, owner: Owner, limit: Limit = 200, cursor: Cursor = None
 ) -> ChunkList:
@@ -312,13 +342,17 @@ async def list_chunks(
     return ChunkList(chunks=[ChunkOut.of(chunk) for chunk in found], next_cursor=next_cursor)
 
 
-@router.get("/resources/{resource_id}/chunks/{chunk_id}")
+@router.get(
+    "/resources/{resource_id}/chunks/{chunk_id}",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+)
 async def get_chunk(request: Request, resource_id: ResourceId, chunk_id: str, owner: Owner) -> ChunkOut:
     """One chunk: the passage behind a citation."""
     return ChunkOut.of(await _contents(request).chunk(owner, resource_id, chunk_id))
 
 
-@router.get("/resources/{resource_id}/events")
+@router.get("/resources/{resource_id}/events", access=resource(READ))
 async def follow_events(
     request: Request, resource_id: ResourceId, owner: Owner, principal: CurrentPrincipal
 ) -> StreamingResponse:
@@ -336,7 +370,13 @@ async def follow_events(
     return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
 
 
-@router.get("/resources/{resource_id}/file", response_class=Response, responses=_FILE_RESPONSES)
+@router.get(
+    "/resources/{resource_id}/file",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_DOWNLOADED, subject="resource_id"),
+    response_class=Response,
+    responses=_FILE_RESPONSES,
+)
 async def get_file(
     request: Request,
     resource_id: ResourceId,
@@ -352,7 +392,11 @@ async def get_file(
     return await stored_bytes(stored, request.headers)
 
 
-@router.post("/resources/{resource_id}/link")
+@router.post(
+    "/resources/{resource_id}/link",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_DOWNLOADED, subject="resource_id"),
+)
 async def make_link(
     request: Request,
     response: Response,
@@ -370,21 +414,31 @@ async def make_link(
     return LinkOut.of(*made)
 
 
-@router.get("/resources/{resource_id}/blobs")
+@router.get("/resources/{resource_id}/blobs", access=resource(READ))
 async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
     """The files that extraction made: images, and exact copies of tables."""
     found = await _contents(request).extracted(owner, resource_id)
     return BlobList(blobs=[BlobOut.of(blob) for blob in found])
 
 
-@router.get("/resources/{resource_id}/blobs/{name:path}", response_class=Response)
+@router.get(
+    "/resources/{resource_id}/blobs/{name:path}",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+    response_class=Response,
+)
 async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
     """One file that extraction made."""
     stored = await _contents(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers)
 
 
-@router.post("/resources/{resource_id}/picture", response_class=Response)
+@router.post(
+    "/resources/{resource_id}/picture",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+    response_class=Response,
+)
 async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn, grant: CurrentGrant) -> Response:
     """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
     service, owner = _service(request), grant.owner_id

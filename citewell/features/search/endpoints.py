@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
+from citewell.features.declared import READ, narrowed, views
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
+from citewell.features.routing import Router
 from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
@@ -16,11 +18,12 @@ from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import RerankLimits, Scope, SearchRequest
 from citewell.types.accounts import Grant
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
-@router.post("/search", response_model=SearchOut)
+@router.post("/search", access=narrowed(READ), audit=views(AuditAction.SEARCHED), response_model=SearchOut)
 async def search(request: Request, body: SearchIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> Response:
     """Find passages by meaning and by words."""
     service: SearchService = request.app.state.services.search

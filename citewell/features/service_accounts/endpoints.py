@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request, Response
+from fastapi import Request, Response
 
 from citewell.features.auth.schemas import NewToken, TokenList, TokenOut
+from citewell.features.declared import ADMIN, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.service_accounts.schemas import (
     ServiceAccountChange,
     ServiceAccountIn,
@@ -15,22 +17,28 @@ from citewell.features.service_accounts.schemas import (
     ServiceKeyIn,
 )
 from citewell.features.service_accounts.service import ServiceAccountService
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["service accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["service accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> ServiceAccountService:
     return request.app.state.services.service_accounts
 
 
-@router.get("/service-accounts")
+@router.get("/service-accounts", access=everything(ADMIN))
 async def list_service_accounts(request: Request, principal: CurrentPrincipal) -> ServiceAccountList:
     """Your service accounts, and the projects that they may use."""
     found = await _service(request).all(principal)
     return ServiceAccountList(service_accounts=[ServiceAccountOut.of(one) for one in found])
 
 
-@router.post("/service-accounts", status_code=201)
+@router.post(
+    "/service-accounts",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SERVICE_ACCOUNT_CREATED, answer="id"),
+    status_code=201,
+)
 async def create_service_account(
     request: Request, body: ServiceAccountIn, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
@@ -38,7 +46,11 @@ async def create_service_account(
     return ServiceAccountOut.of(await _service(request).create(principal, body.name))
 
 
-@router.patch("/service-accounts/{account_id}")
+@router.patch(
+    "/service-accounts/{account_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SERVICE_ACCOUNT_CHANGED, subject="account_id"),
+)
 async def change_service_account(
     request: Request, account_id: str, body: ServiceAccountChange, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
@@ -46,20 +58,30 @@ async def change_service_account(
     return ServiceAccountOut.of(await _service(request).change(principal, account_id, body.name, body.state))
 
 
-@router.delete("/service-accounts/{account_id}", status_code=204)
+@router.delete(
+    "/service-accounts/{account_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SERVICE_ACCOUNT_DELETED, subject="account_id"),
+    status_code=204,
+)
 async def delete_service_account(request: Request, account_id: str, principal: CurrentPrincipal) -> Response:
     """Delete a service account: its keys end, and its own files and chats are erased. What it added to your projects stays."""
     await _service(request).delete(principal, account_id)
     return Response(status_code=204)
 
 
-@router.get("/service-accounts/{account_id}/keys")
+@router.get("/service-accounts/{account_id}/keys", access=everything(ADMIN))
 async def list_service_keys(request: Request, account_id: str, principal: CurrentPrincipal) -> TokenList:
     """Valid keys of a service account."""
     return TokenList(tokens=[TokenOut.of(one) for one in await _service(request).keys(principal, account_id)])
 
 
-@router.post("/service-accounts/{account_id}/keys", status_code=201)
+@router.post(
+    "/service-accounts/{account_id}/keys",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TOKEN_CREATED, answer="id"),
+    status_code=201,
+)
 async def create_service_key(
     request: Request, account_id: str, body: ServiceKeyIn, principal: CurrentPrincipal
 ) -> NewToken:
@@ -70,14 +92,24 @@ async def create_service_key(
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
 
 
-@router.post("/service-accounts/{account_id}/keys/{key_id}/rotation", status_code=201)
+@router.post(
+    "/service-accounts/{account_id}/keys/{key_id}/rotation",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TOKEN_ROTATED, subject="key_id"),
+    status_code=201,
+)
 async def rotate_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> NewToken:
     """A new key that is good for the same, and for as long, in place of this one, which ends."""
     info, secret = await _service(request).rotate_key(principal, account_id, key_id)
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
 
 
-@router.delete("/service-accounts/{account_id}/keys/{key_id}", status_code=204)
+@router.delete(
+    "/service-accounts/{account_id}/keys/{key_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TOKEN_REVOKED, subject="key_id"),
+    status_code=204,
+)
 async def revoke_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> Response:
     """End a key of a service account."""
     await _service(request).revoke_key(principal, account_id, key_id)

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 from fastapi.responses import HTMLResponse
 
 from citewell.errors import NotFound, RateLimited
 from citewell.features.audited import record_of
+from citewell.features.declared import ADMIN, PUBLIC, changes, everything, views
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, address_of, error_headers, status_of
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.shared_answers.page import PAGE_HEADERS, answer_page, problem_page
 from citewell.features.shared_answers.schemas import NewShare, SharedAnswerOut, ShareIn, ShareList, ShareOut
 from citewell.features.shared_answers.service import SharedAnswerService
-from citewell.types.audit import AuditActor
+from citewell.types.audit import AuditAction, AuditActor
 from citewell.types.sharing import ShownAnswer
 
-router = APIRouter(tags=["shared answers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-page_router = APIRouter(include_in_schema=False)
+router = Router(tags=["shared answers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+page_router = Router(include_in_schema=False)
 _Secret = Annotated[str, Path(max_length=200)]
 _UNLISTED = {"X-Robots-Tag": "noindex, nofollow, noarchive"}
 
@@ -35,7 +37,12 @@ async def _opened(request: Request, secret: str) -> ShownAnswer:
     return opened.shown
 
 
-@router.post("/threads/{thread_id}/messages/{message_id}/share", status_code=201)
+@router.post(
+    "/threads/{thread_id}/messages/{message_id}/share",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SHARE_CREATED, answer="id"),
+    status_code=201,
+)
 async def share_answer(
     request: Request, thread_id: str, message_id: str, body: ShareIn, principal: CurrentPrincipal
 ) -> NewShare:
@@ -44,27 +51,32 @@ async def share_answer(
     return NewShare(**ShareOut.of(made).model_dump(), path=f"/shared/{secret}")
 
 
-@router.get("/shares")
+@router.get("/shares", access=everything(ADMIN))
 async def list_shares(request: Request, owner: Owner) -> ShareList:
     """Your links that have not expired."""
     return ShareList(shares=[ShareOut.of(one) for one in await _service(request).all(owner)])
 
 
-@router.delete("/shares/{share_id}", status_code=204)
+@router.delete(
+    "/shares/{share_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.SHARE_ENDED, subject="share_id"),
+    status_code=204,
+)
 async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
     """End a link; it is dead with the next request."""
     await _service(request).revoke(owner, share_id)
     return Response(status_code=204)
 
 
-@router.get("/shared-answers/{secret}")
+@router.get("/shared-answers/{secret}", access=PUBLIC, audit=views(AuditAction.SHARE_OPENED))
 async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
     """What a link shows. Needs no credential: the secret, the last part of the link, is one."""
     response.headers.update(_UNLISTED)
     return SharedAnswerOut.of(await _opened(request, secret))
 
 
-@page_router.api_route("/shared/{secret}", methods=["GET", "HEAD"])
+@page_router.get("/shared/{secret}", access=PUBLIC, audit=views(AuditAction.SHARE_OPENED))
 async def shared_answer_page(request: Request, secret: _Secret) -> HTMLResponse:
     """The page behind a link: no script, no form, nothing from elsewhere."""
     try:

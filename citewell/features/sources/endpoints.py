@@ -5,14 +5,16 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request, Response
+from fastapi import Path, Query, Request, Response
 from pydantic import ValidationError
 
 from citewell.errors import InvalidInput
+from citewell.features.declared import READ, WRITE, changes, everything
 from citewell.features.forms import Upload, receive_upload
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute, loaded
 from citewell.features.requests import invalid_request
+from citewell.features.routing import Router
 from citewell.features.sources.schemas import (
     ItemIn,
     ItemKeptOut,
@@ -27,8 +29,9 @@ from citewell.features.sources.schemas import (
     SourceRunIn,
 )
 from citewell.features.sources.service import MAX_NAME, SourceService
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["sources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["sources"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 Name = Annotated[
     str, Path(min_length=1, max_length=MAX_NAME, pattern=r"^[^\x00-\x1f\x7f/\\?#%]+$", description="the source's name")
 ]
@@ -57,39 +60,44 @@ def _service(request: Request) -> SourceService:
     return request.app.state.services.sources
 
 
-@router.get("/sources")
+@router.get("/sources", access=everything(READ))
 async def list_sources(request: Request, owner: Owner) -> SourceList:
     """What is synchronised, and when it last was."""
     return SourceList(sources=[SourceOut.of(one) for one in await _service(request).all(owner)])
 
 
-@router.put("/sources/{name}")
+@router.put("/sources/{name}", access=everything(WRITE), audit=changes(AuditAction.SOURCE_CHANGED, subject="name"))
 async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Owner) -> SourceOut:
     """A source of that name, made where there is none."""
     return SourceOut.of(await _service(request).ensure(owner, name, body.kind, body.project))
 
 
-@router.get("/sources/{name}")
+@router.get("/sources/{name}", access=everything(READ))
 async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
     """One source, and how far it is."""
     return SourceOut.of(await _service(request).get(owner, name))
 
 
-@router.delete("/sources/{name}", status_code=204)
+@router.delete(
+    "/sources/{name}",
+    access=everything(WRITE),
+    audit=changes(AuditAction.SOURCE_DELETED, subject="name"),
+    status_code=204,
+)
 async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
     """Forget a source. The files that it has brought stay."""
     await _service(request).delete(owner, name)
     return Response(status_code=204)
 
 
-@router.post("/sources/{name}/runs")
+@router.post("/sources/{name}/runs", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name"))
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
     """Note the end of a run: where the next one goes on, and what this one did."""
     done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
     return SourceOut.of(done)
 
 
-@router.get("/sources/{name}/items")
+@router.get("/sources/{name}/items", access=everything(READ))
 async def list_source_items(
     request: Request,
     name: Name,
@@ -102,7 +110,12 @@ async def list_source_items(
     return SourceItemList(items=[SourceItemOut.of(item) for item in found], next_cursor=next_cursor)
 
 
-@router.post("/sources/{name}/items", openapi_extra=_FORM)
+@router.post(
+    "/sources/{name}/items",
+    access=everything(WRITE),
+    audit=changes(AuditAction.SOURCE_SYNCED, subject="name"),
+    openapi_extra=_FORM,
+)
 async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKeptOut:
     """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
     service = _service(request)
@@ -116,14 +129,21 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     return ItemKeptOut.of(await service.put(owner, name, upload.file, upload.filename, item.sent()))
 
 
-@router.post("/sources/{name}/problems", status_code=204)
+@router.post(
+    "/sources/{name}/problems",
+    access=everything(WRITE),
+    audit=changes(AuditAction.SOURCE_SYNCED, subject="name"),
+    status_code=204,
+)
 async def report_source_item(request: Request, name: Name, body: ItemProblemIn, owner: Owner) -> Response:
     """Remember why an item could not be brought; what it had brought before stays."""
     await _service(request).report(owner, name, body.item())
     return Response(status_code=204)
 
 
-@router.post("/sources/{name}/removals")
+@router.post(
+    "/sources/{name}/removals", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name")
+)
 async def remove_source_item(request: Request, name: Name, body: ItemRemovalIn, owner: Owner) -> ItemRemovedOut:
     """Delete what an item has brought, as its source no longer has it."""
     return ItemRemovedOut(removed=await _service(request).remove(owner, name, body.key))

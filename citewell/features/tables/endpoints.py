@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
+from citewell.features.declared import READ, resource, views
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner, ResourceId
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
 from citewell.features.waiting import unless_left
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["tables"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["tables"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 Whole = Annotated[int, Query(ge=0, le=2**31 - 1)]
 
@@ -21,7 +24,11 @@ def _service(request: Request) -> TableService:
     return request.app.state.services.tables
 
 
-@router.get("/resources/{resource_id}/tables/{table_id}/rows")
+@router.get(
+    "/resources/{resource_id}/tables/{table_id}/rows",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+)
 async def list_rows(
     request: Request,
     resource_id: ResourceId,
@@ -40,7 +47,11 @@ async def list_rows(
     )
 
 
-@router.get("/resources/{resource_id}/tables/{table_id}/spread")
+@router.get(
+    "/resources/{resource_id}/tables/{table_id}/spread",
+    access=resource(READ),
+    audit=views(AuditAction.FILE_READ, subject="resource_id"),
+)
 async def spread(
     request: Request,
     resource_id: ResourceId,

@@ -9,13 +9,16 @@ from fastapi import APIRouter, Path, Request, Response
 
 from citewell.errors import InvalidInput
 from citewell.features.bodies import allow_body
+from citewell.features.declared import ADMIN, changes, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.telegram.schemas import TelegramCodeOut, TelegramLinkOut, TelegramOut
 from citewell.features.telegram.service import TelegramService
 from citewell.types import JsonObject
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["telegram"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["telegram"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 webhook_router = APIRouter()
 MAX_UPDATE_BYTES = 1024 * 1024
 """Updates are text: the longest message takes some 50 KB as JSON."""
@@ -27,7 +30,7 @@ def _service(request: Request) -> TelegramService:
     return request.app.state.services.telegram
 
 
-@router.get("/telegram")
+@router.get("/telegram", access=everything(ADMIN))
 async def telegram(request: Request, owner: Owner) -> TelegramOut:
     """The bot that runs here, and who of Telegram is linked to this owner."""
     service = _service(request)
@@ -35,13 +38,20 @@ async def telegram(request: Request, owner: Owner) -> TelegramOut:
     return TelegramOut(bot=service.username, everyone=service.everyone, links=links)
 
 
-@router.post("/telegram/codes", status_code=201)
+@router.post(
+    "/telegram/codes", access=everything(ADMIN), audit=changes(AuditAction.TELEGRAM_CODE_CREATED), status_code=201
+)
 async def create_telegram_code(request: Request, owner: Owner) -> TelegramCodeOut:
     """A code that links the Telegram account that sends it to the bot; valid once, for 15 minutes, and in place of the one before."""
     return TelegramCodeOut.of(await _service(request).new_code(owner))
 
 
-@router.delete("/telegram/links/{user_id}", status_code=204)
+@router.delete(
+    "/telegram/links/{user_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TELEGRAM_UNLINKED, subject="user_id"),
+    status_code=204,
+)
 async def unlink_telegram(request: Request, user_id: _UserId, owner: Owner) -> Response:
     """End the link of a Telegram account; its files and conversations stay here."""
     await _service(request).unlink(owner, user_id)

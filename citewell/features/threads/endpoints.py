@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
+from citewell.features.declared import ASK, READ, changes, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.threads.schemas import FeedbackIn, ThreadIn, ThreadList, ThreadOut, ThreadWithMessages
 from citewell.features.threads.service import ThreadService, markdown
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["threads"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["threads"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> ThreadService:
     return request.app.state.services.threads
 
 
-@router.get("/threads")
+@router.get("/threads", access=everything(READ))
 async def list_threads(
     request: Request,
     owner: Owner,
@@ -32,39 +35,58 @@ async def list_threads(
     return ThreadList(threads=[ThreadOut.of(thread) for thread in found], next_cursor=next_cursor)
 
 
-@router.post("/threads", status_code=201)
+@router.post(
+    "/threads", access=everything(ASK), audit=changes(AuditAction.THREAD_CREATED, answer="id"), status_code=201
+)
 async def create_thread(request: Request, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Begin an empty thread."""
     return ThreadOut.of(await _service(request).create(owner, body.title))
 
 
-@router.get("/threads/{thread_id}")
+@router.get("/threads/{thread_id}", access=everything(READ))
 async def get_thread(request: Request, thread_id: str, owner: Owner) -> ThreadWithMessages:
     """A thread with its messages."""
     return ThreadWithMessages.of_shown(await _service(request).get(owner, thread_id))
 
 
-@router.patch("/threads/{thread_id}")
+@router.patch(
+    "/threads/{thread_id}", access=everything(ASK), audit=changes(AuditAction.THREAD_CHANGED, subject="thread_id")
+)
 async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Give a thread another title."""
     return ThreadOut.of(await _service(request).rename(owner, thread_id, body.title))
 
 
-@router.delete("/threads/{thread_id}", status_code=204)
+@router.delete(
+    "/threads/{thread_id}",
+    access=everything(ASK),
+    audit=changes(AuditAction.THREAD_DELETED, subject="thread_id"),
+    status_code=204,
+)
 async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Response:
     """Delete a thread with its messages."""
     await _service(request).delete(owner, thread_id)
     return Response(status_code=204)
 
 
-@router.delete("/threads/{thread_id}/messages/{message_id}", status_code=204)
+@router.delete(
+    "/threads/{thread_id}/messages/{message_id}",
+    access=everything(ASK),
+    audit=changes(AuditAction.MESSAGE_DELETED, subject="message_id"),
+    status_code=204,
+)
 async def cut_thread(request: Request, thread_id: str, message_id: str, owner: Owner) -> Response:
     """Remove a message and all that came after it, to ask again."""
     await _service(request).cut(owner, thread_id, message_id)
     return Response(status_code=204)
 
 
-@router.put("/threads/{thread_id}/messages/{message_id}/feedback", status_code=204)
+@router.put(
+    "/threads/{thread_id}/messages/{message_id}/feedback",
+    access=everything(ASK),
+    audit=changes(AuditAction.FEEDBACK_GIVEN, subject="message_id"),
+    status_code=204,
+)
 async def rate_answer(request: Request, thread_id: str, message_id: str, body: FeedbackIn, owner: Owner) -> Response:
     """Say whether an answer was good; without a rating, take that back."""
     feedback = body.model_dump(exclude_none=True) if body.rating else None
@@ -72,7 +94,12 @@ async def rate_answer(request: Request, thread_id: str, message_id: str, body: F
     return Response(status_code=204)
 
 
-@router.get("/threads/{thread_id}/export", response_model=None)
+@router.get(
+    "/threads/{thread_id}/export",
+    access=everything(READ),
+    audit=changes(AuditAction.THREAD_EXPORTED, subject="thread_id"),
+    response_model=None,
+)
 async def export_thread(
     request: Request, thread_id: str, owner: Owner, format: Literal["json", "markdown"] = "markdown"
 ) -> ThreadWithMessages | PlainTextResponse:

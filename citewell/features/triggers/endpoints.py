@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Header, Request, Response
+from fastapi import Depends, Header, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from citewell.features.audited import change_begins, record_of
+from citewell.features.declared import ADMIN, PUBLIC, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.triggers.schemas import (
     ChunkFileOut,
     ChunkIn,
@@ -24,7 +26,7 @@ from citewell.features.triggers.schemas import (
 )
 from citewell.features.triggers.service import MAX_KEY_CHARACTERS, TriggerService
 from citewell.types import Trigger, TriggerKind
-from citewell.types.audit import AuditActor
+from citewell.types.audit import AuditAction, AuditActor
 
 _OPENED = "citewell.trigger"
 _bearer = HTTPBearer(auto_error=False, scheme_name="TriggerSecret", description="The secret of the trigger: `trg_…`.")
@@ -57,7 +59,7 @@ class TriggerRoute(SoundRoute):
         return True
 
 
-router = APIRouter(tags=["triggers"], responses=ERROR_RESPONSES, route_class=TriggerRoute)
+router = Router(tags=["triggers"], responses=ERROR_RESPONSES, route_class=TriggerRoute)
 
 
 async def _opened(request: Request, trigger_id: str, _credentials: Secret) -> Trigger:
@@ -74,13 +76,20 @@ async def _begins(request: Request, trigger: Trigger) -> None:
     await change_begins(request, trigger.owner_id)
 
 
-@router.get("/webhooks/incoming", operation_id="list_triggers", summary="List triggers")
+@router.get("/webhooks/incoming", access=everything(ADMIN), operation_id="list_triggers", summary="List triggers")
 async def list_triggers(request: Request, owner: Owner) -> TriggerList:
     """The addresses that other programs may call, oldest first."""
     return TriggerList(triggers=[TriggerOut.of(one) for one in await _service(request).all(owner)])
 
 
-@router.post("/webhooks/incoming", status_code=201, operation_id="create_trigger", summary="Make a trigger")
+@router.post(
+    "/webhooks/incoming",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TRIGGER_CREATED, answer="id"),
+    status_code=201,
+    operation_id="create_trigger",
+    summary="Make a trigger",
+)
 async def create_trigger(request: Request, body: TriggerIn, owner: Owner, principal: CurrentPrincipal) -> NewTrigger:
     """An address that another program may call. The answer has its secret, this once. It ends with the token that makes it."""
     trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project, principal.token_id)
@@ -88,7 +97,12 @@ async def create_trigger(request: Request, body: TriggerIn, owner: Owner, princi
 
 
 @router.delete(
-    "/webhooks/incoming/{trigger_id}", status_code=204, operation_id="delete_trigger", summary="Delete a trigger"
+    "/webhooks/incoming/{trigger_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.TRIGGER_DELETED, subject="trigger_id"),
+    status_code=204,
+    operation_id="delete_trigger",
+    summary="Delete a trigger",
 )
 async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Response:
     """Its secret opens nothing any more."""
@@ -97,7 +111,11 @@ async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Res
 
 
 @router.post(
-    "/webhooks/incoming/{trigger_id}/fetch", operation_id="trigger_fetch", summary="Keep records that were fetched"
+    "/webhooks/incoming/{trigger_id}/fetch",
+    access=PUBLIC,
+    audit=changes(AuditAction.TRIGGER_CALLED, subject="trigger_id"),
+    operation_id="trigger_fetch",
+    summary="Keep records that were fetched",
 )
 async def trigger_fetch(request: Request, body: FetchIn, trigger: OpenTrigger, key: Key = None) -> FetchOut:
     """Records of a table elsewhere, such as Airtable's: each is searched and cited; one with a known id replaces what it was."""
@@ -107,7 +125,11 @@ async def trigger_fetch(request: Request, body: FetchIn, trigger: OpenTrigger, k
 
 
 @router.post(
-    "/webhooks/incoming/{trigger_id}/chunk", operation_id="trigger_chunk", summary="Put metadata on a chunk's file"
+    "/webhooks/incoming/{trigger_id}/chunk",
+    access=PUBLIC,
+    audit=changes(AuditAction.TRIGGER_CALLED, subject="trigger_id"),
+    operation_id="trigger_chunk",
+    summary="Put metadata on a chunk's file",
 )
 async def trigger_chunk(request: Request, body: ChunkIn, trigger: OpenTrigger, key: Key = None) -> ChunkFileOut:
     """What another program made of a `chunk.stored` event, such as tags, becomes metadata that searches filter by."""
@@ -115,7 +137,13 @@ async def trigger_chunk(request: Request, body: ChunkIn, trigger: OpenTrigger, k
     return ChunkFileOut.model_validate(await _service(request).chunk(trigger, body.resource_id, body.metadata, key))
 
 
-@router.post("/webhooks/incoming/{trigger_id}/result", operation_id="trigger_result", summary="Ask a question")
+@router.post(
+    "/webhooks/incoming/{trigger_id}/result",
+    access=PUBLIC,
+    audit=changes(AuditAction.TRIGGER_CALLED, subject="trigger_id"),
+    operation_id="trigger_result",
+    summary="Ask a question",
+)
 async def trigger_result(request: Request, body: ResultIn, trigger: OpenTrigger, key: Key = None) -> ResultOut:
     """A question of another program, such as a form or a messenger; the answer has its citations, each checked."""
     await _begins(request, trigger)

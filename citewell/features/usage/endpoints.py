@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import Query, Request
 
+from citewell.features.declared import READ, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.usage.schemas import UsageOut
 from citewell.features.usage.service import UsageService
 
-router = APIRouter(tags=["usage"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["usage"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> UsageService:
     return request.app.state.services.usage
 
 
-@router.get("/usage")
+@router.get("/usage", access=everything(READ))
 async def get_usage(
     request: Request,
     owner: Owner,

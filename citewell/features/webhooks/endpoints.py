@@ -7,8 +7,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
 
+from citewell.features.declared import ADMIN, changes, everything
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, Owner
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.routing import Router
 from citewell.features.webhooks.schemas import (
     AnswerEvent,
     ChunkEvent,
@@ -25,21 +27,29 @@ from citewell.features.webhooks.schemas import (
 )
 from citewell.features.webhooks.service import WebhookService
 from citewell.types import DeliveryState, EventType
+from citewell.types.audit import AuditAction
 
-router = APIRouter(tags=["webhooks"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+router = Router(tags=["webhooks"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
 def _service(request: Request) -> WebhookService:
     return request.app.state.services.webhooks
 
 
-@router.get("/webhooks", operation_id="list_webhooks", summary="List webhooks")
+@router.get("/webhooks", access=everything(ADMIN), operation_id="list_webhooks", summary="List webhooks")
 async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
     """The addresses that are told what happens, oldest first."""
     return WebhookList(webhooks=[WebhookOut.of(one) for one in await _service(request).all(owner)])
 
 
-@router.post("/webhooks", status_code=201, operation_id="subscribe_webhook", summary="Subscribe to events")
+@router.post(
+    "/webhooks",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_CREATED, answer="id"),
+    status_code=201,
+    operation_id="subscribe_webhook",
+    summary="Subscribe to events",
+)
 async def create_webhook(request: Request, body: WebhookIn, owner: Owner, principal: CurrentPrincipal) -> NewWebhook:
     """Have events posted to an address: the REST hook of Zapier and Make. The answer has the secret that signs them, this once."""
     events = None if body.events is None else [EventType(one) for one in body.events]
@@ -47,7 +57,9 @@ async def create_webhook(request: Request, body: WebhookIn, owner: Owner, princi
     return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
 
 
-@router.get("/webhooks/deliveries", operation_id="list_webhook_deliveries", summary="List deliveries")
+@router.get(
+    "/webhooks/deliveries", access=everything(ADMIN), operation_id="list_webhook_deliveries", summary="List deliveries"
+)
 async def list_deliveries(
     request: Request,
     owner: Owner,
@@ -63,7 +75,12 @@ async def list_deliveries(
     return DeliveryList(deliveries=[DeliveryOut.of(one) for one in found], next_cursor=following)
 
 
-@router.get("/webhooks/deliveries/{delivery_id}", operation_id="get_webhook_delivery", summary="One delivery")
+@router.get(
+    "/webhooks/deliveries/{delivery_id}",
+    access=everything(ADMIN),
+    operation_id="get_webhook_delivery",
+    summary="One delivery",
+)
 async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """What became of one delivery."""
     return DeliveryOut.of(await _service(request).delivery(owner, delivery_id))
@@ -71,6 +88,8 @@ async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> Deli
 
 @router.post(
     "/webhooks/deliveries/{delivery_id}/replay",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_SENT, subject="delivery_id"),
     status_code=202,
     operation_id="replay_webhook_delivery",
     summary="Send a delivery again",
@@ -80,13 +99,19 @@ async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> D
     return DeliveryOut.of(await _service(request).replay(owner, delivery_id))
 
 
-@router.get("/webhooks/{webhook_id}", operation_id="get_webhook", summary="One webhook")
+@router.get("/webhooks/{webhook_id}", access=everything(ADMIN), operation_id="get_webhook", summary="One webhook")
 async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> WebhookOut:
     """One webhook, without its secret."""
     return WebhookOut.of(await _service(request).get(owner, webhook_id))
 
 
-@router.patch("/webhooks/{webhook_id}", operation_id="change_webhook", summary="Change a webhook")
+@router.patch(
+    "/webhooks/{webhook_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_CHANGED, subject="webhook_id"),
+    operation_id="change_webhook",
+    summary="Change a webhook",
+)
 async def change_webhook(
     request: Request, webhook_id: str, body: WebhookChange, owner: Owner, principal: CurrentPrincipal
 ) -> WebhookOut:
@@ -95,7 +120,12 @@ async def change_webhook(
 
 
 @router.delete(
-    "/webhooks/{webhook_id}", status_code=204, operation_id="unsubscribe_webhook", summary="Unsubscribe from events"
+    "/webhooks/{webhook_id}",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_DELETED, subject="webhook_id"),
+    status_code=204,
+    operation_id="unsubscribe_webhook",
+    summary="Unsubscribe from events",
 )
 async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Response:
     """Tell it nothing any more; what waits for it is not sent."""
@@ -103,7 +133,14 @@ async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Res
     return Response(status_code=204)
 
 
-@router.post("/webhooks/{webhook_id}/test", status_code=202, operation_id="try_webhook", summary="Send a test event")
+@router.post(
+    "/webhooks/{webhook_id}/test",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_SENT, subject="webhook_id"),
+    status_code=202,
+    operation_id="try_webhook",
+    summary="Send a test event",
+)
 async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> DeliveryOut:
     """Send a `webhook.test` event; ask after it under `/webhooks/deliveries/{id}`."""
     return DeliveryOut.of(await _service(request).test(owner, webhook_id))
@@ -111,6 +148,8 @@ async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> Delive
 
 @router.post(
     "/webhooks/{webhook_id}/replay",
+    access=everything(ADMIN),
+    audit=changes(AuditAction.WEBHOOK_SENT, subject="webhook_id"),
     status_code=202,
     operation_id="replay_webhook",
     summary="Send again what was given up",

@@ -1,0 +1,48 @@
+"""The router of every feature: a route cannot be defined without saying what it requires and what it leaves in the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, ParamSpec, TypeVar
+
+from fastapi import APIRouter
+
+from citewell.features.declared import DECLARED, Access, Audited, Declared, NotAudited
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Router(APIRouter):
+    """A router whose routes say `access=` and, where they change something or show content, `audit=`."""
+
+    def get(self, path: str, *, access: Access, audit: Audited | None = None, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A route that changes nothing."""
+        return self._declared("GET", path, Declared(access, audit), options)
+
+    def post(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """A route that changes something, or says why it is not in the audit log."""
+        return self._declared("POST", path, Declared(access, audit), options)
+
+    def put(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """As `post`."""
+        return self._declared("PUT", path, Declared(access, audit), options)
+
+    def patch(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """As `post`."""
+        return self._declared("PATCH", path, Declared(access, audit), options)
+
+    def delete(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """As `post`."""
+        return self._declared("DELETE", path, Declared(access, audit), options)
+
+    def _declared(
+        self, method: str, path: str, declared: Declared, options: Mapping[str, Any]
+    ) -> Callable[[Callable[P, T]], Callable[P, T]]:
+        define = self.api_route(path, methods=[method], **options)
+
+        def decorate(endpoint: Callable[P, T]) -> Callable[P, T]:
+            endpoint.__dict__.setdefault(DECLARED, {})[method, self.prefix + path] = declared
+            return define(endpoint)
+
+        return decorate
