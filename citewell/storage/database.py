@@ -270,10 +270,13 @@ def _is_closed(connection: sa.Connection | None) -> bool:
 
 
 def _is_away(error: Exception) -> bool:
-    """Whether a server was not reached, or takes no connections at present: it starts, stops, or has too many (57P01 to 57P03, 53300)."""
+    """Whether a server was not reached, or takes no connections at present.
+
+    A connection that broke off is of class 08; a server that starts, stops or has too many says 57P01 to 57P03 or 53300.
+    """
     cause = error.orig if isinstance(error, DBAPIError) else error
-    state = getattr(cause, "sqlstate", None)
-    return isinstance(cause, OSError) or state in ("57P01", "57P02", "57P03", "53300")
+    state = str(getattr(cause, "sqlstate", None) or "")
+    return isinstance(cause, OSError) or state.startswith("08") or state in ("57P01", "57P02", "57P03", "53300")
 
 
 def _reason(error: Exception) -> str:

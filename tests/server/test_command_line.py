@@ -166,7 +166,7 @@ def test_doctor_says_what_works(folder: Path) -> None:
 
 
 def test_errors_are_one_line_and_an_exit_code(folder: Path, held: Path) -> None:
-    assert "There is no file" in _citewell("add", "/no/such/file", "--data", held, code=2)
+    assert "No such file" in _citewell("add", "/no/such/file", "--data", held, code=2)
     assert "empty_query" in _citewell("search", " ", "--data", folder, code=2)
     for command in (("ls",), ("search", "words"), ("reindex",)):
         assert "project" in _citewell(*command, "--project", "", "--data", held, code=2)
