@@ -16,7 +16,7 @@ from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.system.folder import DataFolder
 from tests.server.typed import citewell
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(60)]
 
 TRY_AGAIN = 75
 """`EX_TEMPFAIL` of sysexits.h: what the process needs is away."""

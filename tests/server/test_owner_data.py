@@ -79,6 +79,7 @@ def test_no_table_that_names_an_owner_through_another_is_missed() -> None:
     shared = {table.name for table in metadata.sorted_tables if belongs(table, "somebody") is None}
     assert shared == {
         "indexes",
+        "meta",
         "embedding_cache",
         "provider_calls",
         "spending",

@@ -26,6 +26,7 @@ type CallsOf<Path extends keyof paths> = {
 const CALLS: ReadonlySet<string> = new Set(
   Object.keys({
     "POST /ingest": true,
+    "POST /ingest/estimate": true,
     "GET /resources": true,
     "GET /resources/facets": true,
     "GET /projects": true,

@@ -32,6 +32,6 @@ it("says where something is", () => {
 });
 
 it("adds receipts up", () => {
-  const receipt = { deleted: ["a", "b"], chunks: 3, elements: 4, files: 5, vectors_left: 0 };
+  const receipt = { deleted: ["a", "b"], chunks: 3, elements: 4, files: 5, quotations: 0, vectors_left: 0 };
   expect(sumReceipts([receipt, { ...receipt, vectors_left: 1 }]).map(({ count }) => count)).toEqual([4, 6, 8, 10, 1]);
 });
