@@ -39,14 +39,13 @@ help:
 run: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
 	@exec $(BIN)/citewell serve --host $(HOST) --port $(PORT) $(if $(DATA),--data "$(DATA)")
 
-# Browser tests and types beside pytest, whose summary comes last. Each test is in one of the tiers: CONTRIBUTING.md says in which.
-test: style $(if $(HAS_WEB),$(WEB_BUILD))
-	@scripts/beside.sh build/beside-test.log "types $(if $(HAS_WEB),web-unit journeys)" \
-	    $(BIN)/python -m pytest $(PYTEST) -m "not full" $(PYTEST_ARGS)
+# pytest comes last, so that its summary is the last line. Each test is in one of the tiers: CONTRIBUTING.md says in which.
+test: style types $(if $(HAS_WEB),web-unit journeys)
+	@$(BIN)/python -m pytest $(PYTEST) -m "not full" $(PYTEST_ARGS)
 
-test-rest: $(DEV) $(if $(HAS_WEB),$(WEB_BUILD))
-	@HYPOTHESIS_PROFILE=repeatable scripts/beside.sh build/beside-rest.log "$(if $(HAS_WEB),web-rest) fuzz" \
-	    $(BIN)/python -m pytest $(PYTEST) -m "full or hypothesis" $(PYTEST_ARGS)
+test-rest: $(DEV) $(if $(HAS_WEB),web-rest)
+	@$(MAKE) --no-print-directory fuzz
+	@HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest $(PYTEST) -m "full or hypothesis" $(PYTEST_ARGS)
 
 test-all: test
 	@$(MAKE) --no-print-directory test-rest

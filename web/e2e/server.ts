@@ -1,7 +1,7 @@
 // Starts `citewell serve` on a folder of its own, as a user would, and ends it as a power cut would.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
@@ -46,9 +46,10 @@ export class Server {
       );
       const read = (data: Buffer): void => {
         this.log += data.toString();
-        const link = /(http:\/\/[^\s/]+)\/\?token=(\S+)/.exec(this.log);
-        if (!link?.[1] || !link[2]) return;
-        [this.address, this.token] = [link[1], link[2]];
+        const ready = /Open\s+(http:\/\/[^\s/]+)/.exec(this.log);
+        if (!ready?.[1]) return;
+        this.address = ready[1];
+        this.token = readFileSync(join(this.data, "token"), "utf8").trim();
         clearTimeout(timer);
         resolve();
       };
