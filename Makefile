@@ -44,18 +44,17 @@ test: style types $(if $(HAS_WEB),web-unit journeys)
 	@$(BIN)/python -m pytest $(PYTEST) -m "not full" $(PYTEST_ARGS)
 
 test-rest: $(DEV) $(if $(HAS_WEB),web-rest)
-	@$(MAKE) --no-print-directory fuzz
 	@HYPOTHESIS_PROFILE=repeatable $(BIN)/python -m pytest $(PYTEST) -m "full or hypothesis" $(PYTEST_ARGS)
 
 test-all: test
-	@$(MAKE) --no-print-directory test-rest
+	@$(MAKE) --no-print-directory test-rest fuzz
 
 unit: $(DEV)
 	@$(BIN)/python -m pytest $(PYTEST) $(PYTEST_ARGS)
 
 # Generated requests over the whole API, as everybody who may call it.
 fuzz: $(DEV)
-	@$(BIN)/python scripts/fuzz_api.py
+	@$(BIN)/python scripts/fuzz_api.py --examples 1
 
 test-live: $(DEV)
 	@$(BIN)/python scripts/live/run.py "$(PROVIDER)"

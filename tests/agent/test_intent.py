@@ -158,9 +158,9 @@ def test_small_talk_in_a_thread_is_no_subject_of_it() -> None:
 
 async def test_words_count_within_the_scope_of_the_message_only(embedder: BuiltinEmbedder) -> None:
     kitchen = Scope(project_ids=("kitchen",))
-    reader = MessageReader(embedder, Words("takeover", scope=kitchen))
+    reader = MessageReader(embedder, Words("quokkasoft", scope=kitchen))
     intents = [
-        (await reader.read(TurnRequest(owner_id="ada", message="hey takeover", scope=scope))).intent.kind
+        (await reader.read(TurnRequest(owner_id="ada", message="hey quokkasoft", scope=scope))).intent.kind
         for scope in (kitchen, Scope(), Scope(project_ids=("garden",)))
     ]
     assert intents == ["document_query", "general_conversation", "general_conversation"]
