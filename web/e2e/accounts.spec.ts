@@ -271,7 +271,7 @@ test("a forgotten password is replaced with the link that comes by e-mail", asyn
   await page.getByLabel("E-mail address").fill("ada@example.org");
   const link = line(mail);
   await page.getByRole("button", { name: "Send link" }).click();
-  await expect(page.getByRole("status")).toContainText("If somebody has an account with ada@example.org");
+  await expect(page.getByRole("status")).toContainText("If there is an account for ada@example.org");
 
   await page.goto("about:blank");
   await page.goto((await link).replace("http://localhost", server.address));
