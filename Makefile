@@ -1,4 +1,4 @@
-# `make run` installs and serves; `make test` installs what tests need and proves the product in ten minutes. Both are quick the second time.
+# `make run` installs and serves; `make test` installs what tests need and proves the product. Installing is quick the second time.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
@@ -22,8 +22,8 @@ WEB_BUILD := citewell/static/index.html
 
 help:
 	@echo "make run           install, then serve at http://$(HOST):$(PORT)  (HOST=, PORT=, DATA=folder)"
-	@echo "make test          install what tests need; linters, types, import contracts, tests, the main journeys in a browser: ten minutes"
-	@echo "make test-all      that, and all else: Postgres, vendors' packages, kills, full disks, every browser test: forty minutes"
+	@echo "make test          install what tests need; linters, types, import contracts, tests, the main journeys in a browser"
+	@echo "make test-all      that, and all else: Postgres, vendors' packages, kills, full disks, every browser test"
 	@echo "make test-live     the suites against a provider's real service, with your key  (PROVIDER=voyage)"
 	@echo "make quick         the tests that need no server, browser or Postgres: for daily work"
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
