@@ -17,7 +17,7 @@ import pytest
 from citewell import chunk, text
 from citewell.extract.core import ocr
 from citewell.extract.formats import pdf
-from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS, TableThresholds
+from citewell.extract.formats.pdf.tables.thresholds import THRESHOLDS, PdfTableThresholds
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = {
@@ -28,7 +28,7 @@ PAGES = {
 
 # The sections of the one value that holds the thresholds of tables, as their headings name them.
 SECTIONS = {
-    type(getattr(THRESHOLDS, field.name)): f"tables.{field.name}" for field in dataclasses.fields(TableThresholds)
+    type(getattr(THRESHOLDS, field.name)): f"tables.{field.name}" for field in dataclasses.fields(PdfTableThresholds)
 }
 
 
@@ -40,7 +40,7 @@ def threshold_classes(package: ModuleType) -> Iterator[tuple[str, type]]:
             if (
                 value.__module__ == found.name
                 and re.search(r"Thresholds$|Penalties$", name)
-                and value is not TableThresholds
+                and value is not PdfTableThresholds
             ):
                 yield SECTIONS.get(value, found.name.removeprefix(f"{package.__name__}.")), value
 

@@ -77,7 +77,7 @@ class Adoption:
     ) -> list[str]:
         """Keep the bytes that the owner does not have yet, then commit the rows; a note for each file for which there is no room.
 
-        Whoever has put the archive into its project may not know of the owner's other files: what they have in common is copied.
+        A member who put the archive into its project may not know the owner's other files: bytes they have in common are copied.
         """
         hashes = [new.content_hash for new, _ in found]
         outside = await self.resources.outside(job.owner_id, hashes, [project_id]) if project_id else set[str]()

@@ -114,8 +114,9 @@ class Database:
         """Raise our own error for what a driver raises, where there is one."""
         _refuse_nul(context)
         error = context.original_exception
-        is_lost = context.is_disconnect or _is_closed(context.connection)
-        if isinstance(error, Exception) and not self.is_sqlite and (is_lost or _is_away(error)):
+        if self.is_sqlite or not isinstance(error, Exception):
+            return
+        if context.is_disconnect or _is_closed(context.connection) or _is_away(error):
             raise self._away(error) from error
 
     def _away(self, error: Exception) -> DatabaseAway:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import SequenceMatcher
 
-_ALIKE = 0.6
+_ALIKE = 0.6  # share of characters in common, 0..1, from which a name is suggested
 _MAX_LENGTH = 80  # characters of a name that may be a misspelling of ours
 
 

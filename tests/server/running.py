@@ -12,6 +12,7 @@ import ssl
 import subprocess
 import sys
 import time
+from abc import ABC, abstractmethod
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,7 +27,7 @@ TLS = ssl.create_default_context()
 _TERMINAL = {status.value for status in TERMINAL}
 
 
-class Server:
+class Server(ABC):
     """A server on a data folder, and a client of its local owner."""
 
     def __init__(self, data: Path) -> None:
@@ -43,11 +44,11 @@ class Server:
     ) -> None:
         self.stop()
 
-    def start(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def start(self) -> None: ...
 
-    def stop(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def stop(self) -> None: ...
 
     def upload(self, name: str, content: bytes, **fields: str) -> httpx.Response:
         return self.client.post("/ingest", files={"file": (name, content)}, data=fields)

@@ -77,14 +77,15 @@ def test_the_token_that_administers_is_shown_at_a_terminal_and_only_where_it_is_
     assert (token in said) is is_shown
 
 
-def test_no_process_of_a_server_but_itself_holds_the_socket_that_it_listens_on(server: RunningServer) -> None:
+def test_no_process_of_a_server_but_itself_holds_the_socket_that_it_listens_on(tmp_path: Path) -> None:
     """A parser that held it would keep the port from the next server, and could accept connections."""
-    server.add("held.txt", b"Read by a parser, so that its template process runs.")
-    port = int(server.url.rpartition(":")[2])
-    sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
-    (listening,) = (f"socket:[{one[9]}]" for one in sockets if one[1].endswith(f":{port:04X}") and one[3] == "0A")
-    assert [pid for pid in _family(server.pid) if listening in _open_files(pid)] == [server.pid]
-    assert len(_family(server.pid)) > 1
+    with RunningServer(tmp_path / "data") as server:
+        server.add("held.txt", b"Read by a parser, so that its template process runs.")
+        port = int(server.url.rpartition(":")[2])
+        sockets = [line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        (listening,) = (f"socket:[{one[9]}]" for one in sockets if one[1].endswith(f":{port:04X}") and one[3] == "0A")
+        assert [pid for pid in _family(server.pid) if listening in _open_files(pid)] == [server.pid]
+        assert len(_family(server.pid)) > 1
 
 
 def _family(pid: int) -> list[int]:

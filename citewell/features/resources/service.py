@@ -266,7 +266,7 @@ class ResourceService:
         return done
 
     async def _apart(self, owner_id: str, content_hash: str, place_id: str, within: Collection[str]) -> str | None:
-        """Which item these bytes are, so that a file that is in none of the projects `within` neither joins nor stands in the way; None where there is none."""
+        """Which item these bytes are, so that a file that is in none of the projects `within` neither joins nor blocks the upload; None if there is no such item."""
         for item in (None, own_copy(place_id)):
             identity = content_hash if item is None else item_identity(item, content_hash)
             if not await self.resources.outside(owner_id, [identity], within):

@@ -58,7 +58,7 @@ class TableResult:
 
 
 class UnusableTable(Exception):
-    """A table that a question cannot be put to. `notice` says so to whoever asked."""
+    """A table that a question cannot be put to. `notice` says so to the person who asked."""
 
     def __init__(self, table: TableInfo, reason: str) -> None:
         self.table = table

@@ -371,7 +371,7 @@ class TitleThresholds:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableThresholds:
+class PdfTableThresholds:
     """The thresholds of each step."""
 
     aligned: AlignedThresholds = AlignedThresholds()
@@ -388,4 +388,4 @@ class TableThresholds:
     titles: TitleThresholds = TitleThresholds()
 
 
-THRESHOLDS = TableThresholds()
+THRESHOLDS = PdfTableThresholds()
