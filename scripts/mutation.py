@@ -163,7 +163,7 @@ def main() -> int:
         scores = mutmut_scores(ROOT / "mutants")
     modules = {
         path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted((ROOT / "citewell/storage").glob("*.py"))
+        for path in sorted((ROOT / "citewell/storage").rglob("*.py"))
     }
     scores[OWNERS] = owner_score(copied(ROOT / "build/mutation"), modules)
     print(report(scores, arguments.floor))

@@ -37,7 +37,7 @@ def test_each_statement_loses_all_its_owners_at_once_and_joins_stay(mutation: Mo
 
 
 def test_storage_has_such_statements(mutation: ModuleType) -> None:
-    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "citewell/storage").glob("*.py")]
+    sources = [path.read_text(encoding="utf-8") for path in (ROOT / "citewell/storage").rglob("*.py")]
     assert sum(len(list(mutation.without_owner(source))) for source in sources) > 25
 
 

@@ -1927,7 +1927,9 @@ async def test_a_child_with_another_owners_bytes_is_a_resource_of_ones_own(world
 def _methods() -> dict[str, Any]:
     """The public methods of every class of storage that reads or writes rows."""
     found: dict[str, Any] = {}
-    for module in pkgutil.iter_modules(citewell.storage.__path__, "citewell.storage."):
+    for module in pkgutil.walk_packages(citewell.storage.__path__, "citewell.storage."):
+        if ".migrations" in module.name:
+            continue
         for name, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
             if kind.__module__ == module.name and (name.endswith("Repository") or name.startswith("Sql")):
                 methods = inspect.getmembers(kind, inspect.isfunction)
