@@ -93,7 +93,7 @@ pytestmark = pytest.mark.full
 
 SIZE = 64_000  # bytes of UTF-8
 SECONDS = 0.1  # of CPU time
-_PACKAGES = ("text", "agent", "retrieve", "chunk", "points", "features.suggestions", "ingest.names", "spelling")
+_PACKAGES = ("text", "agent", "retrieve", "chunk", "ports.points", "features.suggestions", "ingest.names")
 Reader = Callable[[str], object]
 
 UNITS = {
@@ -328,9 +328,9 @@ READERS: dict[str, Reader] = {
     "features.suggestions.tables.table_questions": lambda t: table_questions(
         [{"columns": [{"name": t, "dtype": "integer", "sum": 1, "distinct": 2}], "row_count": 20}]
     ),
-    "spelling.nearest": lambda t: nearest(t, ["top_k", "query"]),
-    "spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
-    "points.index_point": lambda t: index_point(
+    "text.spelling.nearest": lambda t: nearest(t, ["top_k", "query"]),
+    "text.spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
+    "ports.points.index_point": lambda t: index_point(
         hit("a").chunk, None, FileFacts(filename=t, stated={"date": t, "tags": t}, metadata={"k": t, t: "v"})
     ),
     "agent.whole.kinds.items_of": lambda t: [items_of(StoredChunk(hit(t).chunk, "a.txt"), kind, ()) for kind in KINDS],
@@ -352,7 +352,7 @@ NO_READERS = {
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
     "agent.turn.arguments.check_arguments", "agent.turn.arguments.integer_argument", "agent.turn.arguments.text_argument", "agent.turn.arguments.texts_argument",
-    "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "points.pulled", "retrieve.context.merge_neighbours",
+    "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "ports.points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.in_places_of", "retrieve.fusion.judged_by_words", "retrieve.fusion.led_by", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
@@ -362,7 +362,7 @@ NO_READERS = {
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",
     "agent.whole.reading.matching", "text.central.central_sentences",
-    "points.metadata_field", "points.metadata_path",
+    "ports.points.metadata_field", "ports.points.metadata_path",
 }  # fmt: skip
 
 

@@ -145,7 +145,7 @@ def _table_slide(deck: PresentationType) -> None:
         ("Accra", "March 2023", "131", "455,300"),
         ("Tema", "February 2024", "98", "309,800"),
         ("Kumasi", "September 2024", "83", "259,500"),
-        ("Batcher", "–", "312", "1,024,600"),
+        ("Together", "–", "312", "1,024,600"),
     ]
     frame = slide.shapes.add_table(len(rows), 4, Inches(0.8), Inches(1.9), Inches(11.7), Inches(3.6))
     for r, row in enumerate(rows):

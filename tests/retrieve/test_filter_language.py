@@ -280,7 +280,7 @@ async def test_no_key_or_value_reaches_another_owners_points(tmp_path: Path, fie
         ({"field": "page", "value": 1, "boost": 2}, "A filter has no 'boost'."),
         ({"all": [], "any": []}, "A filter has no 'all'."),
         ({"all": []}, "`all` holds a list of 1 to 256 filters."),
-        ({"not": [1]}, "A filter is an object"),
+        ({"not": [1]}, "A filter must be an object"),
         ("page = 1", "Filters must be a list of conditions and groups"),
         ([{"field": "page", "value": {"$gt": 1}}], "The `value` of 'page' must be"),
         ([{"field": "page", "value": 1}] * (MAX_CONDITIONS + 1), "At most 64 conditions can be combined."),

@@ -120,8 +120,11 @@ def test_first_requests_to_a_server_that_begins_to_listen_are_all_answered(tmp_p
 
 
 def test_a_route_that_declares_nothing_is_not_included() -> None:
+    def silent() -> int:
+        return 0
+
     router = APIRouter()
-    router.add_api_route("/silent", list[int], methods=["GET"])
+    router.add_api_route("/silent", silent, methods=["GET"])
     with pytest.raises(LookupError, match="GET /silent does not declare"):
         check_declared(router.routes)
 

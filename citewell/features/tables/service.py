@@ -88,7 +88,11 @@ class TableService:
         if low is None:
             return ()
         width = high / _BINS - low / _BINS or 1.0  # divided first: the difference may be too large for a double
-        sql = f"SELECT least(floor(({name} - ?) / ?), {_BINS - 1})::INTEGER, count(*) FROM read_parquet(?) GROUP BY 1"
+        # `least` passes over NULL, so what is in no range is left out before.
+        sql = (
+            f"SELECT least(floor(({name} - ?) / ?), {_BINS - 1})::INTEGER, count(*) FROM read_parquet(?) "
+            f"WHERE {name} IS NOT NULL GROUP BY 1"
+        )
         counts = {b: n for b, n in await self._run(asker, path, sql, [low, width, str(path)]) if b is not None}
         bins = _BINS if high > low else 1
         return tuple(Bar(f"{low + width * b:.6g}", counts.get(b, 0)) for b in range(bins))
