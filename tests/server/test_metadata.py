@@ -190,6 +190,8 @@ async def test_several_projects_and_filters_bound_searches_questions_and_tables(
             await cw.ask(most, project="north", resource_ids=[table.id, ids["north"]])
         with pytest.raises(NotFound):
             await cw.search("red car", project="north", resource_ids=list(two))
+        with pytest.raises(InvalidFilter):
+            await cw.ask(most, conditions=[{"field": "metadata.lens", "value": "x"}])
 
 
 async def test_what_became_a_filter_is_not_looked_for_in_sentences_too(tmp_path: Path) -> None:
