@@ -131,7 +131,9 @@ export type VectorStore = (typeof VECTOR_STORES)[number];
 /** What `GET /doctor` looks at. */
 export const HEALTH_PARTS = [
   "citewell",
+  "python",
   "data folder",
+  "lost+found",
   "settings",
   "accounts",
   "embeddings",
@@ -140,6 +142,7 @@ export const HEALTH_PARTS = [
   "local model",
   "vision",
   "blobs",
+  "disk",
   "mail",
   "parsers",
   "rapidocr",
