@@ -29,7 +29,7 @@ ENVIRONMENT_USERS = {
     "citewell/extract/sandbox/job.py": "points the parser process's own temporary folders at its scratch folder",
     "citewell/ingest/parser_template.py": "hands the parser process the few names that any program needs",
 }
-MAX_FUNCTION_LENGTH, MAX_FILE_LENGTH = 60, 600
+MAX_FUNCTION_LENGTH, MAX_FILE_LENGTH = 60, 500
 GENERATED_BY_ALEMBIC = "citewell/storage/migrations/versions/"
 
 

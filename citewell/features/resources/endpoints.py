@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Generator
 from contextlib import aclosing, contextmanager
 from functools import partial
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Any, Literal
 
 from fastapi import Body, Query, Request, Response
 from fastapi.responses import StreamingResponse
@@ -13,15 +13,13 @@ from fastapi.responses import StreamingResponse
 from citewell.agent.turn.pictures import require_showable
 from citewell.errors import (
     BytesQuotaReached,
-    CitewellError,
     FilesQuotaReached,
     InvalidFilter,
     InvalidInput,
-    InvalidMetadata,
     named,
 )
 from citewell.features.declared import READ, WRITE, changes, everything, narrowed, resource, views
-from citewell.features.forms import Upload, receive_upload
+from citewell.features.forms import receive_upload
 from citewell.features.http import (
     ERROR_RESPONSES,
     CurrentGrant,
@@ -33,9 +31,7 @@ from citewell.features.http import (
 )
 from citewell.features.json_bodies import SoundRoute, dumped, loaded
 from citewell.features.resources.contents import ResourceContents
-from citewell.features.resources.said import Said
 from citewell.features.resources.schemas import (
-    MAX_CAPTION,
     BlobList,
     BlobOut,
     ChunkList,
@@ -55,13 +51,13 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
+from citewell.features.resources.upload_fields import metadata_in, options_of, project_of, said_in
 from citewell.features.routing import Router
 from citewell.features.schemas import ErrorResponse
 from citewell.features.waiting import begun
 from citewell.filters.language import parse_filters
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
-    AskedOptions,
     Category,
     ElementType,
     Expression,
@@ -154,13 +150,13 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     spool = partial(service.receiving, grant.owner_id)
     with _quota_without_figures(grant):
         upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
-        options, strict = _options(upload)
+        options, strict = options_of(upload)
         resource, outcome = await service.upload(
             grant.owner_id,
             upload.file,
             upload.filename,
-            project=_project(upload, grant),
-            said=_said(upload),
+            project=project_of(upload, grant),
+            said=said_in(upload),
             options=options,
             strict=strict,
             within=grant.projects,
@@ -271,9 +267,9 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
     await service.get(owner, resource_id)
     with _quota_without_figures(grant):
         upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
-        asked, _ = _options(upload)
+        asked, _ = options_of(upload)
         options = asked.over(UploadOptions())
-        metadata = _metadata(upload)
+        metadata = metadata_in(upload)
         replaced = await service.replace(
             owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
         )
@@ -486,76 +482,3 @@ def _filters(text: str | None) -> tuple[Expression, ...]:
         return parse_filters(loaded(text)) if text else ()
     except ValueError as error:
         raise InvalidFilter("`filters` must be JSON.") from error
-
-
-def _field(upload: Upload, name: str) -> str | None:
-    value = upload.fields.get(name, "").strip()
-    if len(value) > 512:
-        upload.file.path.unlink(missing_ok=True)
-        raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
-    return value or None
-
-
-def _project(upload: Upload, grant: Grant) -> str | None:
-    try:
-        return grant.project(_field(upload, "project"))  # forms send a field that is left empty, too
-    except CitewellError:
-        upload.file.path.unlink(missing_ok=True)
-        raise
-
-
-def _said(upload: Upload) -> Said:
-    return Said(metadata=_metadata(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
-
-
-def _metadata(upload: Upload) -> dict[str, Any] | None:
-    return _object(upload, "metadata", InvalidMetadata)
-
-
-def _object(upload: Upload, name: str, refused: type[CitewellError]) -> dict[str, Any] | None:
-    text = upload.fields.get(name, "").strip()
-    if not text:
-        return None
-    try:
-        data = loaded(text)
-        if not isinstance(data, dict):
-            raise ValueError
-    except ValueError as error:
-        upload.file.path.unlink(missing_ok=True)
-        raise refused(f"The field `{name}` must be a JSON object.") from error
-    return cast(dict[str, Any], data)
-
-
-def _options(upload: Upload) -> tuple[AskedOptions, bool]:
-    password = upload.fields.get("password")
-    return (
-        AskedOptions(
-            multimodal=_flag(upload, "multimodal"),
-            extract_tables=_flag(upload, "extract_tables"),
-            extract_images=_flag(upload, "extract_images"),
-            password=password if password else None,
-            chunking=_object(upload, "chunking", InvalidInput),
-            caption=_caption(upload),
-        ),
-        bool(_flag(upload, "strict")),
-    )
-
-
-def _caption(upload: Upload) -> str | None:
-    caption = upload.fields.get("caption")
-    if caption is not None and len(caption) > MAX_CAPTION:
-        upload.file.path.unlink(missing_ok=True)
-        raise InvalidInput(f"The field `caption` is longer than {MAX_CAPTION:,} characters.")
-    return None if caption is None else caption.strip()
-
-
-def _flag(upload: Upload, name: str) -> bool | None:
-    value = upload.fields.get(name, "").strip().lower()
-    if value in {"true", "1", "yes", "on"}:
-        return True
-    if value in {"false", "0", "no", "off"}:
-        return False
-    if value:
-        upload.file.path.unlink(missing_ok=True)
-        raise InvalidInput(f"The field `{name}` must be true or false, not {named(value)}.")
-    return None

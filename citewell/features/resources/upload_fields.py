@@ -1,0 +1,91 @@
+"""The fields of an upload's form. What is refused takes the uploaded bytes with it."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from citewell.errors import CitewellError, InvalidInput, InvalidMetadata, named
+from citewell.features.forms import Upload
+from citewell.features.json_bodies import loaded
+from citewell.features.resources.said import Said
+from citewell.features.resources.schemas import MAX_CAPTION
+from citewell.types import AskedOptions
+from citewell.types.accounts import Grant
+
+
+def _field(upload: Upload, name: str) -> str | None:
+    """The text of a field without the space around it; None for an empty one."""
+    value = upload.fields.get(name, "").strip()
+    if len(value) > 512:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `{name}` is longer than 512 characters.")
+    return value or None
+
+
+def project_of(upload: Upload, grant: Grant) -> str | None:
+    """The project that an upload names, as the grant admits it."""
+    try:
+        return grant.project(_field(upload, "project"))  # forms send a field that is left empty, too
+    except CitewellError:
+        upload.file.path.unlink(missing_ok=True)
+        raise
+
+
+def said_in(upload: Upload) -> Said:
+    """What the uploader says of the file: metadata, identifier, thread."""
+    return Said(metadata=metadata_in(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
+
+
+def metadata_in(upload: Upload) -> dict[str, Any] | None:
+    """The metadata that the uploader gives; None for none."""
+    return _object(upload, "metadata", InvalidMetadata)
+
+
+def _object(upload: Upload, name: str, refused: type[CitewellError]) -> dict[str, Any] | None:
+    text = upload.fields.get(name, "").strip()
+    if not text:
+        return None
+    try:
+        data = loaded(text)
+        if not isinstance(data, dict):
+            raise ValueError
+    except ValueError as error:
+        upload.file.path.unlink(missing_ok=True)
+        raise refused(f"The field `{name}` must be a JSON object.") from error
+    return cast(dict[str, Any], data)
+
+
+def options_of(upload: Upload) -> tuple[AskedOptions, bool]:
+    """What the uploader asks for, and whether a type without a reader is refused (`strict`)."""
+    password = upload.fields.get("password")
+    return (
+        AskedOptions(
+            multimodal=_flag(upload, "multimodal"),
+            extract_tables=_flag(upload, "extract_tables"),
+            extract_images=_flag(upload, "extract_images"),
+            password=password if password else None,
+            chunking=_object(upload, "chunking", InvalidInput),
+            caption=_caption(upload),
+        ),
+        bool(_flag(upload, "strict")),
+    )
+
+
+def _caption(upload: Upload) -> str | None:
+    caption = upload.fields.get("caption")
+    if caption is not None and len(caption) > MAX_CAPTION:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `caption` is longer than {MAX_CAPTION:,} characters.")
+    return None if caption is None else caption.strip()
+
+
+def _flag(upload: Upload, name: str) -> bool | None:
+    value = upload.fields.get(name, "").strip().lower()
+    if value in {"true", "1", "yes", "on"}:
+        return True
+    if value in {"false", "0", "no", "off"}:
+        return False
+    if value:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(f"The field `{name}` must be true or false, not {named(value)}.")
+    return None
