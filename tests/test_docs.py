@@ -27,8 +27,9 @@ def test_the_site_builds_without_a_dead_link(tmp_path: Path) -> None:
     reference = (tmp_path / "site" / "reference.html").read_text(encoding="utf-8")
     assert 'id="citewell.library.Citewell"' in reference
     assert 'id="citewell.errors.NotFound"' in reference
+    diagrams = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").count("```mermaid")
     architecture = (tmp_path / "site" / "architecture.html").read_text(encoding="utf-8")
-    assert architecture.count('<pre class="mermaid">') == 3
+    assert architecture.count('<pre class="mermaid">') == diagrams > 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
