@@ -138,7 +138,7 @@ __all__ = [
     "WrongPassword",
 ]
 
-# ONNX Runtime reports its use to its maker since 1.31, and decides so when it is imported. Nothing leaves this machine unasked.
+# Since 1.31, ONNX Runtime sends telemetry unless this is set before its import. Nothing leaves this machine unasked.
 os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 _ELSEWHERE = {
@@ -155,7 +155,7 @@ _ELSEWHERE = {
 
 
 def __getattr__(name: str) -> object:
-    """What is asked for is imported then, so that a parser process, which imports this package, stays small."""
+    """Import names on first use, so that a parser process, which imports this package, stays small."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_ELSEWHERE.get(name, "citewell.errors")), name)

@@ -1,4 +1,4 @@
-"""The web application over the services, and their life with the server's."""
+"""The web application, and the services that start and stop with it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from citewell.settings import Settings
 
 
 def build(settings: Settings) -> Application:
-    """The application. Raises `ConfigurationError` when it would be open to a network without accounts."""
+    """The application. Raises `ConfigurationError` if it would be open to a network without accounts."""
     check_exposure(settings)
     mcp = McpEndpoint()
 
@@ -52,7 +52,7 @@ def build(settings: Settings) -> Application:
 
 @asynccontextmanager
 async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
-    """Start the parsers' template process now rather than with the first file; when that fails, the first file says why."""
+    """Start the parsers' template process now rather than with the first file. If that fails, the first file's error says why."""
     task = asyncio.create_task(parsers.warm())
     try:
         yield
@@ -62,7 +62,7 @@ async def _warming(parsers: ParserPool) -> AsyncGenerator[None]:
 
 
 def check_exposure(settings: Settings) -> None:
-    """Refuse to listen beyond this machine while there are no accounts."""
+    """Refuse to listen beyond this machine without accounts."""
     if settings.server.is_loopback or has_identities(settings):
         return
     raise ConfigurationError(
@@ -73,6 +73,6 @@ def check_exposure(settings: Settings) -> None:
 
 
 def has_identities(settings: Settings) -> bool:
-    """Whether people sign in with accounts, or programs with an identity provider's JWTs; else one token administers everything."""
+    """Whether people sign in with accounts, or programs with JWTs. Otherwise a single token gives access to everything."""
     auth = settings.auth
     return settings.accounts.is_on or auth.secret is not None or auth.jwks_url is not None

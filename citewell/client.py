@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _SECONDS, _CONNECT_SECONDS = 600.0, 5.0
 _START_SECONDS = 15.0
-"""How long a server that holds the folder may take to announce its address: two seconds on an idle machine, several times that on a busy one."""
+"""How long a starting server may take to announce its address: two seconds on an idle machine, several times that on a busy one."""
 _PAUSE_SECONDS = 0.1
 _NOT_YET = ""
 _IN_ADDRESSES = "/?%:@!$&'()*+,;="
 """Characters, besides letters and digits, that a URL path keeps unescaped."""
 
 Where: TypeAlias = "DataFolder | Settings"
-"""The data folder, which is enough while a server holds it; otherwise the settings to serve it with."""
+"""The data folder, which suffices while a server holds it, or the settings to serve it with."""
 
 
 class SilentServer(Exception):
@@ -55,8 +55,8 @@ def request_json(
 ) -> Any:
     """The JSON response to one request, from the server that holds the data folder or one in this process.
 
-    A server that runs is asked with the standard library alone: asyncio and httpx, which `connect` needs, take longer to
-    load than most answers. Raises the server's error, `SilentServer`, and whatever `connect` raises.
+    A running server is called with the standard library alone, because asyncio and httpx, which `connect` needs, take longer to
+    load than most responses. Raises the server's error, `SilentServer`, and whatever `connect` raises.
     """
     folder = _folder_of(where)
     target = quote(path, safe=_IN_ADDRESSES) + (f"?{urlencode(params)}" if params else "")
@@ -73,7 +73,7 @@ async def _request_here(where: Where, method: str, target: str, body: JsonObject
 
 def _exchange(url: str, token: str, method: str, target: str, body: JsonObject | None) -> Any:
     """The response of the server at this address. It is on this machine, so proxies are bypassed."""
-    import http.client  # here: what prints its help, or serves, asks nobody
+    import http.client  # imported here: commands that print help or serve make no request
 
     headers = {"Authorization": f"Bearer {token}", "Accept": "application/json"}
     if body is not None:
@@ -98,10 +98,10 @@ def _exchange(url: str, token: str, method: str, target: str, body: JsonObject |
 async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
     """A client with the local token. The same calls work in both cases, since both speak the HTTP API.
 
-    Of a folder alone the settings are loaded when no server holds it, and may raise `ConfigurationError`.
-    Waits for a server that is just starting. Raises `DataFolderBusy` when a process that serves no HTTP keeps the folder.
+    Given only a folder that no server holds, it loads the settings, which may raise `ConfigurationError`.
+    Waits for a server that is just starting. Raises `DataFolderBusy` if a process that serves no HTTP holds the folder.
     """
-    import httpx  # here, as asyncio elsewhere: a command that makes one request does without
+    import httpx  # here, like asyncio elsewhere: a command that makes one request does not need it
 
     folder = _folder_of(where)
     async with AsyncExitStack() as stack:
@@ -109,7 +109,7 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
         if url is None:
             try:
                 transport = await _serve_here(where, stack)
-            except DataFolderBusy:  # a server began to start after the look at the folder
+            except DataFolderBusy:  # a server started after the folder was checked
                 url = await _address_in_turn(folder)
                 if url is None:
                     raise
@@ -124,7 +124,7 @@ async def connect(where: Where) -> AsyncGenerator[httpx.AsyncClient]:
         failure: Exception | None = None
         try:
             yield client
-        except Exception as error:  # noqa: BLE001 - raised below: task groups within the server would wrap what is not theirs
+        except Exception as error:  # noqa: BLE001 - raised below: task groups within the server would wrap the caller's error
             failure = error
     if failure is not None:
         raise failure
@@ -143,17 +143,17 @@ def _address(folder: DataFolder) -> str | None:
 
 
 async def _address_in_turn(folder: DataFolder) -> str | None:
-    """The same, while others are served."""
+    """`_address` without blocking the event loop."""
     import asyncio
 
     end = time.monotonic() + _START_SECONDS
-    while (url := _announced(folder, end)) == _NOT_YET:  # noqa: ASYNC110 - it is another process that announces it
+    while (url := _announced(folder, end)) == _NOT_YET:  # noqa: ASYNC110 - another process announces it
         await asyncio.sleep(_PAUSE_SECONDS)
     return url
 
 
 def _announced(folder: DataFolder, end: float) -> str | None:
-    """What the process that holds the folder has announced so far, or None if no process holds it. After `end`, silence is an error."""
+    """The address that the folder's process has announced, if any, or None if no process holds the folder. After `end`, silence is an error."""
     holder = folder.holder()
     if holder is None or holder.url is not None:
         return None if holder is None else holder.url
@@ -171,7 +171,7 @@ def _no_certificates() -> ssl.SSLContext:
 
 async def _serve_here(where: Where, stack: AsyncExitStack) -> httpx.AsyncBaseTransport:
     """Run a server inside this process until the stack is closed."""
-    # Imported here, for it takes seconds: what talks to a running server does without.
+    # Imported here, because it takes seconds and calls to a running server do not need it.
     import httpx
 
     from citewell.settings import change, load_settings

@@ -28,18 +28,18 @@ from citewell.system.folder import DataFolder
 log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
 _FIRST_REQUESTS = 0.2
-"""Seconds. Requests that wait for the port are answered before anything else is loaded, which would slow them down."""
+"""Seconds in which requests that waited for the port are answered before anything else is loaded, which would slow them down."""
 _FIRST_ANSWERS = 2.0
-"""Seconds. Nor does what other requests need slow down the answers to those that waited for the rest."""
+"""Seconds in which the first questions are answered before the remaining routes are loaded."""
 _SAMPLES = Path(__file__).parent.parent / "samples"
 
 
 Companion: TypeAlias = Callable[[Services], AbstractAsyncContextManager[object]]
-"""What runs beside the server over the same services, such as a bot."""
+"""Something that runs beside the server on the same services, such as a bot."""
 
 
 def serve(settings: Settings, companion: Companion | None = None) -> None:
-    """Run the server until it is told to stop. Raises `ConfigurationError` when it may not or cannot listen there."""
+    """Run the server until it is stopped. Raises `ConfigurationError` if it may not or cannot listen on the configured address."""
     check_exposure(settings)
     start_log(settings.log_level)
     listener = _listen(settings)
@@ -48,7 +48,7 @@ def serve(settings: Settings, companion: Companion | None = None) -> None:
     config = uvicorn.Config(
         app,
         http=bounded_protocol(settings.server.header_seconds),
-        ws="none",  # else the package of one is loaded, and nothing here speaks it
+        ws="none",  # nothing here uses WebSockets; the default would load a package for them
         lifespan="off",
         log_level=settings.log_level,
         access_log=False,
@@ -68,7 +68,7 @@ def _listen(settings: Settings) -> socket.socket:
         listener.bind((settings.server.host, settings.server.port))
     except (OSError, UnicodeError) as error:
         listener.close()
-        reason = error.strerror if isinstance(error, OSError) else "this is no host's name"
+        reason = error.strerror if isinstance(error, OSError) else "this is not a host name"
         message = f"Cannot listen on {settings.server.host}:{settings.server.port}: {reason}. Choose another with --port or CITEWELL_PORT."
         raise ConfigurationError(message) from error
     return listener
@@ -122,12 +122,12 @@ class _Server(uvicorn.Server):
         folder: DataFolder = self._app.state.services.folder
         url = self._settings.server.address(self._listener.getsockname()[1])
         folder.announce(url)
-        with suppress(OSError):  # its output may go to a file on a full disk
+        with suppress(OSError):  # standard output may be a file on a full disk
             welcome(url, folder, self._settings)
         self._preparing = asyncio.create_task(self._prepare())
 
     async def _prepare(self) -> None:
-        """Load what the first question needs, which would wait for it, then what other requests do; where that fails, those say why."""
+        """Load what the first question would otherwise wait for, then what other requests need. If loading fails, those requests say why."""
         services: Services = self._app.state.services
         for pause, load in (
             (_FIRST_REQUESTS, partial(prepare_questions, services)),
@@ -141,16 +141,16 @@ class _Server(uvicorn.Server):
 
 
 async def prepare_questions(services: Services) -> None:
-    """Load what searches and questions need, as far as it can be."""
+    """Load what searches and questions need, if possible."""
     with suppress(CitewellError):
         await services.search.prepare()
         await services.chat.prepare()
 
 
 def _spare_the_collector() -> None:
-    """Everything loaded by now stays loaded: having the garbage collector scan it took a sixth of a search's time.
+    """Exempt everything loaded so far from garbage collection: scanning it took a sixth of a search's time.
 
-    It is not collected once before: a thousand objects of 225,000 are garbage, and finding them takes a tenth of the start.
+    There is no collection before: only a thousand of 225,000 objects are garbage, and finding them takes a tenth of the start.
     """
     gc.freeze()
     gc.enable()
@@ -158,8 +158,8 @@ def _spare_the_collector() -> None:
 
 
 def welcome(url: str, folder: DataFolder, settings: Settings) -> None:
-    """Say where the server is and what to try. The link holds the token that administers everything only where a person at a terminal reads it
-    and it is how they sign in: anything but a terminal keeps what is written, such as the journal or a container's log."""
+    """Print the server's address and what to try. The link contains the administrator's token only on a terminal, and only if people sign in
+    with it: everything else, such as the journal or a container's log, keeps what is printed."""
     is_shown = sys.stdout.isatty() and not has_identities(settings)
     samples = f"{_SAMPLES}/" if _SAMPLES.is_dir() else "FILE…"
     commands = (

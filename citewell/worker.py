@@ -15,20 +15,20 @@ log = logging.getLogger(__name__)
 
 
 def work(settings: Settings) -> None:
-    """Work until told to stop. Raises `ConfigurationError` unless database, vector store and files can be shared."""
+    """Work until stopped. Raises `ConfigurationError` unless database, vector store and files can be shared."""
     alone = [
         why
         for why, is_alone in (
             (
-                "a database that it shares with the server: set CITEWELL_DATABASE_URL to a Postgres",
+                "a database it shares with the server: set CITEWELL_DATABASE_URL to a Postgres database",
                 settings.database_url is None,
             ),
             (
-                "a vector store that it shares: set CITEWELL_VECTOR_STORE to pgvector, qdrant, redis or pinecone",
+                "a vector store it shares with the server: set CITEWELL_VECTOR_STORE to pgvector, qdrant, redis or pinecone",
                 settings.store.is_embedded,
             ),
             (
-                "files that it can reach: set CITEWELL_BLOB_BACKEND to s3, gcs or azure",
+                "files it can reach: set CITEWELL_BLOB_BACKEND to s3, gcs or azure",
                 isinstance(settings.blobs, LocalBlobs),
             ),
         )

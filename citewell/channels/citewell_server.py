@@ -160,7 +160,7 @@ def _hit(data: dict[str, Any]) -> Hit:
         id=data["chunk_id"],
         owner_id="",
         resource_id=data["resource_id"],
-        version=0,  # neither this nor the place among the chunks is told by a search
+        version=0,  # a search reports neither the version nor the chunk's position
         ordinal=0,
         type=ChunkType(data["type"]),
         text=data["text"],

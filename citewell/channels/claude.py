@@ -70,7 +70,7 @@ T = TypeVar("T")
 
 
 class _Dumps(Protocol):
-    """An object of the vendor's library, which knows its own JSON."""
+    """An object of the vendor's library that can return its JSON."""
 
     def model_dump(self) -> dict[str, Any]: ...
 
@@ -221,7 +221,7 @@ def _source_block(n: int, hit: Hit) -> SourceBlock:
 
 
 def _title(hit: Hit) -> str:
-    """`report.pdf (page 3)`; where a file has no pages, the place in it as Citewell names it elsewhere."""
+    """`report.pdf (page 3)`; for a file without pages, the place as Citewell's other labels give it."""
     place = hit.chunk.locator
     if place.page is None or place.sheet is not None or place.row is not None or place.slide is not None:
         return _line(place.label(hit.filename))
@@ -230,7 +230,7 @@ def _title(hit: Hit) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, and no longer than a title should be: names of files are what anybody chooses."""
+    """On one line, and no longer than a title may be: anybody can choose any file name."""
     return " ".join(well_formed(text)[:MAX_TITLE_CHARACTERS].split()) or "file"
 
 
@@ -239,7 +239,7 @@ def _text(text: str) -> Block:
 
 
 def _blocks(message: object) -> list[Block]:
-    """The content of a message, or of what is content itself, as JSON; a text is one block."""
+    """The content of a message, or content given directly, as JSON; a text becomes one block."""
     content = message
     if not isinstance(message, str | list | tuple):
         content = _plain(message).get("content")
@@ -249,7 +249,7 @@ def _blocks(message: object) -> list[Block]:
 
 
 def _plain(value: object) -> Block:
-    """A block or message of the vendor's library as JSON; JSON as it is."""
+    """A block or message of the vendor's library as JSON; JSON is returned unchanged."""
     if isinstance(value, Mapping):
         return dict(cast(Mapping[str, Any], value))
     return cast(_Dumps, value).model_dump() if hasattr(value, "model_dump") else {}
@@ -262,7 +262,7 @@ def _cited(block: Block) -> Iterator[str]:
 
 
 def _seen(blocks: Iterable[Block]) -> Iterator[str]:
-    """The ids of the chunks that `search_result` blocks of a message hold."""
+    """The ids of the chunks in the `search_result` blocks of a message."""
     for block in blocks:
         if block.get("type") == "search_result":
             yield from _chunk_id(str(block.get("source")))

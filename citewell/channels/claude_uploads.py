@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 BETA = "files-api-2025-04-14"
 METADATA_KEY = "claude_file_id"
-"""The key of a file's metadata that names its upload."""
+"""The metadata key that holds a file's upload id."""
 MAX_UPLOAD_BYTES = 500_000_000
-"""What the Files API takes of one file."""
+"""The Files API's limit per file."""
 MIN_EXPIRY_SECONDS, MAX_EXPIRY_SECONDS = 3_600, 7_776_000
 """The bounds of the Files API: an hour and ninety days."""
 DEFAULT_EXPIRY_SECONDS = 30 * 86_400
 _MARGIN = timedelta(minutes=5)
-"""An upload that expires so soon is renewed, for a message that names it has yet to be written."""
+"""An upload that expires within this time is renewed, because the caller has yet to write and send the message that uses it."""
 MAX_NAME_CHARACTERS = 255
 _FORBIDDEN = re.compile(r'[<>:"|?*\\/\x00-\x1f]')
 _IN_MEMORY_BYTES = 8_000_000
@@ -131,7 +131,7 @@ class AsyncClaudeUploads:
         return made.id
 
     async def _is_there(self, file_id: str) -> bool:
-        from anthropic import NotFoundError  # who made the client has it
+        from anthropic import NotFoundError  # installed wherever somebody could create a client
 
         try:
             found = await _called(self._files.retrieve_metadata, file_id, betas=[BETA])
@@ -142,7 +142,7 @@ class AsyncClaudeUploads:
     async def _delete(self, file_id: str) -> None:
         from anthropic import NotFoundError
 
-        # It may have expired, or a process before this one ended before it could note the deletion.
+        # It may have expired, or an earlier process deleted it and died before recording that.
         with suppress(NotFoundError):
             await _called(self._files.delete, file_id, betas=[BETA])
 
@@ -174,7 +174,7 @@ class ClaudeUploads:
 
 
 def _name(filename: str) -> str:
-    """The name as the Files API takes it: 1 to 255 characters, with its ending, and none that it forbids."""
+    """The name as the Files API accepts it: 1 to 255 characters, with its extension, without forbidden characters."""
     stem, dot, ending = _FORBIDDEN.sub("_", well_formed(filename)).rpartition(".")
     return f"{stem[: MAX_NAME_CHARACTERS - len(dot) - len(ending)]}{dot}{ending}"[:MAX_NAME_CHARACTERS] or "file"
 
@@ -184,7 +184,7 @@ async def _made(citewell: AsyncCitewell, claude: Anthropic, expires_in_seconds: 
 
 
 async def _called(method: Callable[..., Any], *arguments: object, **named: object) -> Any:
-    """The result of a method of either of the vendor's clients; the plain one is called in a thread."""
+    """The result of a method of the vendor's asynchronous or plain client; the plain one is called in a thread."""
     if inspect.iscoroutinefunction(method):
         return await method(*arguments, **named)
     return await asyncio.to_thread(method, *arguments, **named)

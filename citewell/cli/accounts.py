@@ -1,4 +1,4 @@
-"""Commands about accounts: make an administrator, and a link for a forgotten password. They work while a server runs."""
+"""Commands for accounts: create an administrator, or a link to reset a forgotten password. They work while a server runs."""
 
 from __future__ import annotations
 

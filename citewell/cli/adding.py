@@ -22,7 +22,7 @@ from citewell.cli.common import (
     print_json,
     where,
 )
-from citewell.cli.metadata import said_of_each
+from citewell.cli.metadata import annotations_of_each
 from citewell.client import Where, call, connect, run
 from citewell.connectors.beneath import open_beneath
 from citewell.errors import InvalidInput
@@ -67,7 +67,7 @@ def add(
     given = {"project": project, "password": password or None, "caption": caption}
     shared = {name: value for name, value in given.items() if value is not None}
     shared |= option_fields(multimodal, tables, images, chunking)
-    said = said_of_each(files, meta or (), meta_file, identifier)
+    said = annotations_of_each(files, meta or (), meta_file, identifier)
     fields = {path: shared | said[path].fields() for path in files}
     added = run(_add(where(data), found, fields, quiet=as_json))
     if as_json:
@@ -137,7 +137,7 @@ def _opened(path: Path, folder: Path | None) -> BinaryIO:
 
 
 def _files(paths: list[Path]) -> dict[Path, Path | None]:
-    """The files to add: folders are replaced by their content, without hidden files and links. With each, the folder that it is of."""
+    """The files to add, each with the folder it was found in, if any. Folders are replaced by their files, except hidden files and links."""
     files: dict[Path, Path | None] = {}
     for path in paths:
         if path.is_dir():

@@ -43,7 +43,7 @@ def where(data: Path | None) -> Where:
 
 
 def option_values(multimodal: bool | None, tables: bool | None, images: bool | None) -> dict[str, bool]:
-    """The options that were given, under their names in requests."""
+    """The given options, under their names in requests."""
     named = {"multimodal": multimodal, "extract_tables": tables, "extract_images": images}
     return {name: value for name, value in named.items() if value is not None}
 
@@ -51,7 +51,7 @@ def option_values(multimodal: bool | None, tables: bool | None, images: bool | N
 def option_fields(
     multimodal: bool | None, tables: bool | None, images: bool | None, chunking: str | None
 ) -> dict[str, str]:
-    """The options that were given, as form fields."""
+    """The given options, as form fields."""
     fields = {name: str(value).lower() for name, value in option_values(multimodal, tables, images).items()}
     return fields | ({"chunking": json.dumps(chunking_of(chunking))} if chunking else {})
 

@@ -14,7 +14,7 @@ _MARKS = {"ok": "[green]ok   [/]", "note": "[yellow]note [/]", "error": "[red]er
 
 
 async def examine(settings: Settings) -> list[Finding]:
-    """Look at every part, without changing anything but opening the data folder."""
+    """Check every part. Changes nothing, but opens the data folder."""
     return await examine_configuration(settings) + await _server(settings)
 
 

@@ -65,7 +65,7 @@ async def _measure(
 
 
 def _as_json(one: Quality, measured: list[Quality]) -> dict[str, JsonValue]:
-    """Add the difference from the default, query by query, where both were measured."""
+    """Add the difference from the default, query by query, if both were measured."""
     from citewell.retrieve.evaluate import DEFAULT, difference
 
     out = one.to_json()

@@ -18,12 +18,12 @@ app = typer.Typer(
     help="The data folder: its database, and stored files that the database does not name.",
     no_args_is_help=True,
 )
-_Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
+_Yes = Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")]
 
 
 @app.command()
 def adopt(yes: _Yes = False, data: Data = None, as_json: AsJson = False) -> None:
-    """Use the configured database with the stored files of this folder from now on, although they did not belong together."""
+    """From now on, use the configured database with this folder's stored files, although they did not belong together."""
     from citewell.composition.pairing import adopt
 
     settings = settings_of(data)

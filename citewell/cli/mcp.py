@@ -50,7 +50,7 @@ async def _forward(client: httpx.AsyncClient, projects: list[str], line: bytes, 
     try:
         response = await client.post("/mcp", content=line, params={"project": projects}, headers=headers)
         answer: Any = response.json() if response.content else None
-        if answer is not None and "jsonrpc" not in answer:  # an error of ours, such as an unknown project
+        if answer is not None and "jsonrpc" not in answer:  # Citewell's own error, such as an unknown project
             answer = _failed(line, answer["error"]["message"])
     except (httpx.HTTPError, ValueError) as error:
         answer = _failed(line, f"The server is not responding: {error}")

@@ -15,16 +15,16 @@ from citewell.types import JsonValue
 from citewell.types.metadata_values import from_text
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
-# What names the file in a row: a column of a CSV file, or a key of an object in a JSON list.
+# The field of a row that names its file: a column of a CSV file, or a key of an object in a JSON list.
 _NAMES = ("file", "filename", "path")
 _IDENTIFIER = "identifier"
-# The name of a file, and what is said of it.
+# A file's name, and its annotations.
 Row: TypeAlias = tuple[str, Mapping[str, JsonValue]]
 
 
 @dataclass(frozen=True, slots=True)
-class SaidOfFile:
-    """What is said of one file that is added."""
+class FileAnnotations:
+    """The metadata and identifier of one file to add."""
 
     metadata: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     identifier: str | None = None
@@ -35,18 +35,18 @@ class SaidOfFile:
         return fields | ({_IDENTIFIER: self.identifier} if self.identifier else {})
 
 
-def said_of_each(
+def annotations_of_each(
     files: Sequence[Path], meta: Sequence[str], meta_file: Path | None, identifier: str | None
-) -> dict[Path, SaidOfFile]:
-    """What is said of each file: the values of `--meta`, and those of its row in `--meta-file`, which win.
+) -> dict[Path, FileAnnotations]:
+    """Each file's annotations: the values of `--meta`, overridden by its row in `--meta-file`.
 
-    Raises `InvalidInput` for a pair without `=`, an identifier for several files, a file that cannot be read as metadata, and a row
-    that names no file, several of those that are added, or one that another row names.
+    Raises `InvalidInput` for a pair without `=`, an identifier for several files, an unreadable metadata file, and a row that names
+    none or several of the added files, or one that another row names.
     """
     if identifier is not None and len(files) > 1:
         raise InvalidInput("An identifier names one file. Give each file its own in a --meta-file.")
     common = dict(_pair(text) for text in meta)
-    said = {path: SaidOfFile(common, identifier) for path in files}
+    said = {path: FileAnnotations(common, identifier) for path in files}
     if meta_file is None:
         return said
     by_name: dict[str, list[Path]] = {}
@@ -60,7 +60,7 @@ def said_of_each(
         named.add(path)
         own = {key: value for key, value in values.items() if key != _IDENTIFIER}
         called = values.get(_IDENTIFIER)
-        said[path] = SaidOfFile(common | own, identifier if called is None else str(called))
+        said[path] = FileAnnotations(common | own, identifier if called is None else str(called))
     return said
 
 
@@ -72,7 +72,7 @@ def _pair(text: str) -> tuple[str, JsonValue]:
 
 
 def _named(by_name: Mapping[str, Sequence[Path]], name: str, meta_file: Path) -> Path:
-    """The file that a row names by the end of its path."""
+    """The file whose path ends with a row's name."""
     parts = Path(name).parts
     found = [path for path in by_name.get(parts[-1], ()) if path.parts[-len(parts) :] == parts] if parts else []
     if len(found) != 1:

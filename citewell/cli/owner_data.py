@@ -1,4 +1,4 @@
-"""Commands about everything that is kept: take it along, or erase it."""
+"""Commands that export or erase everything an owner has."""
 
 from __future__ import annotations
 

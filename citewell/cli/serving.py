@@ -24,7 +24,7 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Run the server."""
-    gc.disable()  # until it serves: nothing that is imported is garbage, and looking takes a tenth of the start
+    gc.disable()  # until it serves: imports leave no garbage, and looking for some takes a tenth of the start
     from citewell.cli.telegram import bot_beside
 
     with defer_model_build():

@@ -136,7 +136,7 @@ async def _run(
     as_json: bool,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> None:
-    """One run, or with `every` one after the other."""
+    """Run once, or repeatedly with `every` seconds between runs."""
     import httpx
 
     tell = _silent if as_json else _told
@@ -150,7 +150,7 @@ async def _run(
                 report = await Synchroniser(client, source, request, tell).run()
             except (Conflict, ProviderError, RateLimited, Unavailable) as error:
                 console.err.print(f"[red]{console.escape(error.message)}[/]")
-            except httpx.TransportError:  # it may be started again; what was accepted is not sent again then
+            except httpx.TransportError:  # the server may come back; accepted files are then not sent again
                 console.err.print("[red]The server is not responding. Retrying until it does.[/]")
             else:
                 if is_first or report.did_something:
@@ -160,7 +160,7 @@ async def _run(
 
 
 def _silent(key: str, outcome: str) -> None:
-    """For other programs, which get the report."""
+    """Print nothing: other programs read the report."""
 
 
 def _told(key: str, outcome: str) -> None:

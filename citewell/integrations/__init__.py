@@ -1,1 +1,1 @@
-"""Citewell as a part of other frameworks: each module needs its extra, `citewell[langchain]` or `citewell[llamaindex]`."""
+"""Integrations with other frameworks. Each module needs its extra, `citewell[langchain]` or `citewell[llamaindex]`."""

@@ -1,4 +1,4 @@
-"""A hit as the documents and nodes of other frameworks carry it."""
+"""A hit's metadata for the documents and nodes of other frameworks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from citewell.types import Hit
 
 
 def metadata_of(hit: Hit) -> dict[str, Any]:
-    """Where a passage is from, for citing it: file, place, scores; the file's own metadata under `metadata`. JSON values only."""
+    """A passage's source, for citing it: file, place and scores, with the file's metadata under `metadata`. JSON values only."""
     chunk = hit.chunk
     found: dict[str, Any] = {
         "chunk_id": chunk.id,

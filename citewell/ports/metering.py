@@ -1,4 +1,4 @@
-"""What providers are used for a piece of work: wrappers that count, and the tally that a block of work collects its counts in."""
+"""Usage of providers: wrappers that count it, and the tally in which a block of work collects the counts."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from citewell.types import Usage, UsageKind
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
 PICTURE_TOKENS = 1_500
-_NO_COUNT = 2**31  # tokens that no call has, nor a column of the ledger
+_NO_COUNT = 2**31  # more tokens than a call can have, or a column of the ledger can hold
 
 
 OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
-"""Takes what a piece of work has spent, and the owner it was done for."""
+"""Receives the owner that work was done for, and what it spent."""
 
 
 class Tally:
-    """Adds up what is spent, per kind and model. payer: the owner for whom it is, where that is one."""
+    """Adds up usage per kind and model. payer: the owner it is charged to, if any."""
 
     def __init__(self, payer: str | None = None) -> None:
         self.payer = payer
         self._spent: dict[tuple[str, str, str], Usage] = {}
 
     def add(self, spent: Usage) -> None:
-        """Count this too."""
+        """Add usage."""
         key = (spent.kind, spent.provider, spent.model)
         known = self._spent.get(key)
         if known is not None:
@@ -76,7 +76,7 @@ _charged: ContextVar[list[int] | None] = ContextVar("citewell_charged", default=
 
 @contextmanager
 def tallied(tally: Tally | None = None) -> Generator[Tally]:
-    """Collect what the block and the tasks that it starts spend; added to `tally` where one is given."""
+    """Collect the usage of the block and the tasks it starts, in `tally` if given."""
     tally = tally if tally is not None else Tally()
     token = _current.set(tally)
     try:
@@ -87,7 +87,7 @@ def tallied(tally: Tally | None = None) -> Generator[Tally]:
 
 @asynccontextmanager
 async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
-    """Report what the block spends for an owner, also when it fails."""
+    """Report the block's usage for an owner, even if the block fails."""
     with tallied(Tally(owner_id)) as tally:
         try:
             yield
@@ -96,33 +96,33 @@ async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
 
 
 def current_tally() -> Tally | None:
-    """What the enclosing `tallied` block has spent so far; None outside of one."""
+    """The tally of the enclosing `tallied` block; None outside of one."""
     return _current.get()
 
 
 def spend(spent: Usage) -> None:
-    """Count towards the enclosing `tallied` block, if there is one."""
+    """Add usage to the enclosing `tallied` block, if there is one."""
     tally = _current.get()
     if tally is not None:
         tally.add(spent)
 
 
 def is_count(said: object) -> TypeGuard[int]:
-    """Whether what a provider says of tokens is a count that a call can have."""
+    """Whether a provider's token count is possible for one call."""
     return isinstance(said, int) and 0 <= said < _NO_COUNT
 
 
 def tokens_used(count: object) -> None:
-    """Called by an adapter with what the provider says that the call under way has used. What is no count is as if nothing was said."""
+    """Record the tokens that a provider reports for the current call. Called by adapters; anything that is not a possible count is ignored."""
     charged = _charged.get()
     if charged is not None and is_count(count):
         charged.append(count)
 
 
 class MeteredEmbedder(EmbedderWrapper):
-    """Counts the texts that the embedder within is asked for and their tokens, as the embedder says that it has read them, else by its tokenizer.
+    """Counts the texts given to the inner embedder, and their tokens as it reports them, or else by its tokenizer.
 
-    A vendor's bill is no measure: what a cache holds has to be charged alike (`CachingEmbedder`), and no vendor bills a text twice alike.
+    The vendor's bill is no measure, because cached texts are charged the same (`CachingEmbedder`), and vendors do not bill a text identically twice.
     """
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
@@ -140,19 +140,19 @@ class MeteredEmbedder(EmbedderWrapper):
 
 
 def embedding_usage(name: Fingerprint, tokens: int, units: int) -> Usage:
-    """What embedding so many texts or pictures takes of a model."""
+    """The usage of a model for embedding `units` texts or pictures."""
     return Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=units)
 
 
 def embedding_tokens(embedder: Embedder, inputs: Sequence[str | Pictured]) -> int:
-    """Tokens that an embedder reads of texts, by its tokenizer, or of pictures, by estimate."""
+    """The tokens an embedder reads: of texts by its tokenizer, of pictures by estimate."""
     pictures = [one for one in inputs if isinstance(one, Pictured)]
     texts = [one for one in inputs if isinstance(one, str)]
     return picture_tokens(pictures) + sum(min(count, embedder.max_tokens) for count in embedder.tokenizer.count(texts))
 
 
 async def _charged_for(call: Awaitable[FloatMatrix]) -> tuple[FloatMatrix, int]:
-    """What a call brings, and the tokens that the provider reports for it; 0 where it does not say."""
+    """A call's result, and the tokens the provider reports for it; 0 if it reports none."""
     charged: list[int] = []
     token = _charged.set(charged)
     try:
@@ -162,17 +162,17 @@ async def _charged_for(call: Awaitable[FloatMatrix]) -> tuple[FloatMatrix, int]:
 
 
 def picture_tokens(pictures: Sequence[Pictured]) -> int:
-    """Tokens of pictures with their words before anybody has counted them: 1,500 each, and four characters as one."""
+    """Estimated tokens of pictures with their words: 1,500 per picture, and one per four characters."""
     return sum(PICTURE_TOKENS + len(one.text) // CHARACTERS_PER_TOKEN for one in pictures)
 
 
 def rerank_tokens(query: str, documents: Sequence[str]) -> int:
-    """Tokens of a call to a reranker at four characters each, the query once per text."""
+    """Estimated tokens of a call to a reranker: one per four characters, with the query counted once per text."""
     return (sum(map(len, documents)) + len(query) * len(documents)) // CHARACTERS_PER_TOKEN
 
 
 class MeteredReranker(RerankerWrapper):
-    """Counts the queries that the reranker within is given, and the tokens that the provider reports, else four characters as one, the query once per text."""
+    """Counts the inner reranker's calls and tokens, as the provider reports them, or else by `rerank_tokens`."""
 
     def __init__(self, inner: Reranker, provider: str) -> None:
         super().__init__(inner)
@@ -199,7 +199,7 @@ class MeteredReranker(RerankerWrapper):
 
 
 class MeteredVision(VisionModelWrapper):
-    """Counts the pictures that the vision model within describes; tokens at four characters each, a picture as 1,500."""
+    """Counts the pictures the inner vision model describes. Tokens are estimated: 1,500 per picture, and one per four characters."""
 
     def __init__(self, inner: VisionModel, provider: str) -> None:
         super().__init__(inner)
@@ -222,7 +222,7 @@ class MeteredVision(VisionModelWrapper):
 
 
 class MeteredChat(ChatModelWrapper):
-    """Counts what the chat model within reports; an answer that was cut off counts by its characters."""
+    """Counts the usage that the inner chat model reports; if an answer is cut off, estimates it from its characters."""
 
     def __init__(self, inner: ChatModel, provider: str) -> None:
         super().__init__(inner)
@@ -254,5 +254,5 @@ class MeteredChat(ChatModelWrapper):
 
 
 def sent_tokens(messages: Sequence[ChatMessage]) -> int:
-    """Tokens of messages with their sources, at four characters each."""
+    """Estimated tokens of messages with their sources: one per four characters."""
     return sum(len(m.content) + sum(len(s.text) for s in m.sources) for m in messages) // CHARACTERS_PER_TOKEN

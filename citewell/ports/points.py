@@ -85,9 +85,9 @@ _MAX_ROWS = 1_000
 
 
 def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts, text: str | None = None) -> Point:
-    """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk where the file has none.
+    """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk if the file has none.
 
-    text: what a store embeds itself, in place of `dense`
+    text: for a store that embeds texts itself, instead of `dense`
     """
     return Point(
         id=chunk.id,
@@ -106,7 +106,7 @@ def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts, te
 
 
 def file_payload(file: FileFacts) -> dict[str, JsonValue]:
-    """What every point of a file holds of the file: each of `FILE_FIELDS` and `METADATA`, empty where the file has nothing."""
+    """The file's fields in each of its points: all of `FILE_FIELDS` and `METADATA`, empty if the file has no value."""
     extension = PurePosixPath(file.filename).suffix.lstrip(".")
     return {
         "filename": keyword(file.filename),
@@ -125,7 +125,7 @@ def file_payload(file: FileFacts) -> dict[str, JsonValue]:
 
 
 def metadata_field(key: str, kind: MetadataKind) -> str:
-    """The name, within `METADATA`, of the field that holds values of one kind under a key. Any key gives a safe name."""
+    """The name, within `METADATA`, of the field for values of one kind under a key. Every key gives a safe name."""
     return f"{kind.value}_{hashlib.sha256(key.encode()).hexdigest()[:24]}"
 
 
@@ -135,7 +135,7 @@ def metadata_path(key: str, kind: MetadataKind) -> str:
 
 
 def field_kind(field: str) -> FieldKind | None:
-    """The kind of a payload field; None for what no payload has."""
+    """The kind of a payload field; None for an unknown field."""
     known = PAYLOAD_FIELDS.get(field)
     if known is None and (match := _METADATA_FIELD.fullmatch(field)):
         return METADATA_KINDS[MetadataKind(match[1])]
@@ -143,26 +143,26 @@ def field_kind(field: str) -> FieldKind | None:
 
 
 def categories(file: FileFacts) -> tuple[str, ...]:
-    """The categories that a filter finds a file under: its own, `document` for what is read as text, and `pdf`."""
+    """The categories under which filters find a file: its own, `document` for anything read as text, and `pdf`."""
     names = [file.category, "document" if file.category == Category.RAG else "", "pdf" if file.type == "pdf" else ""]
     return tuple(name for name in names if name)
 
 
 def tags(file: FileFacts) -> tuple[str, ...]:
-    """The tags of a file: those of its metadata, then the keywords that the file itself states."""
+    """A file's tags: those in its metadata, then the keywords stated in the file."""
     found = [tag for said in (file.metadata, file.stated) for key in STATED_TAGS for tag in _tags(said.get(key))]
     return tuple(dict.fromkeys(found))[:_MAX_TAGS]
 
 
 def in_parts(items: Sequence[T], size: int) -> list[Sequence[T]]:
-    """Items in parts of at most `size`: what a store takes in one call."""
+    """Items in batches of at most `size`, the most a store accepts in one call."""
     return [items[start : start + size] for start in range(0, len(items), size)]
 
 
 def pulled(
     query: Sequence[float], pulls: Sequence[tuple[str, float]], vectors: Mapping[str, FloatMatrix]
 ) -> FloatMatrix:
-    """`query` moved as `VectorQuery.pulls` says, shape (dimensions,); unmoved where the sum would vanish."""
+    """`query` moved as `VectorQuery.pulls` describes, shape (dimensions,); unchanged if the sum would vanish."""
     start = np.asarray(query, dtype=np.float32)
     known = [(vectors[key], weight) for key, weight in pulls if key in vectors]
     if not known:
@@ -178,7 +178,7 @@ def keyword(value: str) -> str:
 
 
 def file_date(file: FileFacts) -> float | None:
-    """When a file is from, seconds since 1970: the metadata's `date`, else its first date, else what the file states."""
+    """A file's date, in seconds since 1970: the metadata's `date`, else its first date, else the date stated in the file."""
     dated = {key: value for key, value in file.metadata.items() if kind_of(value) is MetadataKind.DATE}
     chosen = dated.get(_DATE_KEY) or next(iter(dated.values()), None)
     if isinstance(chosen, str):
@@ -187,7 +187,7 @@ def file_date(file: FileFacts) -> float | None:
 
 
 def _stated_date(value: JsonValue) -> float | None:
-    """A date that a file states, which may be followed by anything."""
+    """A date stated in a file; any text may follow it."""
     if not isinstance(value, str):
         return None
     whole = seconds_of(value.strip())
@@ -213,7 +213,7 @@ def _tags(value: JsonValue) -> list[str]:
 
 
 def _rows(place: Locator) -> int | list[int] | None:
-    """Each row of a table stored as one chunk, so that any of them finds it."""
+    """The row numbers of a table stored as one chunk, so that each of them finds it."""
     if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MAX_ROWS:
         return place.row
     return list(range(place.row, place.row_end + 1))

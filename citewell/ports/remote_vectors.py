@@ -1,6 +1,6 @@
-"""What Citewell needs of stores on servers: of those that show late what was written, or leave something behind when an index is dropped.
+"""Ports for vector stores on servers, which may show writes late, or keep a table or keys after an index is dropped.
 
-Of one that only holds vectors, `citewell.indexes.ledgered` makes an index.
+`citewell.indexes.ledgered` makes an index of a store that holds only vectors.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from citewell.types import Expression, JsonObject, Point, ScoredId, VectorQuery
 
 @runtime_checkable
 class EventualIndex(VectorIndex, Protocol):
-    """A vector index that declares `EVENTUAL`. Its counts tell what was acknowledged, and never lag."""
+    """A vector index that declares `EVENTUAL`. Its counts include every acknowledged write and never lag."""
 
     async def settle(self) -> None:
-        """Wait until searches see what this process has written; `Unavailable` when that takes longer than a minute."""
+        """Wait until searches see this process's writes. Raises `Unavailable` after a minute."""
         ...
 
 
 @runtime_checkable
 class RemovableIndex(VectorIndex, Protocol):
-    """A vector index that has a table, a collection or keys of its own in its store."""
+    """A vector index with its own table, collection or keys in its store."""
 
     async def remove(self) -> None:
-        """Take these away where no point is left, so that only `close` can follow; an index with points stays as it is."""
+        """Remove these if no point is left; only `close` can follow. An index with points is not changed."""
         ...
 
 
@@ -35,17 +35,17 @@ class RemovableIndex(VectorIndex, Protocol):
 class RemoteVectors(Protocol):
     """A store of vectors that cannot count, find words or evaluate every filter.
 
-    Ids are those of one owner in each call. What is written is acknowledged when the call returns, and may be visible later.
+    All ids in a call belong to one owner. Writes are acknowledged when the call returns, and may become visible later.
     """
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this implementation declares; `SPARSE` and `FILTERS` come with the ledger."""
+        """What this implementation declares; the ledger adds `SPARSE` and `FILTERS`."""
         ...
 
     @property
     def max_values(self) -> int:
-        """The most values that a filter may list."""
+        """The most values a filter may list."""
         ...
 
     def expresses(self, condition: Expression) -> bool:
@@ -61,11 +61,11 @@ class RemoteVectors(Protocol):
         ...
 
     async def embedded(self, points: Sequence[Point]) -> set[str]:
-        """Which of these points it shows with the same text and payload, so that their text need not be embedded again; none where it is given vectors."""
+        """Those of the points that the store already shows with the same text and payload, so they need not be embedded again; none if it is given vectors."""
         ...
 
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
-        """As `VectorIndex.search`, by `dense` or `text` and without pulls; among `ids` where they are given."""
+        """Like `VectorIndex.search`, by `dense` or `text` and without pulls; among `ids` if given."""
         ...
 
     async def vectors(self, owner_id: str, ids: Sequence[str]) -> dict[str, FloatMatrix]:
@@ -73,7 +73,7 @@ class RemoteVectors(Protocol):
         ...
 
     async def set_payloads(self, owner_id: str, changes: Sequence[tuple[str, JsonObject, JsonObject]]) -> None:
-        """For each id, what its payload was and what it is from now on."""
+        """Replace payloads: each id with its old and its new payload."""
         ...
 
     async def delete(self, owner_id: str, ids: Sequence[str]) -> None:
@@ -81,11 +81,11 @@ class RemoteVectors(Protocol):
         ...
 
     async def sweep(self, owner_id: str, resource_ids: Sequence[str] | None) -> None:
-        """Remove every point of these resources (None: of the owner) that is visible, also those that nobody knows of."""
+        """Remove every visible point of these resources (None: of the owner), including points missing from the ledger."""
         ...
 
     async def check(self) -> None:
-        """`Unavailable` when the store does not answer."""
+        """Raise `Unavailable` if the store does not respond."""
         ...
 
     async def settle(self) -> None:
@@ -99,7 +99,7 @@ class RemoteVectors(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenedVectors:
-    """A store that was opened, with the name that its ledger goes by.
+    """An opened store, with the name of its ledger.
 
     is_new: it was created just now, so it is empty, whatever the ledger says
     """

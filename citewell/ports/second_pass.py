@@ -1,6 +1,6 @@
-"""What a search needs of an index that makes both passes of its dense leg in one step.
+"""Protocol for indexes that run both dense passes of a search in one call.
 
-Each step costs the server's interpreter about as much as it costs the engine.
+Each call costs the server's interpreter about as much as it costs the engine.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from citewell.types import ScoredId, VectorQuery
 
 
 class Pulling(Protocol):
-    """What pulls a query once the index has been searched. It can be pickled, as an engine may have a process of its own."""
+    """Computes what pulls the query after the first pass. It must be picklable, because an engine may run in its own process."""
 
     def pulls(self, dense: Sequence[ScoredId]) -> tuple[tuple[str, float], ...]:
-        """The `VectorQuery.pulls` of the second pass, by what the first has found."""
+        """The `VectorQuery.pulls` of the second pass, from the first pass's hits."""
         ...
 
 
 @runtime_checkable
 class TwoPassIndex(VectorIndex, Protocol):
-    """A vector index that searches twice in one step."""
+    """A vector index that searches twice in one call."""
 
     async def search_twice(self, query: VectorQuery, pulling: Pulling) -> tuple[list[ScoredId], list[ScoredId]]:
-        """What a query by meaning finds, and what it finds once that has pulled it: the same where nothing pulls.
+        """The hits of a dense query, and the hits once they have pulled it; the same list twice if nothing pulls.
 
-        Like `VectorIndex.search`, also in what it raises.
+        Otherwise like `VectorIndex.search`, with the same errors.
         """
         ...

@@ -26,15 +26,15 @@ class VectorIndex(Protocol):
         ...
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """At most `query.limit` points that match the filter, best first.
+        """Up to `query.limit` points that match the filter, best first.
 
-        A lexical score weighs terms by their inverse document frequency in `query.filter.corpus` alone, or among all of the owner's points
-        where there is none, so that nothing else affects it or leaks into it.
+        Lexical scores weigh terms by their inverse document frequency in `query.filter.corpus`, or without one among all of the owner's
+        points, so that nothing else affects them or leaks into them.
         """
         ...
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
-        """Stored dense vectors, shape (dimensions,), of those ids that exist."""
+        """The stored dense vectors, shape (dimensions,), of those ids that exist."""
         ...
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
@@ -53,17 +53,17 @@ class VectorIndex(Protocol):
         ...
 
     async def count(self, filter: Filter | None = None) -> int:
-        """How many points the filter admits (all owners' without one): exact, also where what was written is found later."""
+        """The number of points that match the filter (without one: of all owners). Exact even if the store shows writes late."""
         ...
 
     async def close(self) -> None:
-        """Flush and release; calling it twice is harmless."""
+        """Flush and release. Safe to call twice."""
         ...
 
 
 @runtime_checkable
 class BlobStore(Protocol):
-    """Bytes by key. Keys are ours (never a user's file name): `[a-z0-9/_.-]+`."""
+    """Bytes by key. Citewell chooses the keys (never a user's file name): `[a-z0-9/_.-]+`."""
 
     @property
     def backend(self) -> str:
@@ -71,23 +71,23 @@ class BlobStore(Protocol):
         ...
 
     async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
-        """Move the file at `path` into the store (it is gone afterwards), durably and atomically: after an error `key` is unchanged. A `link` calls it `name`."""
+        """Move the file at `path` into the store, durably and atomically: after an error, `key` is unchanged. `name` is the file name in a `link`."""
         ...
 
     def local_copy(self, key: str) -> AbstractAsyncContextManager[Path]:
-        """A local file with the bytes, to read only, valid within the block; `NotFound` when there is nothing under `key`."""
+        """A local, read-only file with the bytes, valid within the block. Raises `NotFound` if `key` does not exist."""
         ...
 
     def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes [start, end) in pieces; `NotFound` when there is nothing under `key`."""
+        """The bytes [start, end) in pieces. Raises `NotFound` if `key` does not exist."""
         ...
 
     async def link(self, key: str, size: int) -> BlobLink | None:
-        """Where a browser can save these `size` bytes without credentials; None where the store gives no such address. As `get`, but `DamagedFile` for another size."""
+        """A URL from which a browser can download these `size` bytes without credentials; None if the store offers none. Raises like `get`, and `DamagedFile` for another size."""
         ...
 
     async def delete(self, key: str) -> None:
-        """Remove; an unknown key is ignored."""
+        """Remove a key; an unknown key is ignored."""
         ...
 
     async def list(self, prefix: str) -> list[str]:

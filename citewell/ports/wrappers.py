@@ -1,4 +1,4 @@
-"""What delegates to a model: a counter, a gate or a cache overrides the one method that it is about."""
+"""Base classes that delegate to a model; a counter, gate or cache overrides the one method it concerns."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ async def close_connections(model: object) -> None:
 
 
 class EmbedderWrapper:
-    """Delegates everything to the embedder it wraps. reads_windows: texts longer than `max_tokens` get a vector of all their windows."""
+    """Delegates everything to the embedder it wraps. reads_windows: texts longer than `max_tokens` get one vector from all their windows."""
 
     reads_windows = False
 
@@ -58,11 +58,11 @@ class EmbedderWrapper:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The wrapped embedder's; none where it declares none."""
+        """The wrapped embedder's, if it declares any."""
         return capabilities_of(self.inner)
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
-        """As `citewell.ports.MultimodalEmbedder.embed_pictures`; `TypeError` where the wrapped embedder takes none."""
+        """As `citewell.ports.MultimodalEmbedder.embed_pictures`. Raises `TypeError` if the wrapped embedder takes no pictures."""
         inner = multimodal(self.inner)
         if inner is None:
             raise TypeError(f"{self.fingerprint} takes no pictures")
@@ -114,7 +114,7 @@ class VisionModelWrapper:
 
 
 Ask: TypeAlias = Callable[[], AsyncGenerator[ChatDelta]]
-"""Begins the answer of a wrapped chat model; closing it ends the request."""
+"""Starts the answer of a wrapped chat model; closing it ends the request."""
 
 
 class ChatModelWrapper:
@@ -142,7 +142,7 @@ class ChatModelWrapper:
         max_tokens: int | None = None,
         temperature: float = 0.0,
     ) -> AsyncGenerator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`; leaving it closes the wrapped model's stream before anything else happens."""
+        """As `citewell.ports.ChatModel.stream`. Leaving it closes the wrapped model's stream before anything else happens."""
 
         async def ask() -> AsyncGenerator[ChatDelta]:
             answer = self.inner.stream(
@@ -165,7 +165,7 @@ class ChatModelWrapper:
         await close_connections(self.inner)
 
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
-        """What is passed on of the answer that `ask` begins."""
+        """The deltas to pass on from the answer that `ask` starts."""
         async with aclosing(ask()) as answer:
             async for delta in answer:
                 yield delta

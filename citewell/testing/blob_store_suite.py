@@ -12,7 +12,7 @@ import pytest
 from citewell.errors import DamagedFile, InvalidInput, NotFound
 from citewell.ports import BlobStore
 
-# More than one part of an upload, and no multiple of any usual size.
+# More than one part of a multipart upload, and not a multiple of any usual size.
 _LARGE = 17 * 1024 * 1024 + 11
 _AT_ONCE = 20
 
@@ -30,7 +30,7 @@ async def read(blobs: BlobStore, key: str, start: int = 0, end: int | None = Non
 
 
 class BlobStoreConformance:
-    """What every blob store does."""
+    """Tests that every blob store must pass."""
 
     @pytest.fixture
     def blobs(self) -> BlobStore:

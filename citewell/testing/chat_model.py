@@ -1,8 +1,8 @@
 """The conformance suite of the `ChatModel` port.
 
-Subclass `ChatModelConformance` together with one class per declared capability, and define the fixture `scripted`: a function
-from what the provider shall answer, request by request, to a model that talks to that provider. The provider keeps to the request's
-`max_tokens`, a word being a token.
+Subclass `ChatModelConformance` together with one class per declared capability, and define the fixture `scripted`: a function that takes
+the provider's answers, one per request, and returns a model that talks to that provider. The provider respects the request's `max_tokens`,
+counting each word as a token.
 
     class TestMyModel(ChatModelConformance, ToolConformance):
         @pytest.fixture
@@ -37,7 +37,7 @@ from citewell.types import JsonObject
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedCall:
-    """A tool call that the provider shall make; `arguments` may be text that is no JSON."""
+    """A tool call for the provider to make; `arguments` may be text that is not JSON."""
 
     name: str
     arguments: JsonObject | str
@@ -45,13 +45,13 @@ class ScriptedCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScriptedAnswer:
-    """What the provider shall do with one request.
+    """How the provider answers one request.
 
-    cites: texts, each with the places (0 = first) of the sources that it rests on; only of models with native citations
-    status: an HTTP error instead, with `retry_after` as the provider writes it; context_too_long: an error that says so
+    cites: texts, each with the positions (0 = first) of the sources it cites; only for models with native citations
+    status: an HTTP error instead, with `retry_after` as the provider writes it; context_too_long: the error for a context that is too long
     breaks_off: the connection is cut after the first piece of text; fails_midway: the provider reports an error there
     pause: seconds before each piece of text
-    body: an answer of these bytes, with the status of success
+    body: these bytes as a successful response
     """
 
     text: str = ""
@@ -108,11 +108,11 @@ def said(deltas: Sequence[ChatDelta]) -> str:
 
 
 class ChatModelConformance:
-    """What every chat model does."""
+    """Tests that every chat model must pass."""
 
     @pytest.fixture
     def scripted(self) -> Scripted:
-        """Override: `scripted(*answers)` is a model whose provider answers so, the last answer repeated."""
+        """Override: `scripted(*answers)` is a model whose provider gives these answers, and then repeats the last one."""
         raise AssertionError("Define the fixture `scripted`.")
 
     async def test_text_comes_in_pieces_and_ends_with_usage_and_reason(self, scripted: Scripted) -> None:

@@ -1,4 +1,4 @@
-"""Points and queries for tests of vector indexes: of each number the same ones every time."""
+"""Points and queries for tests of vector indexes: each number always gives the same ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BOB = Filter(owner_id="bob")
 def make_point(
     n: int, owner: str = "ann", resource: str = "r0", terms: Sequence[int] = (), **payload: JsonValue
 ) -> Point:
-    """Point number `n`: a random unit vector of its own, the same every time, and those of the payload's fields that are not None."""
+    """Point number `n`: its random unit vector, always the same, and the payload fields that are not None."""
     vector = np.random.default_rng(n).normal(size=DIMENSIONS)
     vector /= np.linalg.norm(vector)
     sparse = SparseVector(tuple(terms), (1.0,) * len(terms)) if terms else None
@@ -54,16 +54,16 @@ def about(*terms: int, filter: Filter = ANN, limit: int = 10) -> VectorQuery:
 
 
 def ids_of(found: Sequence[ScoredId]) -> list[str]:
-    """The ids of what a search found, in its order."""
+    """The ids of a search's hits, in order."""
     return [item.id for item in found]
 
 
 class Opened:
-    """What the suites of a vector index share: the index that `open_index` opens, closed after each test."""
+    """Shared by the suites of vector indexes: the index that `open_index` opens, closed after each test."""
 
     @pytest_asyncio.fixture
     async def index(self, open_index: OpenIndex) -> AsyncIterator[VectorIndex]:
-        """An index that shows at once what was written to it."""
+        """An index that shows writes at once."""
         opened = settling(await open_index())
         yield opened
         await opened.close()

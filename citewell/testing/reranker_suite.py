@@ -33,7 +33,7 @@ ScriptedReranker: TypeAlias = Callable[..., Reranker]
 
 
 class RerankerConformance:
-    """What every reranker does."""
+    """Tests that every reranker must pass."""
 
     @pytest.fixture
     def reranker(self) -> Reranker:
@@ -72,16 +72,16 @@ class RerankerConformance:
 
 
 class RemoteRerankerConformance(RerankerConformance):
-    """What every reranker does that calls a provider."""
+    """Tests for rerankers that call a provider."""
 
     @pytest.fixture
     def scripted(self) -> ScriptedReranker:
-        """Override: `scripted(*faults)` is a reranker whose provider fails so, one request after the other."""
+        """Override: `scripted(*faults)` is a reranker whose provider fails with these faults, one per request."""
         raise AssertionError("Define the fixture `scripted`.")
 
     @pytest.fixture
     def reranker(self, scripted: ScriptedReranker) -> Reranker:
-        """One whose provider answers as it should."""
+        """A reranker whose provider works."""
         return scripted()
 
     @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ class RemoteRerankerConformance(RerankerConformance):
     async def test_it_can_be_cancelled_and_used_again(self, scripted: ScriptedReranker) -> None:
         reranker = scripted(ScriptedFault(pause=30.0))
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(reranker.rerank(QUERY, DOCUMENTS, 3), 2.0)  # by then the server has the request
+            await asyncio.wait_for(reranker.rerank(QUERY, DOCUMENTS, 3), 2.0)  # by then the server has received the request
         assert len(await reranker.rerank(QUERY, DOCUMENTS, 3)) == 3
 
     async def test_what_it_costs_is_counted(self, scripted: ScriptedReranker) -> None:

@@ -1,4 +1,4 @@
-"""Lets the conformance suite write to a store whose writes are found a little later."""
+"""Lets the conformance suite test a store that shows writes late."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from citewell.types import Filter, JsonObject, Point
 
 
 class _Settling:
-    """An eventual index whose writes return when searches see them."""
+    """An eventual index whose writes return once searches see them."""
 
     def __init__(self, inner: EventualIndex) -> None:
         self._inner = inner
@@ -31,7 +31,7 @@ class _Settling:
         await self._inner.settle()
 
     async def delete(self, filter: Filter) -> None:
-        """Write; what is gone from the ledger is not found any more."""
+        """Write without waiting: what is gone from the ledger is never found."""
         await self._inner.delete(filter)
 
     async def delete_ids(self, ids: Sequence[str]) -> None:
@@ -40,7 +40,7 @@ class _Settling:
 
 
 def settling(index: VectorIndex) -> VectorIndex:
-    """The index; one that declares `EVENTUAL` waits after each write until it is found."""
+    """The index; if it declares `EVENTUAL`, each write waits until searches see it."""
     if Capability.EVENTUAL not in index.capabilities:
         return index
     assert isinstance(index, EventualIndex)

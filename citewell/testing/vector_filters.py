@@ -1,4 +1,4 @@
-"""The part of the `VectorIndex` suite that is about filters."""
+"""The filter tests of the `VectorIndex` suite."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class FilterConformance(Opened):
         self, index: VectorIndex, among: int, size: int
     ) -> None:
         points = [make_point(n, metadata={}, row=n % among) for n in range(size)]
-        await index.upsert(points)  # all in one call, whatever the store takes at once
+        await index.upsert(points)  # all in one call, however many the store accepts at once
         assert await index.count() == size
         scope = Filter(owner_id="ann", conditions=(Condition("row", Operator.EQ, 0),))
         admitted = points[::among]
@@ -171,7 +171,7 @@ class FilterConformance(Opened):
         near_enough = 0
         for n in range(5_000, 5_010):
             cosines = matrix @ np.asarray(make_point(n).dense or (), dtype=np.float32)
-            least = np.sort(cosines)[-10:][0] - 1e-3  # half precision cannot tell more apart
+            least = np.sort(cosines)[-10:][0] - 1e-3  # half precision cannot distinguish more
             good = {admitted[i].id for i in np.flatnonzero(cosines >= least)}
             near_enough += len(good & set(ids_of(await index.search(near(n, filter=scope)))))
         assert near_enough >= 9.9 * min(10, len(admitted))

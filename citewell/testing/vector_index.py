@@ -1,7 +1,7 @@
 """The conformance suite of the `VectorIndex` port.
 
 Subclass `VectorIndexConformance` together with one class per declared capability, and define the fixture `open_index`:
-a function that opens the index again, on the same storage each time within one test.
+a function that opens the index, on the same storage each time within one test.
 
     class TestMyIndex(VectorIndexConformance, SparseConformance, FilterConformance, PersistenceConformance):
         @pytest.fixture
@@ -48,7 +48,7 @@ __all__ = [
 
 @pytest.mark.asyncio
 class VectorIndexConformance(Opened):
-    """What every vector index must do."""
+    """Tests that every vector index must pass."""
 
     async def test_every_declared_capability_is_tested(self, index: VectorIndex) -> None:
         suites = {
@@ -279,7 +279,7 @@ class EventualConformance:
 
 @pytest.mark.asyncio
 class RemovalConformance:
-    """For indexes that have a table, a collection or keys of their own: `RemovableIndex`."""
+    """For indexes with their own table, collection or keys: `RemovableIndex`."""
 
     async def test_an_empty_index_is_taken_away_and_one_with_points_stays(self, open_index: OpenIndex) -> None:
         index = await open_index()

@@ -1,7 +1,7 @@
 """The conformance suite of the `VisionModel` port.
 
-Subclass `VisionModelConformance` and define the fixture `scripted`, as in `citewell.testing.chat_model`: a function from what the
-provider shall answer, request by request, to a model that talks to that provider.
+Subclass `VisionModelConformance` and define the fixture `scripted`, as in `citewell.testing.chat_model`: a function that takes the
+provider's answers, one per request, and returns a model that talks to that provider.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def picture(kind: str = "PNG", side: int = 64) -> ImageInput:
 
 
 class VisionModelConformance:
-    """What every vision model does."""
+    """Tests that every vision model must pass."""
 
     @pytest.fixture
     def scripted(self) -> ScriptedVision:
-        """Override: `scripted(*answers)` is a model whose provider answers so, the last answer repeated."""
+        """Override: `scripted(*answers)` is a model whose provider gives these answers, and then repeats the last one."""
         raise AssertionError("Define the fixture `scripted`.")
 
     @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])

@@ -46,7 +46,7 @@ async def test_from_a_code_to_a_cited_answer_with_its_page(
         assert open_world.server.notices[tap] == ""
         tap = eve.tap(answer, button["callback_data"])
         await until(lambda: tap in open_world.server.notices)
-        assert open_world.server.notices[tap] == "This is not yours to see."
+        assert open_world.server.notices[tap] == "Only the person who asked can open this."
 
 
 def _told(server: TelegramServer) -> list[str]:
@@ -96,7 +96,7 @@ async def test_updates_that_come_twice_and_in_disorder_are_done_once(open_world:
     async with open_world.bot() as bot:
         server.repeat([first])
         ann.write("/forget")
-        await open_world.said(ann.id, "What shall I forget?")
+        await open_world.said(ann.id, "What should I forget?")
         await bot.idle()
     assert len(server.of_chat(ann.id)) == 4
 
@@ -133,7 +133,7 @@ async def test_a_download_that_never_ends_is_said_and_a_large_file_is_told_where
     open_world.server.troubles += [Trouble(method="download", half=True) for _ in range(3)]
     async with open_world.bot():
         ann.send("half.txt", b"half of it is not enough" * 10)
-        await open_world.said(ann.id, "could not be fetched")
+        await open_world.said(ann.id, "could not be downloaded")
         ann.send("video.pdf", b"%PDF-", size=25_000_000)
         said = await open_world.said(ann.id, "Citewell's page")
         assert "25 MB" in said.text
@@ -202,7 +202,7 @@ async def test_deleting_asks_first_and_deletes_everywhere(open_world: World, ann
         ann.write("/delete old")
         asked = await open_world.said(ann.id, "Which file")
         ann.tap(asked, asked.buttons[0][0]["callback_data"])
-        await open_world.said(ann.id, "with all that was made of it?")
+        await open_world.said(ann.id, "and everything derived from it?")
         assert await open_world.files(ann) == ["old.txt"]
         ann.tap(asked, asked.buttons[0][0]["callback_data"])
         await open_world.said(ann.id, "deleted everywhere")
@@ -225,7 +225,7 @@ async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Per
         later = datetime.fromtimestamp(
             end + 100 + 12 * 3600, UTC
         )  # overdue when it was announced: a quarter of 48 hours more
-        assert f"will be deleted {later:%Y-%m-%d %H:%M} (UTC)" in announced
+        assert f"will be deleted on {later:%Y-%m-%d %H:%M} (UTC)" in announced
         assert await open_world.files(ann) == ["short.txt"]
         await expire(bot.desk, end + 30 * 3600)
         assert "has expired" in open_world.server.of_chat(ann.id)[-1].text

@@ -95,7 +95,7 @@ async def test_a_voice_message_is_its_caption(open_world: World, ann: Person) ->
         ann.voice("Who rents the hall on Thursdays?")
         assert "choir" in (await open_world.said(ann.id, "[1]")).text
         ann.voice()
-        await open_world.said(ann.id, "cannot listen to voice messages")
+        await open_world.said(ann.id, "can't listen to voice messages")
     assert await open_world.files(ann) == ["hall.txt"]
 
 
@@ -169,22 +169,22 @@ async def test_forgetting_the_conversation_the_person_and_everything(
             await open_world.said(person.id, "[1]")
         owner = (await _resources(open_world, ann))[0].owner_id
         ann.write("/forget")
-        await open_world.said(ann.id, "What shall I forget?")
+        await open_world.said(ann.id, "What should I forget?")
         _tap(ann, open_world, "What shall", "This conversation")
         await open_world.said(ann.id, "begins a new conversation")
         assert (await services.threads.page(owner, 5, None, None))[0] == []
         assert await open_world.files(ann) == ["key.txt"]
         ann.write("/forget")
-        await open_world.said(ann.id, "What shall I forget?")
-        _tap(ann, open_world, "What shall", "Everything, files too")
-        await open_world.said(ann.id, "files and conversations are deleted")
+        await open_world.said(ann.id, "What should I forget?")
+        _tap(ann, open_world, "What should", "Everything, including files")
+        await open_world.said(ann.id, "files and conversations were deleted")
         assert await open_world.files(ann) == []
         assert await open_world.files(eve) == ["key.txt"]
         await open_world.linked(eve)
         eve.write("/forget")
-        await open_world.said(eve.id, "What shall I forget?")
-        _tap(eve, open_world, "What shall", "Who I am (files stay)")
-        await open_world.said(eve.id, "The link is removed")
+        await open_world.said(eve.id, "What should I forget?")
+        _tap(eve, open_world, "What should", "My account (files stay)")
+        await open_world.said(eve.id, "Unlinked.")
         assert await services.telegram.accounts.owner_of(eve.id) is None
 
 
@@ -199,7 +199,7 @@ async def test_hostile_names_captions_questions_and_texts_are_only_text(open_wor
         ann.tap(answer, answer.buttons[0][0]["callback_data"])
         await until(lambda: len([1 for one in open_world.server.of_chat(ann.id) if "[1]" in one.text]) == 2)
         ann.write(f"/delete {HOSTILE}")
-        await open_world.said(ann.id, "None of your files")
+        await open_world.said(ann.id, "You have no file called")
     sent = [given for method, given in open_world.server.calls[begin:] if method in ("sendMessage", "editMessageText")]
     assert sent
     assert all("parse_mode" not in given for given in sent)

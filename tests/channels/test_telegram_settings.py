@@ -85,7 +85,7 @@ async def test_after_a_webhook_the_bot_asks_for_updates_again(tmp_path: Path) ->
 @pytest.mark.parametrize("address", ["http://citewell.example.org", f"{ADDRESS}:9000"])
 async def test_a_webhook_that_telegram_refuses_is_named_at_the_start(tmp_path: Path, address: str) -> None:
     async with world(tmp_path / "data", telegram_webhook_url=address) as opened:
-        with pytest.raises(ConfigurationError, match=r"Telegram does not take the webhook .*CITEWELL_TELEGRAM_WEBHOOK"):
+        with pytest.raises(ConfigurationError, match=r"Telegram refused the webhook .*CITEWELL_TELEGRAM_WEBHOOK"):
             async with opened.bot():
                 pass
 
@@ -101,7 +101,7 @@ async def test_files_expire_by_themselves_announced_first_and_deleted_everywhere
         await services.resources.upload(owner, _spooled(opened, b"This file was here before and stays."), "kept.txt")
         async with opened.bot():
             ann.send("short.txt", b"The key of the cellar is with the neighbour on the left.")
-            await opened.said(ann.id, "has expired and is deleted everywhere")
+            await opened.said(ann.id, "has expired and was deleted everywhere")
             texts = [one.text for one in opened.server.of_chat(ann.id)]
             announced = next(place for place, text in enumerate(texts) if "will be deleted" in text)
             assert announced < next(place for place, text in enumerate(texts) if "has expired" in text)
@@ -122,7 +122,7 @@ async def test_what_does_not_fit_the_quotas_is_told_in_words(tmp_path: Path) -> 
             await asyncio.to_thread(ann.send, "rent.txt", b"The rent of the flat in Lisbon is 1,250 euros a month.")
             await opened.said(ann.id, "ready")
             await asyncio.to_thread(ann.send, "more.txt", b"The deposit is two months' rent.")
-            refused = await opened.said(ann.id, "was not taken")
+            refused = await opened.said(ann.id, "was not accepted")
             assert "The quota of files is used up: 1 of 1." in refused.text
             await asyncio.to_thread(ann.send, "long.txt", b"x" * 2_000)
             await opened.said(ann.id, "The quota of bytes has no room for this file")

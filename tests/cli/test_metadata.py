@@ -7,20 +7,20 @@ from pathlib import Path
 import pytest
 
 from citewell import InvalidInput
-from citewell.cli.metadata import SaidOfFile, said_of_each
+from citewell.cli.metadata import FileAnnotations, annotations_of_each
 
 FILES = (Path("photos/a.jpg"), Path("photos/old/b.jpg"), Path("scans/old/b.jpg"))
 
 
-def _said(text: str, name: str, tmp_path: Path, *meta: str) -> dict[Path, SaidOfFile]:
+def _said(text: str, name: str, tmp_path: Path, *meta: str) -> dict[Path, FileAnnotations]:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    return said_of_each(FILES, meta, path, None)
+    return annotations_of_each(FILES, meta, path, None)
 
 
 def test_values_that_are_typed_have_the_type_that_they_look_like() -> None:
     typed = ["iso=400", "indoor=false", "camera=Leica M6", 'year="2024"', 'tags=["a", "b"]', "formula=a=b", "zip=01234"]
-    (said,) = said_of_each(FILES[:1], typed, None, "frame-1").values()
+    (said,) = annotations_of_each(FILES[:1], typed, None, "frame-1").values()
     assert said.metadata == {
         "iso": 400,
         "indoor": False,
@@ -42,14 +42,14 @@ def test_rows_of_a_file_name_files_by_the_end_of_their_paths_and_win_over_meta(t
         "iso=100",
     )
     assert said == {
-        FILES[0]: SaidOfFile({"camera": "Leica", "iso": 100, "note": "two\nlines"}, "frame-1"),
-        FILES[1]: SaidOfFile({"camera": "Canon", "iso": 100}),
-        FILES[2]: SaidOfFile({"camera": "Canon", "iso": 800}),
+        FILES[0]: FileAnnotations({"camera": "Leica", "iso": 100, "note": "two\nlines"}, "frame-1"),
+        FILES[1]: FileAnnotations({"camera": "Canon", "iso": 100}),
+        FILES[2]: FileAnnotations({"camera": "Canon", "iso": 800}),
     }
 
 
 def test_json_is_an_object_by_names_or_a_list(tmp_path: Path) -> None:
-    wanted = {FILES[0]: SaidOfFile({"iso": 400}, "7"), FILES[1]: SaidOfFile(), FILES[2]: SaidOfFile()}
+    wanted = {FILES[0]: FileAnnotations({"iso": 400}, "7"), FILES[1]: FileAnnotations(), FILES[2]: FileAnnotations()}
     assert _said('{"a.jpg": {"iso": 400, "identifier": "7"}}', "m.json", tmp_path) == wanted
     assert _said('[{"file": "photos/a.jpg", "iso": 400, "identifier": 7}]', "m.JSON", tmp_path) == wanted
 
@@ -79,11 +79,11 @@ def test_a_metadata_file_that_cannot_be_used_is_refused(name: str, text: str, pr
 def test_what_is_typed_wrongly_is_refused(tmp_path: Path) -> None:
     for meta in ("camera", "=x", "camera= "):
         with pytest.raises(InvalidInput, match="key=value"):
-            said_of_each(FILES, [meta], None, None)
+            annotations_of_each(FILES, [meta], None, None)
     with pytest.raises(InvalidInput, match="names one file"):
-        said_of_each(FILES, [], None, "frame-1")
+        annotations_of_each(FILES, [], None, "frame-1")
     with pytest.raises(InvalidInput, match="cannot be read: No such file"):
-        said_of_each(FILES, [], tmp_path / "none.csv", None)
+        annotations_of_each(FILES, [], tmp_path / "none.csv", None)
     (tmp_path / "latin.csv").write_bytes(b"file,caf\xe9\n")
     with pytest.raises(InvalidInput, match="UTF-8"):
-        said_of_each(FILES, [], tmp_path / "latin.csv", None)
+        annotations_of_each(FILES, [], tmp_path / "latin.csv", None)

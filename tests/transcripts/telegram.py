@@ -64,7 +64,7 @@ async def converse(opened: World) -> Chat:
 
     async with opened.bot() as bot:
         lines.append(Line(at(ann.write("Hello")), "Hello"))
-        await opened.said(ann.id, "I do not know you yet")
+        await opened.said(ann.id, "I don't know you yet")
         code = (await opened.services.telegram.new_code(opened.services.local_owner)).code
         lines.append(Line(at(ann.write(f"/start {code}")), f"/start {code}"))
         await opened.said(ann.id, "Linked")

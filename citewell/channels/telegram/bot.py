@@ -1,4 +1,4 @@
-"""The bot: takes updates in, does each once and in the order of its chat, and takes up after a restart what was not finished."""
+"""The bot: stores updates, handles each once and in the order of its chat, and resumes unfinished ones after a restart."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ from citewell.types.json import sound
 log = logging.getLogger(__name__)
 WEBHOOK_PATH = "/telegram/webhook"
 _POLL_SECONDS = 50
-"""How long Telegram holds `getUpdates` open while there is nothing."""
+"""How long Telegram holds `getUpdates` open when there are no updates."""
 _MAX_CHATS = 8
-"""Chats that are served at once."""
+"""Chats served at the same time."""
 _MAX_ATTEMPTS = 3
 _RETRY_SECONDS = 5.0
 _EXPIRY_SECONDS = 60.0
@@ -58,7 +58,7 @@ Sleep = Callable[[float], Awaitable[None]]
 async def telegram_bot(
     services: Services, settings: TelegramSettings, *, sleep: Sleep = asyncio.sleep
 ) -> AsyncGenerator[TelegramBot]:
-    """The bot of these settings at work, within the block. Raises `ConfigurationError` for a token that is not one, or is refused."""
+    """Run the bot within the block. Raises `ConfigurationError` if the token is malformed or refused."""
     if settings.token is None:
         raise ConfigurationError("TELEGRAM_BOT_TOKEN is not set. Get a token from @BotFather in Telegram.")
     bot = _bot(settings, settings.token)
@@ -94,12 +94,12 @@ def _bot(settings: TelegramSettings, token: SecretStr) -> Bot:
         return Bot(token.get_secret_value(), session=session)
     except TokenValidationError:
         raise ConfigurationError(
-            "TELEGRAM_BOT_TOKEN is not a token of a bot. It looks like 123456:ABC-DEF, and @BotFather gives it out."
+            "TELEGRAM_BOT_TOKEN is not a bot token. Get one from @BotFather; it looks like 123456:ABC-DEF."
         ) from None
 
 
 def webhook_secret(token: SecretStr) -> str:
-    """What Telegram is told to send with each update: derived from the token, so that there is nothing more to keep."""
+    """The secret Telegram sends with each update. It is derived from the token, so it need not be stored."""
     return hmac.new(token.get_secret_value().encode(), b"citewell telegram webhook", hashlib.sha256).hexdigest()
 
 
@@ -115,7 +115,7 @@ class TelegramBot:
         self._slots = asyncio.Semaphore(_MAX_CHATS)
 
     async def start(self, token: SecretStr, webhook_url: str | None) -> None:
-        """Begin: what was left unfinished first. Without a webhook's address, Telegram is asked for updates."""
+        """Start, with unfinished updates first. Without a webhook address, the bot polls Telegram for updates."""
         door = self.desk.services.telegram.door
         await self._name_commands()
         if webhook_url is None:
@@ -130,7 +130,7 @@ class TelegramBot:
                 await self.desk.calls(SetWebhook(url=url, secret_token=secret, allowed_updates=UPDATES))
             except RefusedCall as error:
                 raise ConfigurationError(
-                    f"Telegram does not take the webhook {url} ({error}). Check CITEWELL_TELEGRAM_WEBHOOK_URL."
+                    f"Telegram refused the webhook {url} ({error}). Check CITEWELL_TELEGRAM_WEBHOOK_URL."
                 ) from None
         door.username = self.desk.username
         self._run(self._work())
@@ -138,7 +138,7 @@ class TelegramBot:
             self._run(self._expire())
 
     async def stop(self) -> None:
-        """End all tasks; what they had not finished is taken up at the next start."""
+        """End all tasks; the next start resumes what they had not finished."""
         door = self.desk.services.telegram.door
         door.username = door.secret = door.receive = None
         running = [*self._tasks, *self._chats.values(), *self._watched.values()]
@@ -147,11 +147,11 @@ class TelegramBot:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def receive(self, update: JsonObject) -> None:
-        """Keep an update from the webhook."""
+        """Store an update from the webhook."""
         await self._keep([update])
 
     async def idle(self) -> None:
-        """Wait until nothing is left to do."""
+        """Wait until all updates are handled."""
         while True:
             await asyncio.gather(*self._chats.values(), *self._watched.values())
             services = self.desk.services.telegram
@@ -167,18 +167,18 @@ class TelegramBot:
         self._tasks.add(task)
 
     async def _name_commands(self) -> None:
-        """What Telegram shows in its menu; without it the bot works as well."""
+        """Set the commands in Telegram's menu. The bot works without them."""
         for place, language in enumerate(LANGUAGES):
             commands = [BotCommand(command=name, description=texts[place]) for name, texts in COMMANDS.items()]
             code = None if place == 0 else language
             try:
                 await self.desk.calls(SetMyCommands(commands=commands, language_code=code))
             except (RefusedCall, TelegramAway) as error:
-                log.info("Telegram does not take the names of commands: %s", error)
+                log.info("Telegram refused the list of commands: %s", error)
                 return
 
     async def _poll(self) -> None:
-        """Long polling. What came is kept before Telegram is asked for what follows it, which tells Telegram that it came."""
+        """Long polling. Updates are stored before the next ones are requested, because that request acknowledges them."""
         offset: int | None = None
         while True:
             try:
@@ -188,7 +188,7 @@ class TelegramBot:
                 numbers = [number for one in updates if isinstance(number := one.get("update_id"), int)]
                 offset = max([*numbers, (offset or 1) - 1]) + 1 if numbers else offset
             except (TelegramAway, RefusedCall, BotBlocked, CitewellError) as error:
-                log.warning("Telegram's updates cannot be fetched: %s", error)
+                log.warning("cannot fetch updates from Telegram: %s", error)
                 await self.desk.calls.sleep(_RETRY_SECONDS)
 
     async def _keep(self, updates: Iterable[JsonObject]) -> None:
@@ -200,13 +200,13 @@ class TelegramBot:
             try:
                 body = _clean(update)
             except ValueError as error:
-                raise InvalidInput(f"The update cannot be kept: {error}") from error
+                raise InvalidInput(f"The update cannot be stored: {error}") from error
             kept.append((number, chat_of(body), body))
         if kept and await self.desk.services.telegram.inbox.keep(self.desk.bot_id, kept):
             self._wake.set()
 
     async def _work(self) -> None:
-        """Give each chat that has updates a task of its own, and each file that is on its way one that watches it."""
+        """Start a task for each chat with updates, and one to watch each file being processed."""
         services = self.desk.services
         while True:
             self._wake.clear()
@@ -218,7 +218,7 @@ class TelegramBot:
                     if (file.chat_id, file.message_id) not in self._watched:
                         self._begin(self._watched, (file.chat_id, file.message_id), self._watch(file))
             except CitewellError as error:
-                log.warning("The bot cannot work now: %s", error.message)
+                log.warning("the bot cannot work now: %s", error.message)
             try:
                 async with asyncio.timeout(_RETRY_SECONDS):
                     await self._wake.wait()
@@ -235,7 +235,7 @@ class TelegramBot:
         task.add_done_callback(forget)
 
     async def _serve(self, chat_id: int) -> None:
-        """Do the updates of one chat, one after the other; one that has to wait holds up those that follow it."""
+        """Handle the updates of one chat in order; one that has to wait delays those after it."""
         async with self._slots:
             for update in await self.desk.services.telegram.inbox.pending(self.desk.bot_id):
                 if update.chat_id == chat_id and not await self._do(update):
@@ -243,14 +243,14 @@ class TelegramBot:
             self._wake.set()
 
     async def _do(self, update: TelegramUpdate) -> bool:
-        """Do one update; False when it is to be tried again later."""
+        """Handle one update; False if it must be retried later."""
         inbox = self.desk.services.telegram.inbox
         incoming = read(update.body, self.desk.bot_id, self.desk.username)
         if incoming is not None:
             task = Task(self.desk, update, incoming, dict(update.progress))
             try:
                 await self._attempt(task)
-            except BotBlocked:  # nobody is there to be told, which is no error
+            except BotBlocked:  # nobody to tell, which is not an error
                 pass
             except TelegramAway as error:
                 log.warning("%s; an update waits.", error)
@@ -269,44 +269,44 @@ class TelegramBot:
         language = task.incoming.language
         try:
             await handle(task)
-        except QuestionsQuotaReached as error:  # nobody waits for the next month in a chat
+        except QuestionsQuotaReached as error:  # waiting for next month makes no sense in a chat
             await task.say(say(language, "problem", reason=error.message))
         except RateLimited as error:
             await task.say(say(language, "busy", seconds=str(max(1, round(error.retry_after)))))
         except CitewellError as error:
-            log.info("an update of the Telegram bot cannot be done: %s", error.message)
+            log.info("cannot handle an update of the Telegram bot: %s", error.message)
             await task.say(say(language, "problem", reason=error.message))
 
     async def _apologise(self, task: Task) -> None:
         try:
             await task.say(say(task.incoming.language, "broken"))
         except (BotBlocked, MessageGone, RefusedCall, TelegramAway, CitewellError) as error:
-            log.warning("the user cannot be told: %s", error)
+            log.warning("cannot tell the user: %s", error)
 
     async def _watch(self, file: TelegramFile) -> None:
         try:
             await watch(self.desk, file)
             self._wake.set()
         except (TelegramAway, CitewellError) as error:
-            log.warning("the progress of a file cannot be told now: %s", error)
+            log.warning("cannot report the progress of a file now: %s", error)
 
     async def _expire(self) -> None:
         while True:
             try:
                 await expire(self.desk, time.time())
             except (TelegramAway, CitewellError) as error:
-                log.warning("files that have expired cannot be deleted now: %s", error)
+                log.warning("cannot delete expired files now: %s", error)
             await self.desk.calls.sleep(_EXPIRY_SECONDS)
 
 
 def _of_album(incoming: Incoming | None) -> JsonObject:
-    """What the other messages of an album have to know of one that is done and was meant for the bot."""
+    """What the other messages of an album need from a handled one that was meant for the bot."""
     if incoming is None or not incoming.album or not incoming.addressed:
         return {}
     return {"album": incoming.album, "user": incoming.place.user_id, "message": incoming.message_id}
 
 
 def _clean(update: JsonObject) -> JsonObject:
-    """The update as every database takes it: UTF-8, without null characters. ValueError where it is nested too deeply."""
+    """The update in a form every database accepts: UTF-8, without null characters. Raises `ValueError` if it is nested too deeply."""
     text = json.dumps(sound(update), ensure_ascii=False)
     return json.loads(text.replace("\\u0000", ""))

@@ -1,6 +1,6 @@
-"""Calls of the Bot API: flood limits are waited for, failures of the network are tried again, and what cannot be helped is told apart.
+"""Calls to the Bot API: waits out flood limits, retries network failures, and distinguishes errors that retrying cannot fix.
 
-No error that leaves this module holds the bot's token, which is part of every address.
+No error that leaves this module contains the bot's token, although every address does.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 _ATTEMPTS = 5
 _MAX_PAUSE = 30.0
-"""Seconds between two tries where Telegram does not say how many."""
+"""Seconds between attempts if Telegram does not name a wait."""
 _DOWNLOAD_SECONDS = 600
 _PIECE = 256 * 1024
 
 
 class RawUpdates(TelegramMethod[list[dict[str, Any]]]):
-    """`getUpdates` with updates as Telegram sent them: one that the library cannot read must not hold up the others."""
+    """`getUpdates` returning updates as Telegram sent them: one that the library cannot parse must not block the others."""
 
     __returning__: ClassVar[Any] = list[dict[str, Any]]
     __api_method__: ClassVar[str] = "getUpdates"
@@ -51,7 +51,7 @@ class RawUpdates(TelegramMethod[list[dict[str, Any]]]):
 
 
 class MessageGone(Exception):
-    """The message cannot be changed any more: somebody deleted it, or it is too old."""
+    """The message can no longer be edited: somebody deleted it, or it is too old."""
 
 
 class BotBlocked(Exception):
@@ -59,15 +59,15 @@ class BotBlocked(Exception):
 
 
 class TelegramAway(Exception):
-    """Telegram cannot be reached, or asks to be left alone for longer than is worth waiting."""
+    """Telegram cannot be reached, or asks for a wait longer than the bot accepts."""
 
 
 class RefusedCall(Exception):
-    """Telegram refuses a call as it is."""
+    """Telegram refuses the call. Repeating it does not help."""
 
 
 class TelegramCalls:
-    """Sends methods with a bot. sleep: waits, so that tests need not."""
+    """Sends methods with a bot. sleep: how to wait; tests replace it."""
 
     def __init__(self, bot: Bot, *, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._bot = bot
@@ -76,8 +76,8 @@ class TelegramCalls:
     async def __call__(self, method: TelegramMethod[T], *, seconds: int | None = None) -> T:
         """The result of a method.
 
-        Raises `BotBlocked`, `MessageGone`, `ConfigurationError` where Telegram refuses the token, `NotFound` for a chat or file
-        that is not there, and `TelegramAway` once several tries have failed.
+        Raises `BotBlocked`, `MessageGone`, `ConfigurationError` if Telegram refuses the token, `NotFound` for a chat or file
+        that does not exist, and `TelegramAway` after several failed attempts.
         """
         pause, reason = 1.0, ""
         for _ in range(_ATTEMPTS):
@@ -89,12 +89,12 @@ class TelegramCalls:
             except TelegramMigrateToChat as error:
                 method = method.model_copy(update={"chat_id": error.migrate_to_chat_id})
             except TelegramEntityTooLarge:
-                raise NotFound("What was sent is too large for Telegram.") from None
+                raise NotFound("The message or file is too large for Telegram.") from None
             except (TelegramBadRequest, TelegramForbiddenError, TelegramUnauthorizedError, TelegramNotFound) as error:
                 raise _final(error, self._told(error)) from None
             except (AiogramError, ClientError, TimeoutError, OSError) as error:
                 reason = self._told(error)
-                log.info("Telegram does not answer %s (%s); trying again", method.__api_method__, reason)
+                log.info("Telegram does not answer %s (%s); retrying", method.__api_method__, reason)
                 await self.sleep(pause)
                 pause = min(2 * pause, _MAX_PAUSE)
                 if isinstance(error, TelegramConflictError):
@@ -102,10 +102,10 @@ class TelegramCalls:
         raise TelegramAway(f"Telegram does not answer {method.__api_method__}: {reason}")
 
     async def download(self, file_id: str, size: int | None) -> AsyncGenerator[bytes]:
-        """The bytes of a file. Raises `IncompleteUpload` where they end too early, `NotFound` for a file that Telegram does not give out."""
+        """The bytes of a file. Raises `IncompleteUpload` if they end early, `NotFound` if Telegram no longer provides the file."""
         file = await self(GetFile(file_id=file_id))
         if not file.file_path:
-            raise NotFound("Telegram does not give this file out any more.")
+            raise NotFound("Telegram no longer provides this file. Send it again.")
         expected = file.file_size or size
         received = 0
         try:
@@ -131,7 +131,7 @@ class TelegramCalls:
                 yield piece
 
     def _told(self, error: BaseException) -> str:
-        """What an error says, without the token, which an address in it may hold."""
+        """An error's message without the token, which an address in it may contain."""
         said = error.message if isinstance(error, TelegramAPIError) else f"{type(error).__name__}"
         return said.replace(self._bot.token, "…")[:300]
 
@@ -153,7 +153,7 @@ _AWAY = (
 
 
 def _final(error: TelegramAPIError, said: str) -> Exception:
-    """An answer that trying again does not change."""
+    """The error for a response that retrying does not change."""
     lower = said.lower()
     if isinstance(error, TelegramForbiddenError) or any(phrase in lower for phrase in _AWAY):
         return BotBlocked()

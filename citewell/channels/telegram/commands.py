@@ -1,4 +1,4 @@
-"""The bot's commands, and the taps on their buttons. What deletes something asks first."""
+"""The bot's commands, and taps on their buttons. Commands that delete ask for confirmation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LISTED = 200
 
 
 async def run_command(task: Task, owner_id: str) -> bool:
-    """Do what a command asks; False for one that the bot does not have."""
+    """Run a command; False if the bot does not know it."""
     known = {"start": _help, "help": _help, "files": _files, "delete": _delete, "scope": _scope, "forget": _forget}
     work = known.get(task.incoming.command)
     if work is None:
@@ -32,7 +32,7 @@ async def run_command(task: Task, owner_id: str) -> bool:
 
 
 async def run_tap(task: Task, owner_id: str) -> None:
-    """Do what a button of a command's message asks for, in that message."""
+    """Handle a tap on a button of a command's message, by changing that message."""
     kind, _, rest = task.incoming.tap.partition(":")
     await task.desk.notice(task.incoming)
     match kind:
@@ -126,7 +126,7 @@ async def _scope(task: Task, owner_id: str) -> None:
 
 
 async def _scopes(task: Task, owner_id: str) -> tuple[Rich, Buttons]:
-    """What questions are about now, and what else they can be about."""
+    """Show the current scope of questions, and the scopes to choose from."""
     language, services = task.incoming.language, task.desk.services
     scope = (await services.telegram.chats.conversation(owner_id, task.place)).scope
     projects = await services.projects.all(owner_id)
@@ -155,7 +155,7 @@ async def _forget(task: Task, owner_id: str) -> None:
     choices = [[(plain(language, "forget_talk"), "g:c")]]
     if await task.desk.services.telegram.accounts.owner_of(task.place.user_id) is not None:
         choices.append([(plain(language, "forget_me"), "g:u")])
-    else:  # an owner of their own, who can be reached from here only
+    else:  # an owner created for this chat, which nothing else can reach
         choices.append([(plain(language, "forget_all"), "g:d")])
     await task.say(say(language, "forget"), [*choices, [(plain(language, "keep"), "x")]])
 

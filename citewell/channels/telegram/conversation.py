@@ -1,4 +1,4 @@
-"""What is done with an update: who wrote it, whether the bot may answer, and which part of the bot does."""
+"""Dispatches an update: who wrote it, whether the bot may answer, and which part of the bot does."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.features.telegram.service import looks_like_code
 
 
 async def handle(task: Task) -> None:
-    """Do what an update asks for. In groups the bot answers linked people who address it, and is silent otherwise."""
+    """Handle an update. In groups the bot answers only linked people who address it."""
     if task.incoming.album:
         await _join_album(task)
     incoming = task.incoming
@@ -49,7 +49,7 @@ async def handle(task: Task) -> None:
 
 
 async def _join_album(task: Task) -> None:
-    """An album is several messages, of which one has the caption: it says of all of them that the bot is meant, and what they are."""
+    """Albums arrive as several messages, one of which has the caption: it addresses the bot and describes the files for all of them."""
     services, incoming = task.desk.services, task.incoming
     message_id = await services.telegram.inbox.album(task.desk.bot_id, task.place, incoming.album)
     if message_id is None:
@@ -63,7 +63,7 @@ async def _join_album(task: Task) -> None:
 
 
 async def _tap(task: Task, owner_id: str | None) -> None:
-    """A tap on a button: of an answer, whose owner alone sees its sources, or of a command's message."""
+    """Handle a tap on a button of an answer, whose sources only its owner sees, or of a command's message."""
     if owner_id is None:
         await task.desk.notice(task.incoming, plain(task.incoming.language, "not_yours"))
     elif task.incoming.tap.startswith("c:"):
@@ -73,7 +73,7 @@ async def _tap(task: Task, owner_id: str | None) -> None:
 
 
 def _code(task: Task, *, is_linked: bool) -> str:
-    """The code that a message brings: after `/start`, as the link in Settings has it, or alone, from somebody who is not linked."""
+    """The code in a message: after `/start`, as the link in Settings sends it, or alone, from somebody who is not linked."""
     words = task.incoming.words.strip()
     if task.incoming.command == "start":
         return words
@@ -85,7 +85,7 @@ async def _link(task: Task, code: str) -> None:
     service, language = task.desk.services.telegram, task.incoming.language
     user_id = task.place.user_id
     again = bool(task.progress.get("redeeming"))
-    if again and await service.accounts.owner_of(user_id) is not None:  # the process ended before it could say so
+    if again and await service.accounts.owner_of(user_id) is not None:  # the process died before it could reply
         await task.say(say(language, "linked"))
         return
     await task.note(redeeming=True)

@@ -1,4 +1,4 @@
-"""What every part of the bot works with: the services, the calls, and sending messages so that doing it again does not do it twice."""
+"""What every part of the bot uses: the services, the calls, and messages that a repeated update does not send twice."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from citewell.storage.channels.telegram import TelegramPlace, TelegramUpdate
 from citewell.types import JsonValue
 
 Buttons = Sequence[Sequence[tuple[str, str]]]
-"""Rows of (text, data) pairs; Telegram takes 64 bytes of data."""
+"""Rows of (text, data) pairs; Telegram accepts 64 bytes of data."""
 _NO_PREVIEW = LinkPreviewOptions(is_disabled=True)
 _MAX_NOTICE = 190
-"""Characters of the answer to a tap; Telegram takes 200."""
+"""Characters of the answer to a tap; Telegram accepts 200."""
 CLOUD_LIMIT = 20 * 1_000_000
-"""Bytes that a bot can download (`getFile`), in decimal megabytes to be on the safe side; a local Bot API server has no such limit."""
+"""Bytes that a bot can download (`getFile`), in decimal megabytes to stay below the limit; a local Bot API server has none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """The bot at work. bot_id and username: Telegram's; max_bytes: of a file; file_hours: how long one is kept, 0 for good."""
+    """The running bot. bot_id, username: Telegram's; max_bytes: per file; file_hours: how long files are kept, 0 for no limit."""
 
     services: Services
     calls: TelegramCalls
@@ -60,7 +60,7 @@ class Desk:
         return sent.message_id
 
     async def edit(self, chat_id: int, message_id: int, part: RichPart, buttons: Buttons = ()) -> None:
-        """Change a message; that it says this already is fine. Raises `MessageGone`."""
+        """Edit a message; one that already has this text is no error. Raises `MessageGone`."""
         try:
             await self.calls(
                 EditMessageText(
@@ -90,7 +90,7 @@ class Desk:
         )
 
     async def notice(self, incoming: Incoming, text: str = "") -> None:
-        """Answer a tap, with a notice if there is one to show; Telegram takes the answer for some minutes only."""
+        """Answer a tap, with a notice if given. Telegram accepts the answer for a few minutes only."""
         try:
             await self.calls(
                 AnswerCallbackQuery(
@@ -103,7 +103,7 @@ class Desk:
 
 @dataclass(slots=True)
 class Task:
-    """An update that is being done. What it has sent is noted, so that doing it again after a restart changes those messages in place."""
+    """An update being handled. It records what it sends, so that handling it again after a restart edits those messages."""
 
     desk: Desk
     update: TelegramUpdate
@@ -112,16 +112,16 @@ class Task:
 
     @property
     def place(self) -> TelegramPlace:
-        """Where the update came from."""
+        """The chat and topic of the update."""
         return self.incoming.place
 
     async def note(self, **progress: JsonValue) -> None:
-        """Remember something, should the process end."""
+        """Record something that must survive the process."""
         self.progress |= progress
         await self.desk.services.telegram.inbox.note(self.update, dict(self.progress))
 
     async def say(self, text: Rich, buttons: Buttons = ()) -> None:
-        """Say something once: what was sent by this update before is changed, in order, and only what is missing is sent."""
+        """Send messages once: edit those that this update already sent, in order, and send only the missing ones."""
         parts = text.parts()
         for number, part in enumerate(parts):
             await self._put(number, part, buttons if number == len(parts) - 1 else ())
@@ -139,7 +139,7 @@ class Task:
         await self.note(sent=[*sent, message_id])
 
     def first_message(self) -> int | None:
-        """The first message that was sent for this update."""
+        """The first message sent for this update."""
         sent = self._sent()
         return sent[0] if sent else None
 

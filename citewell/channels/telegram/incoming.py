@@ -1,4 +1,4 @@
-"""What Telegram sent, as far as the bot is concerned: who wrote where, what, and whether it is meant for the bot."""
+"""What the bot needs from Telegram's updates: who wrote what, where, and whether it is meant for the bot."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from citewell.storage.channels.telegram import TelegramPlace
 from citewell.types import JsonObject
 
 ABOUT = "citewell_resource"
-"""In an update that Citewell made of a caption: the file that the question is about."""
+"""The key, in an update made from a caption, of the file that the question is about."""
 UPDATES = ["message", "callback_query"]
-"""The kinds of updates that the bot asks Telegram for."""
+"""The kinds of updates that the bot requests from Telegram."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentFile:
-    """A file in a message. size: in bytes, where Telegram tells."""
+    """A file in a message. size: in bytes, if Telegram gives it."""
 
     file_id: str
     unique_id: str
@@ -31,9 +31,9 @@ class SentFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A message or a tap on a button. words: text or caption; command: such as `files`, with what follows it in `words`.
+    """A message or a tap on a button. words: text or caption; command: such as `files`, with the rest in `words`.
 
-    album: Telegram's id of the album that a file is part of; album_caption: what another message of it says of all its files
+    album: Telegram's id of the album that a file belongs to; album_caption: the album's caption, from another of its messages
     """
 
     place: TelegramPlace
@@ -66,7 +66,7 @@ def chat_of(update: JsonObject) -> int:
 
 
 def read(body: JsonObject, bot_id: int, username: str) -> Incoming | None:
-    """An update; None for one that does not concern the bot: of a channel, of another bot, or of a kind that it does not know."""
+    """An update; None if it does not concern the bot: from a channel, from another bot, or of an unknown kind."""
     try:
         update = Update.model_validate(body)
     except ValidationError:
@@ -76,7 +76,7 @@ def read(body: JsonObject, bot_id: int, username: str) -> Incoming | None:
     message = update.message
     if message is None or message.from_user is None or message.from_user.is_bot:
         return None
-    # What stands under a file is no command, whatever it begins with: the file would be passed over.
+    # A caption is never a command, even if it begins like one: the file would be ignored.
     command, rest = _command(message.text, username) if message.text else ("", message.caption or "")
     if command is None:
         return None
@@ -131,7 +131,7 @@ def _place(message: Message, user_id: int) -> TelegramPlace:
 
 
 def _command(words: str, username: str) -> tuple[str | None, str]:
-    """(`files`, what follows it) of `/files@bot …`, ("", words) of anything else; (None, "") of another bot's command."""
+    """(`files`, the rest) for `/files@bot …`, ("", words) for anything else, (None, "") for another bot's command."""
     if not words.startswith("/"):
         return "", words
     first, *following = words.split(maxsplit=1)
@@ -148,7 +148,7 @@ def _without(words: str, mention: str) -> str:
 
 
 def _file(message: Message) -> SentFile | None:
-    """The file of a message: a document, the largest size of a photo, or a video or recording, which are kept unread."""
+    """The file of a message: a document, the largest size of a photo, or a video or recording, which are stored unread."""
     if message.photo:
         largest: PhotoSize = max(message.photo, key=lambda one: one.width * one.height)
         name = f"photo {message.date:%Y-%m-%d %H.%M.%S} {message.message_id}.jpg"
@@ -166,7 +166,7 @@ def _file(message: Message) -> SentFile | None:
 
 
 def _origin(message: Message) -> str:
-    """Whom a message was forwarded from, by the name that Telegram tells."""
+    """The name of the person or chat that a message was forwarded from, as Telegram gives it."""
     origin: Any = message.forward_origin
     if origin is None:
         return ""

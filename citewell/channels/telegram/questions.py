@@ -1,4 +1,4 @@
-"""Questions: asked once whatever happens to the process, answered with numbered sources and buttons that show them."""
+"""Questions: each asked exactly once even if the process dies, and answered with numbered sources and buttons that show them."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from citewell.types import Citation, Condition, JsonObject, Operator, Verdict
 _TITLE = 80
 _MAX_LABEL = 120
 _MAX_BUTTONS = 12
-"""Sources that have a button; more would push the answer off a telephone's screen."""
+"""Sources with a button; more would push the answer off a phone's screen."""
 _IN_ROW = 3
 _TYPING_SECONDS = 4.5
-"""Telegram shows `typing` for five."""
+"""Telegram shows `typing` for five seconds."""
 
 
 def thread_name(place: TelegramPlace) -> str:
-    """What files of a chat, or of a topic of it, carry as their thread."""
+    """The `thread` of files from a chat or one of its topics."""
     return f"telegram:{place.chat_id}" + (f":{place.topic_id}" if place.topic_id else "")
 
 
 async def ask(task: Task, owner_id: str, question: str) -> None:
-    """Answer a question, in the conversation of the place where it was asked."""
+    """Answer a question in the conversation of its chat or topic."""
     services, language = task.desk.services, task.incoming.language
     await services.auth.admit(owner_id)
     again = bool(task.progress)
@@ -53,7 +53,7 @@ async def ask(task: Task, owner_id: str, question: str) -> None:
 
 
 async def _thread(task: Task, owner_id: str, question: str) -> str:
-    """The thread of the place; a new one where there is none, or it was deleted."""
+    """The thread of a chat or topic; a new one if there is none or it was deleted."""
     services = task.desk.services
     kept = await services.telegram.chats.conversation(owner_id, task.place)
     if kept.thread_id is not None:
@@ -64,7 +64,7 @@ async def _thread(task: Task, owner_id: str, question: str) -> str:
 
 
 async def _kept(task: Task, owner_id: str, thread_id: str) -> tuple[str, tuple[Citation, ...], str]:
-    """The answer, if it was made before the process ended."""
+    """The answer, if it was completed before the process died."""
     with suppress(NotFound):
         for shown in (await task.desk.services.threads.get(owner_id, thread_id)).messages:
             if shown.message.id == task.progress.get("answer") and shown.message.content:
@@ -73,7 +73,7 @@ async def _kept(task: Task, owner_id: str, thread_id: str) -> tuple[str, tuple[C
 
 
 async def _take_back(task: Task, owner_id: str, thread_id: str, question: str) -> None:
-    """Remove a question that was recorded and not answered before the process ended: it is asked again."""
+    """Remove a question that was recorded but not answered before the process died: it is asked again."""
     with suppress(NotFound):
         messages = (await task.desk.services.threads.get(owner_id, thread_id)).messages
         if messages and messages[-1].message.role == "user" and messages[-1].message.content == question:
@@ -98,7 +98,7 @@ async def _answer(task: Task, owner_id: str, thread_id: str, question: str) -> t
 
 
 async def _request(task: Task, owner_id: str, thread_id: str, question: str) -> ChatRequest:
-    """The question, about what the place's scope says; a caption is about its file."""
+    """The question within the scope of its chat or topic; a caption is about its file."""
     request = ChatRequest(owner_id=owner_id, message=question, thread_id=thread_id)
     if task.incoming.about is not None:
         return replace(request, resource_ids=(task.incoming.about,))
@@ -107,7 +107,7 @@ async def _request(task: Task, owner_id: str, thread_id: str, question: str) -> 
 
 
 def in_scope(request: ChatRequest, scope: JsonObject, place: TelegramPlace) -> ChatRequest:
-    """The request within a scope: `{}` for all files, `{"here": true}` for those of the chat, `{"project": id}`."""
+    """The request within a scope: `{}` for all files, `{"here": true}` for the chat's, `{"project": id}` for a project's."""
     if scope.get("here"):
         return replace(request, filters=(Condition("thread", Operator.EQ, thread_name(place)),))
     project = scope.get("project")
@@ -146,13 +146,13 @@ def packed(identifier: str) -> str:
 
 
 def unpacked(text: str) -> str:
-    """The inverse of `packed`; ValueError for what it did not make."""
+    """The inverse of `packed`. Raises `ValueError` for anything else."""
     return str(uuid.UUID(bytes=base64.urlsafe_b64decode(text + "==")))
 
 
 @asynccontextmanager
 async def _typing(task: Task) -> AsyncGenerator[None]:
-    """Shows that somebody is at work, while the block runs."""
+    """Show `typing` in the chat while the block runs."""
     showing = asyncio.create_task(_show_typing(task.desk, task.place))
     try:
         yield

@@ -1,6 +1,6 @@
-"""Texts with styles, as Telegram takes them: plain text and a list of entities, so that nothing in it can be read as markup.
+"""Texts with styles, as Telegram takes them: plain text and a list of entities, so that no content is parsed as markup.
 
-Telegram counts in UTF-16 units, and takes 4,096 of them in a message: longer texts are split at the ends of sentences.
+Telegram counts UTF-16 units and accepts 4,096 of them per message; longer texts are split at the ends of sentences.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from citewell.text.sentences import sentence_spans
 MAX_UNITS = 4_096
 MAX_CAPTION_UNITS = 1_024
 MAX_ENTITIES = 100
-"""Telegram passes over what is beyond it."""
+"""Entities per message; Telegram ignores any beyond these."""
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that turn the direction of what follows: a name could pose as another."""
+"""Control characters, and those that change the writing direction: with them, one name could pose as another."""
 _MARKUP = re.compile(r"\*\*([^*\n]{1,400})\*\*|^#{1,6}[ \t]+([^\n]{1,400})$", re.MULTILINE)
 
 
@@ -41,7 +41,7 @@ class RichPart:
 
 @dataclass(slots=True)
 class Rich:
-    """A text that is put together piece by piece."""
+    """A text built piece by piece."""
 
     _pieces: list[str] = field(default_factory=list[str])
     _styles: list[RichStyle] = field(default_factory=list[RichStyle])
@@ -65,18 +65,18 @@ class Rich:
 
     @property
     def text(self) -> str:
-        """Without the styles."""
+        """The text without styles."""
         return "".join(self._pieces)
 
     def parts(self, limit: int = MAX_UNITS) -> list[RichPart]:
-        """As messages of at most `limit` UTF-16 units each, split where sentences end; none for a text without content."""
+        """The text as messages of at most `limit` UTF-16 units each, split where sentences end; none if it is blank."""
         text = self.text
         units = [0, *accumulate(2 if ord(character) > 0xFFFF else 1 for character in text)]
         return [_part(text, units, self._styles, start, end) for start, end in _cuts(text, units, limit)]
 
 
 def rich_answer(text: str) -> Rich:
-    """An answer, in which chat models may have written `**bold**` and `# headings`; everything else stays as it is."""
+    """An answer with a chat model's `**bold**` and `# headings` as styles; everything else stays unchanged."""
     rich, place = Rich(), 0
     for match in _MARKUP.finditer(text):
         rich.add(text[place : match.start()]).add(match[1] or match[2] or "", "bold")
@@ -85,7 +85,7 @@ def rich_answer(text: str) -> Rich:
 
 
 def one_line(text: str, limit: int) -> str:
-    """A name or label on one line, shortened in the middle to so many characters."""
+    """A name or label on one line, shortened in the middle to `limit` characters."""
     line = " ".join(_HIDDEN.sub("", text[: 8 * limit]).split())
     if len(line) <= limit:
         return line
@@ -109,7 +109,7 @@ def _cuts(text: str, units: Sequence[int], limit: int) -> Iterator[tuple[int, in
 
 
 def _word_end(text: str, start: int, fits: int) -> int:
-    """A sentence that is longer than a message is cut between lines or words, and what has none of them anywhere."""
+    """Cut a sentence that is longer than a message between lines or words, or anywhere if it has neither."""
     for separator in ("\n", " "):
         found = text.rfind(separator, start + (fits - start) // 2, fits)
         if found > start:

@@ -20,11 +20,11 @@ _MAX_LINE = 160
 _MAX_QUOTE = 600
 _MAX_PASSAGE = 3_000
 _MAX_PICTURE_BYTES = 10_000_000
-"""Telegram's limit of a photo."""
+"""Telegram's limit for a photo."""
 
 
 async def show_source(task: Task, owner_id: str, data: str) -> None:
-    """Send the source that a button of an answer names, to its owner only."""
+    """Send the source behind an answer's button, to the answer's owner only."""
     citation = await _citation(task, owner_id, data)
     if citation is None:
         await task.desk.notice(task.incoming, plain(task.incoming.language, "not_yours"))
@@ -42,7 +42,7 @@ async def show_source(task: Task, owner_id: str, data: str) -> None:
 
 
 async def _citation(task: Task, owner_id: str, data: str) -> Citation | None:
-    """The citation of a button; None for another owner's, and for one that is gone."""
+    """The citation of a button; None if it belongs to another owner or no longer exists."""
     try:
         thread, message, number = data.split(":")[1:]
         thread_id, message_id, n = unpacked(thread), unpacked(message), int(number)
@@ -73,7 +73,7 @@ async def _show(task: Task, owner_id: str, citation: Citation, resource: Resourc
 
 
 async def _page(task: Task, owner_id: str, citation: Citation, page: int) -> bytes | None:
-    """The cited page with its passage marked; None where it cannot be drawn, as of a file that needs a password."""
+    """The cited page with its passage marked; None if it cannot be drawn, for example because the file needs a password."""
     boxes = citation.locator.cell_boxes or citation.locator.boxes
     try:
         return await task.desk.services.telegram.pages.draw(
@@ -96,7 +96,7 @@ async def _picture(task: Task, owner_id: str, citation: Citation) -> bytes | Non
 async def _passage(task: Task, owner_id: str, citation: Citation) -> Rich:
     """The passage as text, with the quoted words in bold."""
     text = citation.quote
-    with suppress(NotFound):  # indexed again since: the quotation is kept with the answer
+    with suppress(NotFound):  # reindexed since: the answer keeps its quotation
         text = (await task.desk.services.contents.chunk(owner_id, citation.resource_id, citation.chunk_id)).text
     rich, place = _headed(citation).add("\n\n"), text.find(citation.quote) if citation.quote else -1
     if place < 0:
@@ -116,7 +116,7 @@ def _quote(citation: Citation) -> str:
 
 
 def _table_of(resource: Resource, place: Locator) -> str | None:
-    """The id of the table that a place is in."""
+    """The id of the table that contains a place."""
     tables: Any = resource.extraction_metadata.get("tables")
     if not isinstance(tables, Sequence) or isinstance(tables, str):
         return None
@@ -126,7 +126,7 @@ def _table_of(resource: Resource, place: Locator) -> str | None:
 
 
 async def _rows(task: Task, owner_id: str, citation: Citation, table_id: str) -> Rich:
-    """The cited rows, with their numbers and the names of the columns."""
+    """The cited rows, with row numbers and column names."""
     place = citation.locator
     wanted = list(place.rows or range(place.row or 1, (place.row_end or place.row or 1) + 1))[:MAX_ROWS]
     tables, rows = task.desk.services.tables, dict[int, tuple[Any, ...]]()
@@ -146,7 +146,7 @@ def _cell(value: object) -> str:
 
 
 def _grid(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Columns under each other, as wide as their widest cell; lines are cut where no telephone is wide enough."""
+    """Aligned columns, as wide as their widest cell; lines are cut to fit a phone."""
     lines = [[one_line(name, _MAX_CELL) for name in columns], *rows]
     widths = [max(len(line[place]) for line in lines if place < len(line)) for place in range(len(columns))]
     drawn = (" | ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=False)) for line in lines)

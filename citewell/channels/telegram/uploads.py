@@ -1,4 +1,4 @@
-"""Files that are sent to the bot: fetched, kept once, and one message for each that tells how far it is."""
+"""Files sent to the bot: downloads and stores each once, and reports its progress in one message."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from citewell.types import TERMINAL, JsonObject, JsonValue, Resource, Status
 SOURCE = "telegram"
 _DOWNLOADS = 3
 _MAX_SAID = 500
-"""Characters of a caption or a name that are kept as metadata; the limit of a value is 512 unless configured lower."""
+"""Characters of a caption or name kept as metadata; values are limited to 512 unless configured lower."""
 _QUESTION = ("?", "？", "؟")
 
 
 def megabytes(size: int) -> str:
-    """A size as people read it."""
+    """A size in megabytes, for people."""
     return f"{size / 1_000_000:.0f} MB" if size >= 10_000_000 else f"{size / 1_000_000:.1f} MB"
 
 
 async def receive(task: Task, owner_id: str, file: SentFile) -> None:
-    """Take a file in. Doing it again after a restart takes up where it was left."""
+    """Receive a file. Repeating this after a restart continues where it stopped."""
     desk, language = task.desk, task.incoming.language
     if file.size is not None and file.size > desk.max_bytes:
         size, limit = megabytes(file.size), megabytes(desk.max_bytes)
@@ -48,7 +48,7 @@ async def receive(task: Task, owner_id: str, file: SentFile) -> None:
     except (IncompleteUpload, NotFound):
         await task.say(say(language, "not_received", file=file.name))
         return
-    except RefusedCall:  # larger than Telegram gives out, though it did not say how large
+    except RefusedCall:  # larger than Telegram delivers, although it gave no size
         limit = megabytes(desk.max_bytes)
         await task.say(say(language, "too_large", file=file.name, size=f"> {limit}", limit=limit))
         return
@@ -59,7 +59,7 @@ async def receive(task: Task, owner_id: str, file: SentFile) -> None:
 
 
 async def _keep(task: Task, owner_id: str, file: SentFile) -> tuple[Resource, bool]:
-    """The resource of a file, and whether this message brought it."""
+    """The resource of a file, and whether this message added it."""
     resources = task.desk.services.resources
     spooled = await _fetched(task, owner_id, file)
     known = await resources.known(owner_id, spooled.content_hash)
@@ -72,7 +72,7 @@ async def _keep(task: Task, owner_id: str, file: SentFile) -> tuple[Resource, bo
 
 
 async def _fetched(task: Task, owner_id: str, file: SentFile) -> Spooled:
-    """The bytes, complete; raises `IncompleteUpload` when they broke off each time."""
+    """The complete bytes. Raises `IncompleteUpload` if every download broke off."""
     for attempt in range(1, _DOWNLOADS + 1):
         try:
             async with task.desk.services.resources.open_spool(owner_id, file.size or 0) as spool:
@@ -115,7 +115,7 @@ def _metadata(task: Task, file: SentFile) -> dict[str, JsonValue]:
 
 
 async def _follow(task: Task, owner_id: str, file: SentFile, resource: Resource, is_new: bool) -> None:
-    """Have the message of this file changed as it passes the stages; `watch` does so, also after a restart."""
+    """Have `watch` edit the message of this file as it passes the stages, also after a restart."""
     desk, chats = task.desk, task.desk.services.telegram.chats
     hours = desk.file_hours
     expires_at = time.time() + hours * 3_600 if hours else None
@@ -146,24 +146,24 @@ async def _follow(task: Task, owner_id: str, file: SentFile, resource: Resource,
 
 
 def _as_question(body: JsonObject, update_id: int, resource_id: str) -> JsonObject:
-    """A caption as a message of its own about its file: an update with a number that Telegram gives to none."""
+    """A caption as a separate message about its file: an update with an id that Telegram never uses."""
     message = body.get("message")
     told = message if isinstance(message, dict) else {}
     kept = ("message_id", "date", "chat", "from", "message_thread_id", "is_topic_message")
     asked: JsonObject = {name: told[name] for name in kept if name in told}
     asked["text"] = told.get("caption")
-    # In a group it is addressed to the bot already.
+    # In a group, the file's message has already addressed the bot.
     return {"update_id": -update_id, "message": asked, ABOUT: resource_id}
 
 
 async def watch(desk: Desk, file: TelegramFile) -> None:
-    """Change the message of a file until nothing more is to be said; then a question in its caption is asked."""
+    """Edit the message of a file until its final state; then ask the question in its caption, if any."""
     resources, chats = desk.services.resources, desk.services.telegram.chats
     shown = file.shown
     try:
         async for _ in resources.follow(file.owner_id, file.resource_id):
             resource = await resources.get(file.owner_id, file.resource_id)
-            if not await chats.may_be_told(file):  # watched again once the owner is let in
+            if not await chats.may_be_told(file):  # watched again when the owner is reinstated
                 return
             if resource.status.value != shown and resource.status not in TERMINAL:
                 await _tell(desk, file, _of_status(resource, file.language))
