@@ -290,7 +290,7 @@ def _ignored(inferred: Iterable[str] | bool) -> tuple[str, ...] | bool:
 
 
 def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
-    """A file's annotations, with Python's dates and tuples in their JSON form."""
+    """A file's annotations, with Python dates and tuples in their JSON form."""
     if metadata is None:
         return Said(identifier=identifier, thread=thread)
     plain = {key: value.isoformat() if isinstance(value, date) else value for key, value in metadata.items()}

@@ -127,7 +127,7 @@ class RemoteRerankerConformance(RerankerConformance):
     async def test_it_can_be_cancelled_and_used_again(self, scripted: ScriptedReranker) -> None:
         reranker = scripted(ScriptedFault(pause=30.0))
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(reranker.rerank(QUERY, DOCUMENTS, 3), 2.0)  # by then the server has received the request
+            await asyncio.wait_for(reranker.rerank(QUERY, DOCUMENTS, 3), 2.0)  # by then the server has the request
         assert len(await reranker.rerank(QUERY, DOCUMENTS, 3)) == 3
 
     async def test_what_it_costs_is_counted(self, scripted: ScriptedReranker) -> None:

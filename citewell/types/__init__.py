@@ -1,4 +1,4 @@
-"""Frozen values that every layer shares: what was read, where it is, what was found, what was answered."""
+"""Frozen values shared by all layers: what was read and where, what was found, what was answered."""
 
 from citewell.types.answers import (
     Answer,

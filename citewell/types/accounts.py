@@ -23,7 +23,7 @@ class AccessScope(StrEnum):
 ALL_SCOPES = frozenset(AccessScope)
 _DAY = 86_400.0
 ERASURE_CONFIRMATION = "erase everything"
-"""What says that erasing all that an owner has is meant."""
+"""The text that confirms erasing everything an owner has."""
 
 
 class Role(StrEnum):
@@ -133,12 +133,12 @@ class Principal:
     expires_at: float | None = None
 
     def end_of(self, days: int | None) -> float | None:
-        """When what it makes for so many days (None: without an end) expires: no later than itself."""
+        """When something it creates for `days` (None: without an end) expires: no later than the credential itself."""
         asked = None if days is None else time.time() + days * _DAY
         return min((end for end in (asked, self.expires_at) if end is not None), default=None)
 
     def lifetime(self, days: int) -> float:
-        """The seconds for which a link that it makes for so many days works."""
+        """For how many seconds a link it creates for `days` works."""
         seconds = days * _DAY
         return seconds if self.expires_at is None else min(seconds, self.expires_at - time.time())
 

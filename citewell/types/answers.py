@@ -64,7 +64,7 @@ class Citation:
         }
 
     def emptied(self) -> Citation:
-        """Where it points to, without anything that the file says or that is said of it: of a file that is gone, or not shared any more."""
+        """Its place, without any content or description of the file: for a file that was deleted or is no longer shared."""
         return replace(self, quote="", provenance=Provenance(), picture=None)
 
     @staticmethod
@@ -146,7 +146,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class StatementRead:
-    """A statement, and the one before it in its passage, or "": what it may speak of as "it" or "there"."""
+    """A statement, and the one before it in its passage (or ""), to which its "it" or "there" may refer."""
 
     text: str
     before: str = ""
@@ -154,10 +154,10 @@ class StatementRead:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreWeights:
-    """How a model's scores of readings are joined with how likely each was before.
+    """Weights that join a model's scores of readings with their prior probabilities.
 
-    logit, prior: what its score, and the logarithm of the probability, are multiplied by
-    nothing, another: what is added to the score of no reading at all, and of any that it was not shown
+    logit, prior:     factors of the model's score and of the logarithm of the prior
+    nothing, another: added to the score of "no reading", and of readings the model was not shown
     """
 
     logit: float
@@ -168,7 +168,7 @@ class ScoreWeights:
 
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
-    """The most probable answer in a statement: `text[start:end]`. sure: log-odds that it is one, against the statement holding none."""
+    """The most probable answer in a statement, `text[start:end]`. sure: the log-odds that the statement contains an answer."""
 
     sure: float
     start: int

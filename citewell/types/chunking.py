@@ -1,4 +1,4 @@
-"""The ways to cut running text, the sizes that each has by default, and which sizes can work."""
+"""The chunking strategies, their default sizes, and which sizes are valid."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ MIN_CHUNK_SIZE = 16
 
 
 class Strategy(StrEnum):
-    """The ways to cut running text. A table of data is one chunk where it fits, else cut by row, under every one of them.
+    """How running text is cut. With every strategy, a table is one chunk if it fits, and is otherwise cut by row.
 
-    `sections` is the default for documents and `rows` for data; `rows` also gives each table row a chunk of its own.
+    `sections` is the default for documents and `rows` for data; `rows` also makes each table row a separate chunk.
     """
 
     SECTIONS = "sections"
@@ -33,7 +33,7 @@ _MEASURED_IN_CHARACTERS = frozenset({Strategy.CHARACTERS, Strategy.RECURSIVE})
 
 
 def chunk_sizes(strategy: Strategy, size: int | None, overlap: int | None) -> tuple[int, int]:
-    """Size and overlap, the strategy's where none is given; its overlap is at most half the size. Checks nothing."""
+    """Size and overlap; if not given, the strategy's, with an overlap of at most half the size. Does not validate."""
     usual_size, usual_overlap = _DEFAULT_SIZES[strategy]
     size = size if size is not None else usual_size
     return size, overlap if overlap is not None else min(usual_overlap, size // 2)

@@ -29,10 +29,10 @@ class ChunkType(StrEnum):
 
 
 SUMMARY_OF = "summary_of"
-"""Key in the metadata of a summary's chunk: `file`, or `section` for a part of it."""
+"""Metadata key of a summary's chunk: `file`, or `section` for a part of the file."""
 
 QUOTES = "quotes"
-"""Key in the metadata of a summary that is quoted word for word: where each sentence is from, as [ordinal, start, end] of a chunk."""
+"""Metadata key of a verbatim summary: each sentence's source, as [ordinal, start, end] of a chunk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,13 @@ class ChunkDraft:
 
     @property
     def embedded_text(self) -> str:
-        """The text that the embedder sees: of a table its words, as figures say nothing to it; the lexical leg has them all."""
+        """The text the embedder sees: for a table only its words, because figures mean nothing to it; the lexical leg has everything."""
         text = table_words(self.text) if self.type is ChunkType.TABLE else self.text
         return f"{self.context}\n{text}" if self.context else text
 
     @property
     def repeats_a_passage(self) -> bool:
-        """Whether this is a summary whose sentences are all of one chunk, which has a vector already."""
+        """Whether this is a summary whose sentences all come from one chunk, which already has a vector."""
         quotes = cast(list[list[int]], self.metadata.get(QUOTES) or [])
         return len({ordinal for ordinal, _, _ in quotes}) == 1
 
@@ -93,7 +93,7 @@ class OriginalPicture:
     blob: str | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
-        """As JSON; `path` is where this server serves its bytes."""
+        """As JSON; `path` is the picture's path on this server."""
         name = "file" if self.blob is None else f"blobs/{quote(self.blob)}"
         return {"resource_id": self.resource_id, "blob": self.blob, "path": f"/resources/{self.resource_id}/{name}"}
 
@@ -117,7 +117,7 @@ class ChunkPlace(NamedTuple):
 
 
 def table_words(markdown: str) -> str:
-    """A Markdown table without bars and without the cells that hold but a figure, years excepted; the table itself where nothing is left."""
+    """A Markdown table without bars and without cells that contain only a figure (except years); unchanged if nothing would be left."""
     lines: list[str] = []
     for line in markdown.splitlines():
         if "---" in line and _RULE_MARKS.issuperset(line):

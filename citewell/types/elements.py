@@ -31,14 +31,14 @@ class ElementType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """Where the words of a table's cell are: `grid[row][column]`, both from 0."""
+    """The place of the words of a table's cell, `grid[row][column]`, both from 0."""
 
     row: int
     column: int
     box: Box
 
     def to_json(self) -> list[JsonValue]:
-        """Row, column, page and the four sides, rounded to 1/100 point: a table has thousands of cells."""
+        """Row, column, page and the four sides, rounded to 1/100 point, because a table can have thousands of cells."""
         sides = (self.box.x0, self.box.y0, self.box.x1, self.box.y1)
         return [self.row, self.column, self.box.page, *(round(side, 2) for side in sides)]
 
@@ -55,8 +55,8 @@ class Element:
     html:         a TABLE as `<table>` with rowspan/colspan
     grid:         a TABLE's cells row by row, a spanning cell's text in its first cell, all rows the same length
     header_rows:  how many first rows of `grid` are header
-    cells:        where a TABLE's filled cells are, on the pages of a PDF
-    values:       a ROW's cells as header → value as read
+    cells:        the places of a TABLE's filled cells on the pages of a PDF
+    values:       a ROW's cells: header → value
     blob:         name of the extracted blob that belongs to it (an image's PNG)
     confidence:   mean OCR confidence in 0..1 where the text was read by OCR, else None
     """

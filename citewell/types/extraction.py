@@ -10,14 +10,14 @@ from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 
 PAGE_PICTURE = "page"
-"""In the metadata of an element: it is a picture of its whole page."""
+"""Metadata key of an element that is a picture of its whole page."""
 
 PREVIEW = "preview"
-"""The kind of a blob that is a small copy of a picture, for a model that describes it; its metadata names the picture in `of`."""
+"""The kind of a blob that is a small copy of a picture, for the model that describes it; its metadata names the picture in `of`."""
 
 
 class Category(StrEnum):
-    """What a file is for us; decides the pipeline and the final status (`rag` → indexed, `data` → analyzed, `image` → described)."""
+    """How Citewell treats a file. Decides the pipeline and the final status (`rag` → indexed, `data` → analyzed, `image` → described)."""
 
     RAG = "rag"
     DATA = "data"
@@ -29,7 +29,7 @@ class Category(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DetectedType:
-    """The type read from the content, with what the name claimed. `extractor` is None when there is no reader for it."""
+    """The type detected from the content, and the type the name claims. `extractor` is None if no reader exists."""
 
     mime_type: str
     label: str
@@ -40,11 +40,11 @@ class DetectedType:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractOptions:
-    """What the uploader asked for, and the limits that extraction itself keeps (see `docs/configuration.md`).
+    """The uploader's options, and the limits that extraction enforces (see `docs/configuration.md`).
 
-    page_pictures: which pages of a PDF are kept as pictures where `multimodal` is asked for: `none`, `scans` or `all`
-    view_page: if not 0, nothing is read, and this page is drawn as a picture, with the rectangles of `view_boxes` (x0, y0, x1, y1 in
-               points of the page as it is shown) marked
+    page_pictures: which pages of a PDF are kept as pictures with `multimodal`: `none`, `scans` or `all`
+    view_page: if not 0, only draw this page as a picture and mark the rectangles of `view_boxes` (x0, y0, x1, y1 in points of the
+               page as shown)
     """
 
     password: str | None = None
@@ -66,7 +66,7 @@ class ExtractOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitCoverage:
-    """What was read of one page, sheet or slide, or (`unit="file"`) of a file without smaller units.
+    """What was read from one page, sheet or slide, or (`unit="file"`) from a file without smaller units.
 
     ocr_share: the share of `characters` read by OCR, 0..1
     skipped:   what was left out, and why
@@ -88,7 +88,7 @@ class UnitCoverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Coverage:
-    """What was read of a file, unit by unit. Totals are sums over the units; `warnings` concern the whole file."""
+    """What was read from a file, unit by unit. Totals are sums over the units; `warnings` concern the whole file."""
 
     units: tuple[UnitCoverage, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -136,7 +136,8 @@ class ExtractedBlob:
 class ChildFile:
     """A file inside the file (attachment, archive member), to become a resource of its own with `parent_id`.
 
-    path: where it was written; inside: of a member, its folders and name as the archive has them, made safe to show and never followed.
+    path:   where it was written
+    inside: an archive member's folders and name as in the archive, made safe to display; never used as a path
     """
 
     filename: str
@@ -147,7 +148,7 @@ class ChildFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionSummary:
-    """Everything but the elements, which are in `elements.jsonl` beside it."""
+    """Everything except the elements, which are in `elements.jsonl` beside it."""
 
     detected: DetectedType
     coverage: Coverage
@@ -157,7 +158,7 @@ class ExtractionSummary:
     children: tuple[ChildFile, ...] = ()
 
     def to_json(self) -> dict[str, JsonValue]:
-        """What the parser process writes."""
+        """The report as the parser process writes it."""
         children = [
             {"filename": c.filename, "path": c.path, "locator": c.locator.to_json(), "inside": c.inside}
             for c in self.children

@@ -1,4 +1,4 @@
-"""The shape of JSON, so that no untyped value travels through the code; and what of it every part can hold."""
+"""The types of JSON, so that no untyped value travels through the code, and checks that every part of Citewell can store a value."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def well_formed(text: str) -> str:
-    """Text that UTF-8 can express: two halves of a surrogate pair become its character, a half without the other U+FFFD."""
+    """Text that UTF-8 can encode: surrogate pairs become their character, lone surrogates U+FFFD."""
     if text.isascii() or not _SURROGATE.search(text):
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def sound(value: JsonValue, deepest: int = MAX_DEPTH, *, finite: bool = True) -> JsonValue:
-    """`value` with all of its texts well formed; ValueError where it is nested too deeply, and where it is to be finite for
-    numbers that JSON does not have (infinity, NaN)."""
+    """`value` with all texts well formed. Raises `ValueError` if it is nested too deeply or, with `finite`, for numbers that JSON does
+    not have (infinity, NaN)."""
     if isinstance(value, str):
         return well_formed(value)
     if finite and isinstance(value, float) and not math.isfinite(value):

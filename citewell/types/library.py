@@ -1,4 +1,4 @@
-"""The files and tables in the scope of a question as an answer may describe them."""
+"""The files and tables in a question's scope, as answers may describe them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,16 @@ class ResourceInfo:
 
 
 ROW_COLUMN = "_row"
-"""The column of a table's exact copy that says which row of the file it is; no other column is called so."""
+"""The column of a table's exact copy that holds the row number in the file; no other column has this name."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableColumn:
-    """A column of a table: its name as the file has it, and the kind of its values.
+    """A column of a table: its name in the file, and the kind of its values.
 
-    unit: the currency or percent sign that the file writes beside its numbers; written: the `strftime` format in which it writes its dates;
-    decimals: the digits after the point that it shows of all its numbers, 0 where they differ. Unit and format are empty where the file says nothing.
+    unit:     the currency or percent sign beside its numbers, or empty
+    written:  the `strftime` format of its dates, or empty
+    decimals: the digits after the point in all its numbers; 0 if they differ
     """
 
     name: str
@@ -45,17 +46,17 @@ class TableColumn:
 
     @property
     def is_numeric(self) -> bool:
-        """Whether it holds numbers."""
+        """Whether it contains numbers."""
         return self.kind in ("integer", "number")
 
     @property
     def is_dated(self) -> bool:
-        """Whether it holds days or moments."""
+        """Whether it contains dates, with or without times."""
         return self.kind in ("date", "datetime")
 
     @property
     def with_unit(self) -> str:
-        """The name with the unit in parentheses after it, unless it has it already: `Price (£)`."""
+        """The name followed by the unit in parentheses, unless the name contains it: `Price (£)`."""
         return f"{self.name} ({self.unit})" if self.unit and self.unit not in self.name else self.name
 
 
@@ -75,6 +76,6 @@ class TableInfo:
 
     @property
     def only_dated(self) -> TableColumn | None:
-        """The column of dates, where there is just one."""
+        """The only column of dates; None if there are none or several."""
         dated = [column for column in self.columns if column.is_dated]
         return dated[0] if len(dated) == 1 else None

@@ -33,19 +33,19 @@ class Box:
 
 
 _LISTED_ROWS = 6
-"""Rows apart from one another that a label names one by one; of more it gives the first and the last."""
+"""The most separate rows that a label lists; of more, it gives the first and the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Locator:
     """A place in one version of a resource. Pages, rows and slides count from 1; character offsets from 0.
 
-    `row` is the row number a person sees in the spreadsheet program; `row_end` closes a range, and `rows`
-    are those of it that are meant where they are not all. `column` is the name of the
-    column that was asked for, as the table has it: with `row` it is one cell. `cell_boxes` are the rectangles of that cell,
-    inside `boxes`, where they are known.
-    `second` is a moment of a video, from its beginning.
-    `char_start`/`char_end` are offsets into the decoded text of a text file.
+    row:        the row number that a spreadsheet program shows; row_end closes a range
+    rows:       the rows of the range that are meant, if not all
+    column:     the name of the column asked for, as in the table: with `row`, a single cell
+    cell_boxes: the rectangles of that cell, inside `boxes`, if known
+    second:     a position in a video, from its start
+    char_start, char_end: offsets into the decoded text of a text file
     """
 
     page: int | None = None
@@ -115,12 +115,12 @@ class Locator:
         )
 
     def label(self, filename: str) -> str:
-        """The place as people write it: `Loan Policy.pdf (p. 3)`, `Finance.xlsx (Sheet "Loans", Row 5)`, `Deck.pptx (Slide 7)`."""
+        """The place for people: `Loan Policy.pdf (p. 3)`, `Finance.xlsx (Sheet "Loans", Row 5)`, `Deck.pptx (Slide 7)`."""
         place = self.place()
         return f"{filename} ({place})" if place else filename
 
     def place(self) -> str:
-        """The part of `label` in parentheses; empty when the file has no smaller unit to name."""
+        """The part of `label` in parentheses; empty if the file has no smaller units."""
         if self.sheet is not None or self.row is not None:
             parts = [f'Sheet "{self.sheet}"'] if self.sheet is not None else []
             if 0 < len(self.rows) <= _LISTED_ROWS:
@@ -144,7 +144,7 @@ class Locator:
 
 
 def clock(second: float) -> str:
-    """A moment as players show it: `1:05`, `1:02:07`."""
+    """A time as players show it: `1:05`, `1:02:07`."""
     minutes, rest = divmod(int(second), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -24,15 +24,15 @@ class MetadataKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
-    """Where a passage is from, beside its file's name: the record's id (of a text that was added as a record), and the
-    identifier and metadata that people gave the file."""
+    """A passage's origin besides the file name: the record's id, if the text was added as a record, and the identifier and metadata
+    that people gave the file."""
 
     record_id: str | None = None
     identifier: str | None = None
     metadata: Metadata = field(default_factory=dict[str, MetadataValue], hash=False)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Only what there is of it."""
+        """As JSON, without empty fields."""
         metadata = {key: list(value) if isinstance(value, tuple) else value for key, value in self.metadata.items()}
         said: dict[str, JsonValue] = {
             "record_id": self.record_id,
@@ -54,11 +54,12 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """What every point of a file tells about the file, for filters. Times are seconds since 1970 UTC.
+    """A file's details in each of its points, for filters. Times are seconds since 1970 UTC.
 
-    type:     the label of its format, such as `pdf`; category: what it is for Citewell (`Category`)
+    type:     the label of its format, such as `pdf`
+    category: how Citewell treats it (`Category`)
     projects: their ids and names
-    stated:   what the file says about itself, as far as filters use it: dates and keywords
+    stated:   the dates and keywords stated in the file itself
     """
 
     filename: str
@@ -75,7 +76,7 @@ class FileFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataKey:
-    """A key that files of a scope have: the types of its values, how many files have it, and its most frequent texts with counts.
+    """A metadata key in a scope: the types of its values, how many files have it, and its most frequent texts with counts.
 
     timed: whether dates under it have a time of day.
     """
@@ -89,7 +90,7 @@ class MetadataKey:
 
 @dataclass(frozen=True, slots=True)
 class FacetValue:
-    """A value that files have in a field, and how many of them. Of dates, it is a period: YYYY-MM or YYYY in UTC."""
+    """A value of a field, and how many files have it. For dates it is a period: YYYY-MM or YYYY in UTC."""
 
     value: str | float | bool
     files: int
@@ -97,7 +98,7 @@ class FacetValue:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facet:
-    """A field that files have, with values of one type: how many files have it, how many values there are, and the most frequent.
+    """A field with values of one type: how many files have it, how many distinct values there are, and the most frequent ones.
 
     least and greatest are set for numbers, and for dates in ISO 8601.
     """
@@ -113,7 +114,7 @@ class Facet:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facets:
-    """How many files a list has, and what can be asked of them: fields of every file first, then metadata by frequency."""
+    """How many files a list has, and the fields to filter them by: built-in fields first, then metadata by frequency."""
 
     files: int
     fields: tuple[Facet, ...]

@@ -1,4 +1,4 @@
-"""The typed metadata of a file: what it may be, its limits, and how its dates are written and compared."""
+"""The typed metadata of a file: allowed values, limits, and how dates are written and compared."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.types.names import composed_name
 
 MAX_NUMBER = 2**53
 MAX_THREAD_LENGTH = 128
-"""Characters of the name of the conversation that a file was added in."""
+"""Characters in the name of the conversation in which a file was added."""
 _DAY = re.compile(r"\d{4}-\d\d-\d\d")
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|z|[+-]\d\d(?::?\d\d)?)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -24,7 +24,7 @@ _IDENTIFIER = re.compile(r"[^\x00-\x1f\x7f-\x9f/\\?#%\u2028\u2029]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _MAX_DATE_LENGTH = 40
 MAX_IDENTIFIER_LENGTH = 128
-# What stands in an address where an identifier could.
+# A path segment that appears in addresses where an identifier could.
 _RESERVED = "facets"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 DAY = 86_400.0
@@ -32,7 +32,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetadataLimits:
-    """How much metadata a file may have: keys, characters of a key and of a text, and texts of a list."""
+    """Limits per file: keys, characters of a key and of a text, and texts in a list."""
 
     max_keys: int = 64
     max_key_length: int = 64
@@ -41,10 +41,10 @@ class MetadataLimits:
 
 
 def checked_metadata(given: Mapping[str, JsonValue], limits: MetadataLimits) -> dict[str, MetadataValue]:
-    """Metadata as it is kept: dates in UTC, keys and texts without space around them.
+    """Metadata as stored: dates in UTC, keys and texts without surrounding space.
 
-    Raises `InvalidMetadata`, which names the key, for a value that is not a text, a number, true or false, a date (ISO 8601) or a
-    list of texts, and for what exceeds the limits.
+    Raises `InvalidMetadata` with the key for a value that is not a text, a number, true or false, a date (ISO 8601) or a list of texts,
+    and for anything beyond the limits.
     """
     if len(given) > limits.max_keys:
         raise InvalidMetadata(f"The metadata has {len(given):,} keys. A file may have {limits.max_keys:,}.")
@@ -52,7 +52,7 @@ def checked_metadata(given: Mapping[str, JsonValue], limits: MetadataLimits) -> 
     for key, value in given.items():
         name = _checked_key(key, limits)
         if name in kept:
-            raise InvalidMetadata(f"The metadata key {cut(name)!r} is there twice.", key=cut(name))
+            raise InvalidMetadata(f"The metadata key {cut(name)!r} appears twice.", key=cut(name))
         kept[name] = _checked_value(name, value, limits)
     return kept
 
@@ -69,26 +69,30 @@ def merged(metadata: Metadata, changes: Mapping[str, JsonValue], limits: Metadat
 
 
 def checked_identifier(given: str) -> str:
-    """An identifier without space around it, in NFC. Raises `InvalidMetadata` for one that is empty, long, an id, or no part of an address."""
+    """An identifier without surrounding space, in NFC. Raises `InvalidMetadata` if it is empty, too long, looks like an id, or cannot be part of a URL."""
     name = composed_name(given)
     if not 0 < len(name) <= MAX_IDENTIFIER_LENGTH:
         raise InvalidMetadata(f"An identifier has 1 to {MAX_IDENTIFIER_LENGTH} characters.", key="identifier")
     if name == _RESERVED:
-        raise InvalidMetadata(f"An identifier may not be {_RESERVED!r}, which is an address.", key="identifier")
+        raise InvalidMetadata(
+            f"An identifier may not be {_RESERVED!r}, because that is part of an address.", key="identifier"
+        )
     if not _IDENTIFIER.fullmatch(name) or name in {".", ".."}:
-        raise InvalidMetadata("An identifier has no control characters, and none of / \\ ? # %.", key="identifier")
+        raise InvalidMetadata(
+            "An identifier may not contain control characters, or any of / \\ ? # %.", key="identifier"
+        )
     if _UUID.fullmatch(name):
         raise InvalidMetadata("An identifier may not look like an id. Choose a name.", key="identifier")
     return name
 
 
 def is_resource_id(name: str) -> bool:
-    """Whether a name has the form of a resource's id, which no identifier has."""
+    """Whether a name looks like a resource's id, which identifiers may not."""
     return _UUID.fullmatch(name) is not None
 
 
 def kind_of(value: MetadataValue) -> MetadataKind:
-    """The type of a value as it is kept."""
+    """The type of a stored value."""
     if isinstance(value, bool):
         return MetadataKind.BOOLEAN
     if isinstance(value, int | float):
@@ -99,21 +103,21 @@ def kind_of(value: MetadataValue) -> MetadataKind:
 
 
 def seconds_of(text: str) -> float | None:
-    """The instant that an ISO 8601 date or date-time names, in seconds since 1970 UTC; None for any other text.
+    """The instant of an ISO 8601 date or date-time, in seconds since 1970 UTC; None for any other text.
 
-    A date is its midnight, and a time without an offset is in UTC.
+    A date means its midnight; a time without an offset is UTC.
     """
     at = _instant(text)
     return None if at is None else (at - _EPOCH) / timedelta(seconds=1)
 
 
 def is_day(text: str) -> bool:
-    """Whether a text is a date without a time, and so stands for 24 hours."""
+    """Whether a text is a date without a time, and so means 24 hours."""
     return _DAY.fullmatch(text) is not None
 
 
 def iso(seconds: float) -> str:
-    """Seconds since 1970 as ISO 8601 in UTC; only the date where it is midnight."""
+    """Seconds since 1970 as ISO 8601 in UTC; only the date if it is midnight."""
     at = _EPOCH + timedelta(seconds=seconds)
     if (at.hour, at.minute, at.second, at.microsecond) == (0, 0, 0, 0):
         return at.date().isoformat()
@@ -121,9 +125,9 @@ def iso(seconds: float) -> str:
 
 
 def from_text(text: str) -> JsonValue:
-    """A value that was typed on a command line or is in a CSV cell: true, false, a number, a list in JSON, else the text itself.
+    """A value from a command line or CSV cell: true, false, a number or a JSON list, otherwise the text itself.
 
-    What JSON quotes is a text (`"2024"`), and so is a number with a leading zero.
+    A JSON string (`"2024"`) is a text, and so is a number with a leading zero.
     """
     plain = text.strip()
     if plain in {"true", "false"} or re.fullmatch(r"-?(0|[1-9]\d{0,15})(\.\d{1,15})?", plain):
@@ -157,7 +161,7 @@ def _checked_key(key: str, limits: MetadataLimits) -> str:
             f"The metadata key {cut(name)!r} is not 1 to {limits.max_key_length} characters long.", key=cut(name)
         )
     if _CONTROL.search(name):
-        raise InvalidMetadata(f"The metadata key {cut(name)!r} has control characters in it.", key=cut(name))
+        raise InvalidMetadata(f"The metadata key {cut(name)!r} contains control characters.", key=cut(name))
     return name
 
 
@@ -173,7 +177,7 @@ def _checked_value(key: str, value: JsonValue, limits: MetadataLimits) -> Metada
     if isinstance(value, Sequence) and all(isinstance(one, str) for one in value):
         return _checked_list(key, cast(Sequence[str], value), limits)
     raise InvalidMetadata(
-        f"The metadata key {cut(key)!r} takes a text, a number, true or false, a date (ISO 8601) or a list of texts.",
+        f"The value of the metadata key {cut(key)!r} must be a text, a number, true or false, a date (ISO 8601) or a list of texts.",
         key=cut(key),
     )
 
@@ -186,7 +190,7 @@ def _checked_text(key: str, value: str, limits: MetadataLimits) -> str:
             key=cut(key),
         )
     if "\x00" in text:
-        raise InvalidMetadata(f"The text under the metadata key {cut(key)!r} has a null character in it.", key=cut(key))
+        raise InvalidMetadata(f"The text under the metadata key {cut(key)!r} contains a null character.", key=cut(key))
     at = _instant(text)
     return text if at is None or is_day(text) else at.isoformat().replace("+00:00", "Z")
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Quota(StrEnum):
-    """What can be limited per owner: files, bytes of all file versions, questions per month, and US dollars per month."""
+    """The limits per owner: files, bytes of all file versions, questions per month, and US dollars per month."""
 
     FILES = "files"
     BYTES = "bytes"

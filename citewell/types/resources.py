@@ -51,11 +51,11 @@ FULLY_PROCESSED = frozenset({Status.INDEXED, Status.ANALYZED, Status.DESCRIBED})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadOptions:
-    """What the uploader asked for; kept with the resource so that a later attempt does the same.
+    """The uploader's options, stored with the resource so that a later attempt uses the same ones.
 
-    password is wiped from the row as soon as extraction has ended.
-    chunking: how this file is cut, in place of its project's settings: `strategy`, `size`, `overlap`
-    caption: words that belong to the file and are not in it; they are cut, and embedded with the picture that a file is
+    password: wiped from the row as soon as extraction ends
+    chunking: `strategy`, `size` and `overlap` for this file, overriding its project's
+    caption:  text that belongs to the file but is not in it; chunked, and embedded together with an image file
     """
 
     multimodal: bool = False
@@ -68,8 +68,8 @@ class UploadOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedOptions:
-    """Upload options as a request names them; None leaves one as the file has it. An empty `chunking` is that of the project again, an
-    empty `caption` none.
+    """Upload options in a request; None leaves the file's option unchanged. An empty `chunking` restores the project's, an empty `caption`
+    removes it.
     """
 
     multimodal: bool | None = None
@@ -80,7 +80,7 @@ class AskedOptions:
     caption: str | None = None
 
     def over(self, known: UploadOptions) -> UploadOptions:
-        """What a file's options become."""
+        """The file's options with these applied."""
         named = {name: value for name in _OPTIONS if (value := getattr(self, name)) is not None}
         for name in ("chunking", "caption"):
             if (value := getattr(self, name)) is not None:
@@ -92,7 +92,7 @@ _OPTIONS = ("multimodal", "extract_tables", "extract_images", "password")
 
 
 class UploadOutcome(StrEnum):
-    """What an upload did: stored a new file, or what it did for one already stored."""
+    """The effect of an upload: a new file, or what happened to one already stored."""
 
     CREATED = "created"
     UNCHANGED = "unchanged"
@@ -103,10 +103,10 @@ class UploadOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexSelection:
-    """Which files to send through the stages again.
+    """Which files to process again.
 
     failed:     only those that are FAILED or PARTIAL
-    read_again: from their bytes, in place of only what was read from them
+    read_again: also read the original bytes again
     """
 
     project_id: str | None = None
@@ -116,9 +116,9 @@ class ReindexSelection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reindex:
-    """A run that sends files through the stages again, and how far it is.
+    """A run that processes files again, and its progress.
 
-    total: files when it began. waiting: those still under way; failed: of the others, FAILED or PARTIAL. created_at: seconds since 1970 UTC
+    total: files at its start; waiting: those still in progress; failed: those that ended FAILED or PARTIAL; created_at: seconds since 1970 UTC
     """
 
     id: str
@@ -187,7 +187,7 @@ class Resource:
 
     @property
     def provenance(self) -> Provenance:
-        """What its passages carry of it."""
+        """The details its passages carry."""
         return Provenance(record_id=self.record_id, identifier=self.identifier, metadata=self.metadata)
 
 
@@ -227,7 +227,7 @@ class Job:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredBlob:
-    """A blob that extraction produced, and the key it has in the blob store."""
+    """A blob that extraction produced, and its key in the blob store."""
 
     name: str
     key: str
@@ -239,7 +239,7 @@ class StoredBlob:
 
 @dataclass(frozen=True, slots=True)
 class BlobLink:
-    """Where the bytes of a file can be fetched by anybody who knows the address, until `expires_at` (seconds since 1970). The address is a secret."""
+    """A URL at which anybody who knows it can download a file until `expires_at` (seconds since 1970). It is a secret."""
 
     url: str = field(repr=False)
     expires_at: float
@@ -247,7 +247,7 @@ class BlobLink:
 
 @dataclass(frozen=True, slots=True)
 class ResourceSummary:
-    """A resource without its coverage, metadata and summary; `unit` (page, slide …) and how many of them were read are given instead."""
+    """A resource with its `unit` (page, slide …) and the number of units read, instead of its coverage, metadata and summary."""
 
     resource: Resource
     unit: str | None

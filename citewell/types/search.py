@@ -13,13 +13,13 @@ from citewell.types.json import JsonObject, JsonValue
 from citewell.types.metadata import FileFacts, Metadata, Provenance
 
 EMBED_ERROR = "embed_error"
-"""The detail of a trace that says how the embedder failed; such a search went by words alone."""
+"""The trace detail with the embedder's error; the search then used keywords only."""
 
 STORE_ERROR = "store_error"
-"""The detail of a trace that says how the vector store failed to search by meaning; such a search went by words alone."""
+"""The trace detail with the vector store's error in a dense search; the search then used keywords only."""
 
 SKIPPED_INDEXES = "skipped_indexes"
-"""The detail of a trace that names the indexes that could not be asked, of several."""
+"""The trace detail with the indexes, out of several, that could not be searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class SparseVector:
 
 
 class Operator(StrEnum):
-    """How a condition compares. A field with several values matches if any of them does.
+    """How a condition compares. A field with several values matches if any of its values does.
 
     `ne` and `not_in` match everything that `eq` and `in` do not, including anything without the field.
     """
@@ -77,7 +77,7 @@ class AnyOf:
 
 @dataclass(frozen=True, slots=True)
 class Negation:
-    """Matches if its part does not."""
+    """Matches unless its part does."""
 
     part: Expression
 
@@ -89,8 +89,8 @@ Expression: TypeAlias = Condition | AllOf | AnyOf | Negation
 class Scope:
     """What a question may draw on: projects, one or more tagged resources, or (both None) everything the owner has.
 
-    Where filters chose the files, resource_ids are those that satisfied them when the question was asked, and tagged are the
-    resources among which they were looked for (None for all).
+    If filters chose the files, resource_ids are those that matched when the question was asked, and tagged are the resources that
+    were filtered (None for all).
     """
 
     project_ids: tuple[str, ...] | None = None
@@ -99,7 +99,7 @@ class Scope:
     tagged: tuple[str, ...] | None = None
 
     def is_same(self, other: Scope) -> bool:
-        """Whether both were asked for in the same way; which files satisfy a filter may have changed since."""
+        """Whether both were requested in the same way. The files that match a filter may have changed since."""
         return (self.project_ids, self.filters, self._named) == (other.project_ids, other.filters, other._named)
 
     @property
@@ -111,9 +111,9 @@ class Scope:
 class Filter:
     """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
 
-    conditions are on fields of the payload (`citewell.ports.points`), with values in the form in which payloads hold them.
-    corpus: the resources in which a lexical search counts how many passages have a word, None for all of the owner's. It narrows
-    nothing; it keeps files that the asker may not read out of the scores of those that they may.
+    conditions: on fields of the payload (`citewell.ports.points`), with values as payloads hold them
+    corpus: the resources over which a lexical search counts document frequencies; None for all of the owner's. It excludes no hits,
+            but keeps files that the asker may not read from affecting the scores of those they may.
     """
 
     owner_id: str
@@ -124,16 +124,16 @@ class Filter:
 
     @property
     def counted(self) -> Filter:
-        """Admits the points that count in the document frequencies of a lexical search."""
+        """The filter for points that count in a lexical search's document frequencies."""
         return Filter(owner_id=self.owner_id, resource_ids=self.corpus)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
-    """What a vector store holds of a chunk: its id, its vectors, and the payload that filters may use.
+    """A chunk in a vector store: its id, its vectors, and the payload that filters may use.
 
-    text: for a store that embeds texts itself, in place of `dense`
-    origin: the chunk and its file that the point was made of, for stores that keep more of them than searches need
+    text: for a store that embeds texts itself, instead of `dense`
+    origin: the chunk and file the point was made from, for stores that keep more than searches need
     """
 
     id: str
@@ -148,8 +148,8 @@ class Point:
 class VectorQuery:
     """One leg of a search: exactly one of `dense`, `sparse` and `text` is given; `text` to a store that embeds texts itself.
 
-    pulls: ids of points with weights; before the search `dense` is moved by their vectors, each times its weight, and brought
-           back to length 1. A point that is not there pulls nothing.
+    pulls: ids of points with weights. Before the search, their vectors times their weights are added to `dense`, and the sum is
+           normalised. Missing points are ignored.
     """
 
     dense: tuple[float, ...] | None = None
@@ -183,7 +183,7 @@ _as_scored = cast(Callable[[tuple[str, float]], ScoredId], partial(tuple.__new__
 
 
 def scored(pairs: Iterable[tuple[str, float]]) -> list[ScoredId]:
-    """Ids with scores as `ScoredId`, in a third of the time that its own constructor takes."""
+    """Pairs of id and score as `ScoredId`, in a third of the time its constructor takes."""
     return list(map(_as_scored, pairs))
 
 
@@ -197,7 +197,7 @@ class Scores:
     rerank: float | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
-        """The scores that are known, rounded to six places."""
+        """The known scores, rounded to six places."""
         values = {"dense": self.dense, "lexical": self.lexical, "fused": self.fused, "rerank": self.rerank}
         return {k: round(v, 6) for k, v in values.items() if v is not None}
 
@@ -215,7 +215,7 @@ class Hit:
 
     @property
     def record_id(self) -> str | None:
-        """The id of the record, for a text that was added as one."""
+        """The record's id, if the text was added as a record."""
         return self.provenance.record_id
 
     @property
@@ -229,7 +229,7 @@ class Hit:
         return self.provenance.metadata
 
     def place(self) -> JsonObject:
-        """Where the passage is, without its text, which is deleted with the file."""
+        """The passage's place without its text, which is deleted with the file."""
         return {
             "chunk_id": self.chunk.id,
             "resource_id": self.chunk.resource_id,
@@ -240,7 +240,7 @@ class Hit:
 
 
 class SelfQuery(StrEnum):
-    """What reads filters from a query: nothing, rules for the obvious cases, or the chat model."""
+    """How filters are inferred from a query: not at all, by rules for the obvious cases, or by the chat model."""
 
     OFF = "off"
     RULES = "rules"
@@ -248,7 +248,7 @@ class SelfQuery(StrEnum):
 
 
 class FirstSearch(StrEnum):
-    """Whether a chat model with tools decides to search the files for a question, or every question is searched."""
+    """Whether a chat model with tools decides to search, or every question is searched first."""
 
     MODEL = "model"
     ALWAYS = "always"
@@ -267,11 +267,13 @@ class RerankLimits:
 class SearchRequest:
     """A search on behalf of an owner, within `scope`. projects: ids or names, resource_ids: ids or identifiers; None means all of the scope.
 
-    vector_threshold: chunks whose cosine with the query is below this (0..1) are left out, None as configured.
-    conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
-    ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
-    rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
-    they are given; indexes are ids of indexes to ask in place of those that would be; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
+    vector_threshold: leaves out chunks whose cosine with the query is lower (0..1); None means as configured
+    conditions:       all must match
+    ignore_inferred:  filters not to infer from the query: their ids, or True for all
+    time_zone:        an IANA name; decides when the days named in the query begin; None means as configured
+    indexes:          ids of indexes to search instead of the usual ones
+    neighbours:       how many chunks before and after each hit to add, merged into passages
+    rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions`.
     """
 
     owner_id: str
@@ -300,7 +302,7 @@ class SearchRequest:
 class Passage:
     """Consecutive chunks of one file as one text.
 
-    hits: its chunks that were found, best first; score is the best one's
+    hits: the chunks in it that were found, best first; score is the best one's
     """
 
     text: str
@@ -316,7 +318,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """A trace of a search: milliseconds per step, and details that steps choose to show."""
+    """A trace of a search: milliseconds per step, and details that steps add."""
 
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
@@ -324,11 +326,12 @@ class Trace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferredFilter:
-    """A filter that was read from the words of a query.
+    """A filter inferred from the words of a query.
 
-    id:      the field that it is about, such as `date` or `metadata.camera`; no other of the query's filters has it
-    label:   for people, such as `date: 2026-11-16 to 2026-11-22`; words: those of the query that state it, such as `from last week`
-    applied: whether the hits satisfy it; False where nothing did, and the search went on without it
+    id:      its field, such as `date` or `metadata.camera`; unique among the query's filters
+    label:   for people, such as `date: 2026-11-16 to 2026-11-22`
+    words:   the words of the query that state it, such as `from last week`
+    applied: whether the hits match it; False if nothing did and the search continued without it
     """
 
     id: str
@@ -342,8 +345,8 @@ class InferredFilter:
 class SearchResult:
     """Hits, best first, with a trace of how they were found and, if neighbours were requested, the passages that contain them.
 
-    inferred: the filters read from the query
-    semantic: the words that were searched for: the query without the words of its filters
+    inferred: the filters inferred from the query
+    semantic: the words searched for: the query without the words of its filters
     """
 
     hits: tuple[Hit, ...]
@@ -356,16 +359,22 @@ class SearchResult:
     def notice(self) -> str | None:
         """A warning about how the hits were found: the embedder, the vector store or the reranker failed, or an inferred filter matched nothing."""
         error = self.trace.details.get("rerank_error")
-        failed = "" if error is None else f"The passages are not reranked, as the reranker failed ({error})."
+        failed = "" if error is None else f"The passages are not reranked, because the reranker failed ({error})."
         unread = self.trace.details.get(EMBED_ERROR)
-        words = "" if unread is None else f"The files were searched by words alone, as the embedder failed ({unread})."
+        words = (
+            ""
+            if unread is None
+            else f"The files were searched by keyword only, because the embedder failed ({unread})."
+        )
         away = self.trace.details.get(STORE_ERROR)
-        alone = "" if away is None else f"The files were searched by words alone, as the vector store failed ({away})."
+        alone = (
+            ""
+            if away is None
+            else f"The files were searched by keyword only, because the vector store failed ({away})."
+        )
         skipped = self.trace.details.get(SKIPPED_INDEXES)
         names = ", ".join(map(str, skipped)) if isinstance(skipped, list) else ""
-        absent = f"What only the index {names} holds is not among them, as it cannot be asked." if names else ""
+        absent = f"The results do not include the index {names}, because it is unavailable." if names else ""
         missed = "; ".join(one.label for one in self.inferred if not one.applied)
-        relaxed = (
-            f"Nothing was found within the filter “{missed}”, so the search was made without it." if missed else ""
-        )
+        relaxed = f"Nothing matched the filter “{missed}”, so the search ran without it." if missed else ""
         return " ".join(filter(None, (absent, words, alone, failed, relaxed))) or None

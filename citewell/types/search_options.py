@@ -1,4 +1,4 @@
-"""What a search and a question may be given by name, in Python."""
+"""The keyword arguments of searches and questions in Python."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import TypeAlias, TypedDict
 
 from citewell.types import ChunkType, Expression, JsonValue, RerankLimits
 
-# Conditions and groups of them, or the same as JSON: see docs/filters.md.
+# Conditions and groups of conditions, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
 
 
 class ScopeKeywords(TypedDict, total=False):
     """Where to look, and how.
 
-    project:    its id or name; projects: of several, any of which counts; resource_ids: ids or identifiers of files
-    conditions: filters, as in docs/filters.md; rerank: whether the reranker orders what is found, as configured unless given
-    rerank_limits: how many passages it sees and keeps, and their least score, as configured unless given
-    ignore_inferred: ids of filters not to infer from the words of the query, or True for all
-    time_zone:  where it is asked, such as Europe/Berlin: when `yesterday` was
-    indexes:    ids of indexes to ask in place of the one that answers, merged by rank
+    project, projects: the id or name of a project, or several, any of which may match
+    resource_ids:      ids or identifiers of files
+    conditions:        filters (docs/filters.md)
+    rerank:            whether to rerank the results; None means as configured
+    rerank_limits:     how many passages the reranker sees and keeps, and the lowest score to keep; None means as configured
+    ignore_inferred:   ids of filters not to infer from the query, or True for all
+    time_zone:         an IANA name such as Europe/Berlin, which decides when `yesterday` was
+    indexes:           ids of indexes to search instead of the active one, merged by rank
     """
 
     project: str | None
@@ -35,20 +37,20 @@ class ScopeKeywords(TypedDict, total=False):
 
 
 class SearchKeywords(ScopeKeywords, total=False):
-    """How and where to search. types: of passages, such as tables; vector_threshold: their least cosine with the query, 0..1."""
+    """Where and how to search. types: kinds of passages, such as tables; vector_threshold: the lowest cosine with the query, 0..1."""
 
     types: Iterable[ChunkType] | None
     vector_threshold: float | None
 
 
 class AskKeywords(ScopeKeywords, total=False):
-    """From what to answer a question, and how. thread_id: of the answer that this one follows."""
+    """Where and how to find an answer. thread_id: that of the previous answer, for a follow-up."""
 
     thread_id: str | None
 
 
 def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords], method: str) -> None:
-    """`TypeError` for a name that `kind` does not have, as Python raises for arguments: a misspelt one would have no effect."""
+    """Raise `TypeError` for a name that `kind` does not have, as Python does for arguments: a misspelt one would have no effect."""
     known = kind.__annotations__
     for name in wishes:
         if name not in known:

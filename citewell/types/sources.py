@@ -1,4 +1,4 @@
-"""What is synchronised from elsewhere: sources, and the items that they have brought."""
+"""Synced sources, and the items imported from them."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from citewell.types.json import JsonObject, JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncSource:
-    """A place that files are synchronised from, and how far that is. Times are seconds since 1970 UTC.
+    """A synced source and its state. Times are seconds since 1970 UTC.
 
-    kind: which connector reads it. cursor: where the connector goes on, in its own words. report: what the last run did
+    kind: its connector; cursor: where that connector continues, in its own format; report: what the last run did
     """
 
     id: str
@@ -27,10 +27,12 @@ class SyncSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncItem:
-    """What a source has brought under one of its keys. Another stamp is a change.
+    """What was imported under one of a source's keys. A different stamp means a change.
 
-    resource_id: None where nothing was made of it, or what was made is deleted. keys: of metadata, those that the source gave.
-    problem: why it could not be brought, with `problem_code`. status: of the resource
+    resource_id: None if no resource was created, or it was deleted
+    keys:        the metadata keys that the source set
+    problem:     why it could not be imported, with `problem_code`
+    status:      the resource's
     """
 
     key: str

@@ -23,7 +23,7 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """One turn's half. Citations belong to assistant messages and never change."""
+    """A question or an answer. Citations belong to assistant messages and never change."""
 
     id: str
     thread_id: str

@@ -27,14 +27,14 @@ SUBSCRIBED = (
     EventType.ANSWER_COMPLETED,
     EventType.SYNC_FINISHED,
 )
-"""What a webhook is told of where its owner names nothing: all but `chunk.stored`, of which a long file has thousands."""
+"""The default events of a webhook: all except `chunk.stored`, of which a long file has thousands."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingEvent:
     """An event. `key` identifies it among its owner's events: two with one key are sent once.
 
-    about: the file or message that the data describe; they are deleted with it
+    about: the file or message that the data describe; the data are deleted with it
     """
 
     type: EventType

@@ -135,7 +135,7 @@ async def test_a_download_that_never_ends_is_said_and_a_large_file_is_told_where
         ann.send("half.txt", b"half of it is not enough" * 10)
         await open_world.said(ann.id, "could not be downloaded")
         ann.send("video.pdf", b"%PDF-", size=25_000_000)
-        said = await open_world.said(ann.id, "Citewell's page")
+        said = await open_world.said(ann.id, "Upload it in Citewell")
         assert "25 MB" in said.text
         assert "20 MB" in said.text
     assert await open_world.files(ann) == []
@@ -146,7 +146,7 @@ async def test_a_duplicate_is_named_and_a_blocked_bot_is_no_error(open_world: Wo
         ann.send("a.txt", b"The garden of the museum closes at nine in summer.")
         await open_world.said(ann.id, "ready")
         ann.send("b.txt", b"The garden of the museum closes at nine in summer.")
-        said = await open_world.said(ann.id, "you have this file already")
+        said = await open_world.said(ann.id, "you already have this file")
         assert said.styled("code") == ["b.txt", "a.txt"]
         open_world.server.blocked.add(ann.id)
         ann.write("/help")

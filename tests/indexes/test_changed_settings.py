@@ -162,7 +162,7 @@ async def test_a_model_whose_key_is_gone_is_searched_by_words_until_the_new_one_
         request = SearchRequest(owner_id=services.local_owner, query="lamp number7", top_k=3)
         found = await services.search.search(request)
         assert found.hits[0].record_id == "7"
-        assert "by words alone" in (found.notice or "")
+        assert "by keyword only" in (found.notice or "")
         await services.resources.add_records(services.local_owner, [{"id": "99", "text": "lamp number99 is new"}])
         assert await _found(services, 99)
         await services.indexes.change(services.local_owner, offered.index_id, {}, False)

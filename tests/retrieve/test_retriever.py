@@ -606,7 +606,7 @@ async def test_an_inferred_filter_can_be_taken_off(library: Library) -> None:
 async def test_of_several_filters_only_that_is_left_out_which_nothing_fits(library: Library) -> None:
     shown, notice, texts = await _inferred(library, "what does loan policy.pdf say on page 99?")
     assert shown == ["file: Loan Policy.pdf (on)", "page: 99 (off)"]
-    assert notice == "Nothing was found within the filter “page: 99”, so the search was made without it."
+    assert notice == "Nothing matched the filter “page: 99”, so the search ran without it."
     assert texts == ["A loan needs two signatures."]
 
 

@@ -124,7 +124,7 @@ test("metadata is entered with a file, refused where it is wrong, and changed la
   await dialog.getByRole("combobox", { name: "Type of value" }).selectOption({ label: "Yes or no" });
   await dialog.getByRole("textbox", { name: "Identifier" }).fill("a/b");
   await dialog.getByRole("button", { name: "Save" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("An identifier has no control characters");
+  await expect(dialog.getByRole("alert")).toContainText("An identifier may not contain control characters");
   await dialog.getByRole("textbox", { name: "Identifier" }).fill("van-5");
   await dialog.getByRole("button", { name: "Save" }).click();
   await expect(page.getByRole("dialog", { name: "Edit metadata" })).toBeHidden();

@@ -16,8 +16,16 @@ _MAX_VALUE = 300
 COMMANDS: Mapping[str, tuple[str, str, str]] = {
     "files": ("Your files", "Deine Dateien", "Tus archivos"),
     "delete": ("Delete a file", "Eine Datei löschen", "Borrar un archivo"),
-    "scope": ("Choose what questions are about", "Auswählen, worum es in Fragen geht", "Elegir sobre qué son las preguntas"),
-    "forget": ("Forget this conversation, or unlink me", "Das Gespräch oder mich vergessen", "Olvidar la conversación o a mí"),
+    "scope": (
+        "Choose what questions are about",
+        "Auswählen, worum es in Fragen geht",
+        "Elegir sobre qué son las preguntas",
+    ),
+    "forget": (
+        "Forget this conversation, or unlink me",
+        "Das Gespräch oder mich vergessen",
+        "Olvidar la conversación o a mí",
+    ),
     "help": ("How this works", "So geht es", "Cómo funciona"),
 }
 
