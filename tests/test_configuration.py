@@ -163,7 +163,7 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
         change(load_settings(), rerank_provider="of another version")
     assert (
         raised.value.message
-        == "This version has no adapter for 'of another version'. Choose another one in RERANK_PROVIDER."
+        == "This version has no adapter for 'of another version'. Choose another provider in RERANK_PROVIDER."
     )
 
 
@@ -172,31 +172,31 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
     [
         (
             {"OPENAI_EMBEDDING_MODEL": "m"},
-            "OPENAI_EMBEDDING_MODEL has no effect, since CITEWELL_EMBEDDING_PROVIDER is 'builtin'.",
+            "OPENAI_EMBEDDING_MODEL has no effect, because CITEWELL_EMBEDDING_PROVIDER is 'builtin'.",
         ),
         (
             {"LLM_PROVIDER": "anthropic", "OPENAI_MODEL": "m"},
-            "OPENAI_MODEL has no effect, since LLM_PROVIDER is 'anthropic'.",
+            "OPENAI_MODEL has no effect, because LLM_PROVIDER is 'anthropic'.",
         ),
-        ({"QDRANT_HOST": "q"}, "QDRANT_HOST has no effect, since CITEWELL_VECTOR_STORE is 'edge'."),
-        ({"MAX_TOKENS": "1"}, "MAX_TOKENS has no effect, since CITEWELL_CHAT_PROVIDER is 'none'."),
+        ({"QDRANT_HOST": "q"}, "QDRANT_HOST has no effect, because CITEWELL_VECTOR_STORE is 'edge'."),
+        ({"MAX_TOKENS": "1"}, "MAX_TOKENS has no effect, because CITEWELL_CHAT_PROVIDER is 'none'."),
         (
             {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": "http://h"},
-            "OPENAI_BASE_URL has no effect, since LLM_PROVIDER is 'anthropic' and CITEWELL_VISION_PROVIDER is 'none'.",
+            "OPENAI_BASE_URL has no effect, because LLM_PROVIDER is 'anthropic' and CITEWELL_VISION_PROVIDER is 'none'.",
         ),
         (
             {"OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"},
-            "OPENAI_MODEL has no effect, since CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
+            "OPENAI_MODEL has no effect, because CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
         ),
-        ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, since CITEWELL_RERANK_PROVIDER is 'builtin'."),
+        ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, because CITEWELL_RERANK_PROVIDER is 'builtin'."),
         (
             {"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"},
-            "CHUNK_SIZE_TOKENS has no effect, since CHUNK_SIZE is set.",
+            "CHUNK_SIZE_TOKENS has no effect, because CHUNK_SIZE is set.",
         ),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
         (
             {"DATABASE_URL": "sqlite:////elsewhere/other.db"},
-            "DATABASE_URL is not read: other programs set it, too; CITEWELL_DATABASE_URL names the database.",
+            "DATABASE_URL is not read: other programs set it too; use CITEWELL_DATABASE_URL for the database.",
         ),
     ],
     ids=["model", "chat model", "store", "answers", "address", "no provider", "reranker", "twice", "never", "database"],

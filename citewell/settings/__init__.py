@@ -1,4 +1,4 @@
-"""Settings: read once at start by `load_settings`, and passed on as `Settings`."""
+"""Settings: read once at startup by `load_settings`, and passed on as `Settings`."""
 
 from citewell.settings.blobs import AzureBlobs, BlobSettings, GcsBlobs, LocalBlobs, S3Blobs
 from citewell.settings.chat import (

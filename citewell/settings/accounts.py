@@ -1,4 +1,4 @@
-"""Authentication and accounts: whose JWTs are accepted, who may make an account, with which provider one signs in, and for how long."""
+"""Authentication and accounts: accepted JWTs, sign-up, the identity provider, and how long sessions last."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Algorithm = Literal["HS256", "HS384", "HS512", "RS256", "RS384", "RS512", "PS256
 
 @dataclass(frozen=True, kw_only=True)
 class AuthSettings(SettingsGroup):
-    """How requests prove who sends them, and how many each owner may send."""
+    """How requests are authenticated, and how many each owner may send."""
 
     secret: Annotated[SecretStr | None, named("auth_secret", "JWT_SECRET")] = None
     algorithm: Annotated[Algorithm, named("jwt_algorithm", "JWT_ALGORITHM")] = "HS256"
@@ -29,7 +29,7 @@ class AuthSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountSettings(SettingsGroup):
-    """Whether people have accounts, who may make one, and how long they stay signed in."""
+    """Whether people have accounts, who may create one, and how long they stay signed in."""
 
     is_on: Annotated[bool, named("accounts")] = False
     sign_up: Annotated[Literal["invitation", "open"], named("sign_up")] = "invitation"
@@ -40,14 +40,14 @@ class AccountSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class AuditSettings(SettingsGroup):
-    """How long entries of the audit log are kept."""
+    """How long audit log entries are kept."""
 
     days: Annotated[int, Field(ge=1, le=36_500), named("audit_days")] = 365
 
 
 @dataclass(frozen=True, kw_only=True)
 class QuotaSettings(SettingsGroup):
-    """What each owner may have and do unless something else is set for one: files and their bytes; per calendar month (UTC) questions and US dollars."""
+    """Default limits per owner: files and their bytes, and questions and US dollars per calendar month (UTC)."""
 
     files: Annotated[int | None, Field(ge=0, le=MAX_NUMBER), named("quota_files")] = None
     bytes: Annotated[int | None, Field(ge=0, le=MAX_BYTES), named("quota_bytes")] = None
@@ -57,7 +57,7 @@ class QuotaSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenIdSettings(SettingsGroup):
-    """The provider that people with accounts may sign in with, whose address it sends them back to, and whom it may send."""
+    """The identity provider that people can sign in with, the address it redirects them to, and the domains it may vouch for."""
 
     issuer: Annotated[HttpAddress | None, named("oidc_issuer")] = None
     client_id: Annotated[str | None, named("oidc_client_id")] = None

@@ -1,4 +1,4 @@
-"""What a group of settings is: a frozen value that knows the name under which each of its fields was given."""
+"""The base of a group of settings: a frozen value that knows the name under which each of its fields was given."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeAlias, get_type_hints
 from citewell.settings.names import Names, named
 from citewell.settings.values import Folder
 
-# The data folder, which more than one group reads.
+# The data folder, which several groups read.
 DataFolderSetting: TypeAlias = Annotated[Folder, named("data")]
 
 
@@ -21,7 +21,7 @@ class SettingsGroup:
     given: Mapping[str, str] = field(default_factory=dict[str, str], repr=False, compare=False)
 
     def name_of(self, name: str) -> str:
-        """The name under which a field was given, else the first that it has."""
+        """The name under which a field was given, or else its first name."""
         names = declared(type(self))[name]
         return self.given.get(names.keyword, names.variables[0])
 
@@ -38,5 +38,5 @@ def hints(group: type[SettingsGroup]) -> dict[str, Any]:
 
 
 def names_in(hint: object) -> Names | None:
-    """The names in an annotated type; None for what is not a setting."""
+    """The names in an annotated type; None if it is not a setting."""
     return next((extra for extra in getattr(hint, "__metadata__", ()) if isinstance(extra, Names)), None)

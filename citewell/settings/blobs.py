@@ -1,4 +1,4 @@
-"""Where files are kept: the settings of each blob store."""
+"""Where files are stored: the settings of each blob store."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.names import PREFIX, named
 from citewell.settings.values import HttpAddress
 
-_ELSEWHERE = "Set the encryption of the bucket or container itself, or of the disk, and remove this setting."
+_ELSEWHERE = "Configure encryption on the bucket, container or disk itself, and remove this setting."
 _BLOB_BACKEND = named("blob_backend", "STORAGE_BACKEND")
 
 
 @dataclass(frozen=True, kw_only=True)
 class LocalBlobs(SettingsGroup):
-    """Files are kept in the data folder."""
+    """Files are stored in the data folder."""
 
     provider: Annotated[Literal["local"], _BLOB_BACKEND] = "local"
     data: DataFolderSetting
 
     @property
     def folder(self) -> Path:
-        """Where the files are."""
+        """The folder with the files."""
         return self.data / "blobs"
 
 
@@ -43,7 +43,7 @@ class _ObjectStoreBlobs(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class S3Blobs(_ObjectStoreBlobs):
-    """Files are kept in a bucket of S3 or a compatible service. Without keys the machine's own role is used."""
+    """Files are stored in a bucket of S3 or a compatible service. Without keys, the machine's role is used."""
 
     provider: Annotated[Literal["s3"], _BLOB_BACKEND] = "s3"
     endpoint: Annotated[HttpAddress | None, named("s3_endpoint", "S3_ENDPOINT", "AWS_ENDPOINT_URL")] = None
@@ -57,7 +57,7 @@ class S3Blobs(_ObjectStoreBlobs):
 
 @dataclass(frozen=True, kw_only=True)
 class GcsBlobs(_ObjectStoreBlobs):
-    """Files are kept in a bucket of Google Cloud Storage. Without credentials the machine's own account is used."""
+    """Files are stored in a bucket of Google Cloud Storage. Without credentials, the machine's account is used."""
 
     provider: Annotated[Literal["gcs"], _BLOB_BACKEND] = "gcs"
     endpoint: Annotated[HttpAddress | None, named("gcs_endpoint", "STORAGE_EMULATOR_HOST")] = None
@@ -66,7 +66,7 @@ class GcsBlobs(_ObjectStoreBlobs):
 
 @dataclass(frozen=True, kw_only=True)
 class AzureBlobs(_ObjectStoreBlobs):
-    """Files are kept in a container of Azure Blob Storage. Without a key the machine's own identity is used."""
+    """Files are stored in a container of Azure Blob Storage. Without a key, the machine's identity is used."""
 
     provider: Annotated[Literal["azure"], _BLOB_BACKEND] = "azure"
     account: Annotated[str | None, named("azure_account", "AZURE_STORAGE_ACCOUNT_NAME")] = None
@@ -76,27 +76,27 @@ class AzureBlobs(_ObjectStoreBlobs):
 
 
 BlobSettings: TypeAlias = LocalBlobs | S3Blobs | GcsBlobs | AzureBlobs
-# What asks for encryption, by the only store that it means something to.
+# Settings that request encryption, with the only store that uses them.
 _ENCRYPTING = {"s3_encryption": "s3", "s3_kms_key_id": "s3", "azure_encryption_key": "azure"}
 _AES_BYTES = 32
 
 
 def blob_problems(blobs: BlobSettings) -> list[str]:
-    """Which settings ask for an encryption, or for links, that there would not be; a sentence or two each."""
+    """Settings that request encryption or links without effect; one or two sentences each."""
     problems = [
-        f"{blobs.given[keyword]} is set, but {blobs.name_of('provider')} is {blobs.provider!r}, where it would encrypt nothing. {_ELSEWHERE}"
+        f"{blobs.given[keyword]} is set, but {blobs.name_of('provider')} is {blobs.provider!r}, so it would encrypt nothing. {_ELSEWHERE}"
         for keyword, provider in _ENCRYPTING.items()
         if keyword in blobs.given and blobs.given[keyword].startswith((PREFIX, "`")) and blobs.provider != provider
     ]
     if isinstance(blobs, S3Blobs) and blobs.kms_key_id is not None and blobs.encryption in (None, "AES256"):
         problems.append(
-            f"{blobs.name_of('kms_key_id')} names a key that nothing would be encrypted with. Set {blobs.name_of('encryption')} to 'aws:kms' or 'aws:kms:dsse'."
+            f"{blobs.name_of('kms_key_id')} names a key that would not be used. Set {blobs.name_of('encryption')} to 'aws:kms' or 'aws:kms:dsse'."
         )
     if isinstance(blobs, AzureBlobs) and blobs.encryption_key is not None:
         problems += _customer_key_problems(blobs, blobs.encryption_key)
     if isinstance(blobs, GcsBlobs) and blobs.link_seconds and blobs.endpoint:
         problems.append(
-            f"{blobs.name_of('link_seconds')} makes links to Google's own address only. Set it to 0, or remove {blobs.name_of('endpoint')}."
+            f"{blobs.name_of('link_seconds')} makes links to Google's address only. Set it to 0, or remove {blobs.name_of('endpoint')}."
         )
     return problems
 
@@ -109,14 +109,12 @@ def _customer_key_problems(blobs: AzureBlobs, key: SecretStr) -> list[str]:
         size = 0
     if size != _AES_BYTES:
         problems.append(
-            f"{name} must be {_AES_BYTES} bytes in Base64. Make one with: openssl rand -base64 {_AES_BYTES}"
+            f"{name} must be {_AES_BYTES} bytes in Base64. Create one with: openssl rand -base64 {_AES_BYTES}"
         )
     if blobs.endpoint is not None and urlsplit(blobs.endpoint).scheme != "https":
-        problems.append(
-            f"{name} goes along with every request, so {blobs.name_of('endpoint')} must begin with https://."
-        )
+        problems.append(f"{name} is sent with every request, so {blobs.name_of('endpoint')} must begin with https://.")
     if blobs.link_seconds:
         problems.append(
-            f"{name} is needed to read a file, so no link can do without it. Set {blobs.name_of('link_seconds')} to 0."
+            f"{name} is needed to read a file, so links cannot work. Set {blobs.name_of('link_seconds')} to 0."
         )
     return problems

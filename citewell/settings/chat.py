@@ -1,4 +1,4 @@
-"""What writes answers and describes pictures: the settings of each chat and vision model."""
+"""The models that write answers and describe pictures: the settings of each."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _OpenAI(SettingsGroup):
 
     @property
     def missing_key(self) -> str | None:
-        """What to do where the key is missing; None where there is one, or none is needed."""
+        """What to do about a missing key; None if there is a key or none is needed."""
         if self.api_key is not None or self.base_url is not None:
             return None
         advice = "Set OPENAI_API_KEY, or CITEWELL_CHAT_BASE_URL for another endpoint."
@@ -48,7 +48,7 @@ class _Anthropic(SettingsGroup):
 
     @property
     def missing_key(self) -> str | None:
-        """What to do where the key is missing; None where there is one."""
+        """What to do about a missing key; None if there is one."""
         if self.api_key is not None:
             return None
         return f"{self.name_of('provider')} is 'anthropic', but there is no key. Set ANTHROPIC_API_KEY."
@@ -66,7 +66,7 @@ class NoChat(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIChat(_OpenAI):
-    """A chat model of OpenAI, or of an endpoint that is compatible with it."""
+    """A chat model from OpenAI or a compatible endpoint."""
 
     provider: Annotated[Literal["openai"], _CHAT_PROVIDER] = "openai"
     model: _ChatModel = None
@@ -76,7 +76,7 @@ class OpenAIChat(_OpenAI):
 
 @dataclass(frozen=True, kw_only=True)
 class AnthropicChat(_Anthropic):
-    """A chat model of Anthropic."""
+    """A chat model from Anthropic."""
 
     provider: Annotated[Literal["anthropic"], _CHAT_PROVIDER] = "anthropic"
     model: _ChatModel = None
@@ -101,21 +101,21 @@ class _Vision(SettingsGroup):
 
     @property
     def chosen_model(self) -> str | None:
-        """The model that is set, else the chat model, unless that is another provider's."""
+        """The configured model, or else the chat model if it is from the same provider."""
         named_for = "openai" if self.name_of("chat_model") == "OPENAI_MODEL" else self.chat_provider
         return self.model or (self.chat_model if named_for in ("none", self.provider) else None)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OpenAIVision(_OpenAI, _Vision):
-    """A vision model of OpenAI, or of an endpoint that is compatible with it."""
+    """A vision model from OpenAI or a compatible endpoint."""
 
     provider: Annotated[Literal["openai"], _VISION_PROVIDER] = "openai"
 
 
 @dataclass(frozen=True, kw_only=True)
 class AnthropicVision(_Anthropic, _Vision):
-    """A vision model of Anthropic."""
+    """A vision model from Anthropic."""
 
     provider: Annotated[Literal["anthropic"], _VISION_PROVIDER] = "anthropic"
 

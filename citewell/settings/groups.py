@@ -1,6 +1,6 @@
-"""Every setting: its group, type, range, default and names. Where a provider is chosen, the group is a union of one class per provider.
+"""Every setting: its group, type, range, default and names. If a group has a choice of providers, it is a union of one class per provider.
 
-A provider's class holds that provider's settings only, and its adapter is given nothing else. Values arrive here checked: see `loading`.
+A provider's class holds only that provider's settings, and its adapter receives nothing else. `loading` checks the values first.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from citewell.settings.values import (
     is_loopback,
 )
 
-# Settings that more than one class reads.
+# Settings that several classes read.
 _EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
 _RERANK_PROVIDER = named("rerank_provider", "RERANK_PROVIDER")
 _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY")]
@@ -46,7 +46,7 @@ _VoyageKey = Annotated[SecretStr | None, named("voyage_api_key", "VOYAGE_API_KEY
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(SettingsGroup):
-    """Where the server listens, and what one connection may cost."""
+    """Where the server listens, and the limits of one connection."""
 
     host: Annotated[ListeningHost, named("host")] = "127.0.0.1"
     port: Annotated[int, Field(ge=0, le=65535), named("port")] = 8000
@@ -56,11 +56,11 @@ class ServerSettings(SettingsGroup):
 
     @property
     def is_loopback(self) -> bool:
-        """Whether the server can be reached from this machine only."""
+        """Whether only this machine can reach the server."""
         return is_loopback(self.host)
 
     def address(self, port: int) -> str:
-        """The address of the server at the port that it listens on."""
+        """The server's address with the port it listens on."""
         host = f"[{self.host}]" if ":" in self.host else self.host
         return f"http://{host}:{port}"
 
@@ -83,7 +83,7 @@ class UploadSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class MetadataSettings(SettingsGroup):
-    """How much metadata a file may have."""
+    """Limits on a file's metadata."""
 
     max_keys: Annotated[int, Field(ge=1, le=256), named("max_metadata_keys")] = 64
     max_key_length: Annotated[int, Field(ge=1, le=256), named("max_metadata_key_length")] = 64
@@ -93,7 +93,7 @@ class MetadataSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class ParserSettings(SettingsGroup):
-    """The processes that read files, and how much of a file they read."""
+    """The processes that read files, and how much of each file they read."""
 
     processes: Annotated[int, Field(ge=1, le=64), named("parser_processes")] = 2
     memory_bytes: Annotated[int, Field(ge=256 * 1024**2, le=MAX_BYTES), named("parser_memory_bytes")] = 2 * 1024**3
@@ -201,7 +201,7 @@ class OpenAIEmbedding(_RemoteEmbedding):
 
 @dataclass(frozen=True, kw_only=True)
 class VoyageEmbedding(_RemoteEmbedding):
-    """An embedding model of Voyage AI."""
+    """An embedding model from Voyage AI."""
 
     provider: Annotated[Literal["voyage"], _EMBEDDING_PROVIDER] = "voyage"
     api_key: _VoyageKey = None
@@ -217,7 +217,7 @@ class PineconeEmbedding(_RemoteEmbedding):
 
 @dataclass(frozen=True, kw_only=True)
 class StoreEmbedding(_RemoteEmbedding):
-    """A model that the vector store runs itself, from texts (Pinecone's integrated records)."""
+    """A model that the vector store runs on the texts it receives (Pinecone's integrated records)."""
 
     provider: Annotated[Literal["store"], _EMBEDDING_PROVIDER] = "store"
     api_key: PineconeKeySetting = None
@@ -270,7 +270,7 @@ class _ModelRerank(_Rerank):
 
 @dataclass(frozen=True, kw_only=True)
 class FastembedRerank(_ModelRerank):
-    """A cross-encoder of Hugging Face's hub on this machine: fetched into the data folder at the first start, or read from the folder `path`."""
+    """A Hugging Face cross-encoder on this machine: downloaded to the data folder on first start, or read from the folder `path`."""
 
     is_local: ClassVar[bool] = True
 
@@ -281,7 +281,7 @@ class FastembedRerank(_ModelRerank):
 
 @dataclass(frozen=True, kw_only=True)
 class _RemoteRerank(_ModelRerank):
-    """A reranker that is called over a network."""
+    """A reranker called over the network."""
 
     is_local: ClassVar[bool] = False
 
@@ -290,7 +290,7 @@ class _RemoteRerank(_ModelRerank):
 
 @dataclass(frozen=True, kw_only=True)
 class VoyageRerank(_RemoteRerank):
-    """A reranker of Voyage AI."""
+    """A reranker from Voyage AI."""
 
     provider: Annotated[Literal["voyage"], _RERANK_PROVIDER] = "voyage"
     api_key: _VoyageKey = None
@@ -306,7 +306,7 @@ class PineconeRerank(_RemoteRerank):
 
 @dataclass(frozen=True, kw_only=True)
 class CohereRerank(_RemoteRerank):
-    """A reranker of Cohere, or of an endpoint with the same interface."""
+    """A reranker from Cohere, or an endpoint with the same interface."""
 
     provider: Annotated[Literal["cohere"], _RERANK_PROVIDER] = "cohere"
     api_key: Annotated[SecretStr | None, named("cohere_api_key", "COHERE_API_KEY", "CO_API_KEY")] = None
@@ -314,7 +314,7 @@ class CohereRerank(_RemoteRerank):
 
 @dataclass(frozen=True, kw_only=True)
 class TeiRerank(_RemoteRerank):
-    """A reranker that Text Embeddings Inference serves; the address is required, `model` is a name for the ledger."""
+    """A reranker served by Text Embeddings Inference. The address is required; `model` is a name for the ledger."""
 
     provider: Annotated[Literal["tei"], _RERANK_PROVIDER] = "tei"
     api_key: Annotated[SecretStr | None, named("tei_api_key", "TEI_API_KEY")] = None
@@ -322,7 +322,7 @@ class TeiRerank(_RemoteRerank):
 
 @dataclass(frozen=True, kw_only=True)
 class NoRerank(_Rerank):
-    """A search that asks for reranking is refused."""
+    """No reranker: a search that requests reranking is refused."""
 
     is_local: ClassVar[bool] = True
 
@@ -331,7 +331,7 @@ class NoRerank(_Rerank):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerSettings(SettingsGroup):
-    """What one answer may use."""
+    """Limits of one answer."""
 
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
@@ -341,7 +341,7 @@ class AnswerSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class UsageSettings(SettingsGroup):
-    """What tokens cost, and the model at whose price the ledger compares when no chat model is configured."""
+    """Token prices, and the model whose price the ledger uses for comparison if no chat model is configured."""
 
     prices: Annotated[PriceTable, named("prices")] = field(default_factory=dict[str, tuple[float, float]])
     compare_model: Annotated[str, named("compare_model")] = ""
@@ -353,12 +353,12 @@ EmbeddingSettings: TypeAlias = BuiltinEmbedding | FastembedEmbedding | RemoteEmb
 RemoteRerank: TypeAlias = VoyageRerank | PineconeRerank | CohereRerank | TeiRerank
 RerankSettings: TypeAlias = BuiltinRerank | NoRerank | FastembedRerank | RemoteRerank
 HubSettings: TypeAlias = FastembedEmbedding | FastembedRerank
-"""Models of Hugging Face's hub, on this machine."""
+"""Hugging Face models on this machine."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(SettingsGroup):
-    """All settings, built once at start and passed on; nothing else in Citewell reads the environment."""
+    """All settings, built once at startup and passed on; nothing else in Citewell reads the environment."""
 
     data: DataFolderSetting
     database_url: DatabaseUrlSetting = None
@@ -391,13 +391,13 @@ class Settings(SettingsGroup):
     quotas: QuotaSettings
     telegram: TelegramSettings
     values: Mapping[str, object] = field(repr=False, compare=False)
-    """What was set, by keyword; for `change`."""
+    """The given values by keyword, for `change`."""
     without_effect: tuple[str, ...] = ()
-    """What was set and is not used, with the reason: a sentence each."""
+    """Given settings that have no effect, and why: one sentence each."""
 
     @property
     def sql_url(self) -> str:
-        """The SQLAlchemy URL: Postgres when configured, else SQLite in the data folder."""
+        """The SQLAlchemy URL: Postgres if configured, else SQLite in the data folder."""
         if self.database_url is None:
             return f"sqlite+aiosqlite:///{self.data / 'citewell.db'}"
         return async_url(self.database_url)

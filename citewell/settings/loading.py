@@ -27,7 +27,7 @@ from citewell.text.spelling import nearest
 from citewell.types.chunking import Strategy, chunk_sizes, measured_in_characters
 
 AnyGroup = TypeVar("AnyGroup", bound=SettingsGroup)
-# A provider is checked against all that are known; then its class is looked up in the group's union.
+# A provider's name is checked against all known ones; then its class is looked up in the group's union.
 _KNOWN_PROVIDERS: Mapping[str, Any] = {
     "embedding_provider": Annotated[EmbeddingProvider, LocalIsBuiltin],
     "vector_store": VectorStore,
@@ -39,7 +39,7 @@ _KNOWN_PROVIDERS: Mapping[str, Any] = {
 
 
 def _groups() -> dict[str, tuple[type[SettingsGroup], ...]]:
-    """The groups of `Settings`, each with the classes that it may have: one per provider, the default first."""
+    """The groups of `Settings`, each with its possible classes: one per provider, the default first."""
     hinted = {name: get_args(hint) or (hint,) for name, hint in hints(Settings).items() if names_in(hint) is None}
     return {
         name: kinds
@@ -49,7 +49,7 @@ def _groups() -> dict[str, tuple[type[SettingsGroup], ...]]:
 
 
 def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
-    """The variables of every setting and the type that its value must have, by keyword."""
+    """Every setting's variables and type, by keyword."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {}
     for group in (Settings, *(kind for kinds in GROUPS.values() for kind in kinds)):
         for name, names in declared(group).items():
@@ -60,7 +60,7 @@ def _settings() -> dict[str, tuple[tuple[str, ...], Any]]:
 GROUPS = _groups()
 _SETTINGS = _settings()
 VARIABLES = {keyword: variables for keyword, (variables, _) in _SETTINGS.items()}
-# The providers that have an adapter, the default first, by the keyword that chooses one.
+# The providers with an adapter, the default first, by the keyword that chooses one.
 PROVIDERS: dict[str, tuple[str, ...]] = {
     names.keyword: tuple(getattr(kind, "provider", "") for kind in kinds)
     for kinds in GROUPS.values()
@@ -70,7 +70,7 @@ _DEFAULTS: dict[str, Any] = {keyword: providers[0] for keyword, providers in PRO
 
 
 def _readers() -> dict[str, dict[str, frozenset[str]]]:
-    """Of each setting that only some providers have: which ones, by the setting that chooses a provider.
+    """The providers that read a setting, by the setting that chooses the provider, for settings that not all of them read.
 
     Secrets are left out: a key is often set for another program.
     """
@@ -90,12 +90,12 @@ def _readers() -> dict[str, dict[str, frozenset[str]]]:
 
 
 _READERS = _readers()
-# A threshold that is not a number is neither above nor below anything; and what was given may be a key.
+# A threshold of NaN is neither above nor below anything. Inputs are hidden because they may be keys.
 _CHECKED = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
 
 
 def load_settings(**overrides: object) -> Settings:
-    """Settings from overrides, then the environment, then `.env`; raises `ConfigurationError` that names what was set."""
+    """Settings from overrides, then the environment, then `.env`. Raises `ConfigurationError` with the names that were set."""
     given_here = {name: value for name, value in overrides.items() if value is not None}
     check_overrides(given_here, VARIABLES)
     given = gather(VARIABLES, _DEFAULTS, _environment(), given_here)
@@ -103,7 +103,7 @@ def load_settings(**overrides: object) -> Settings:
         checked = _model_of(given.values)(**given.values)
     except ValidationError as error:
         problems = [_problem(given, found) for found in error.errors(include_url=False)]
-        # Not chained: the cause would show what was given, which may be a key.
+        # Not chained: the cause would show the value, which may be a key.
         raise ConfigurationError(" ".join(problems)) from None
     values = {keyword: getattr(checked, keyword) for keyword in checked.model_fields_set}
     values.setdefault("data", default_data_folder())
@@ -114,13 +114,13 @@ def load_settings(**overrides: object) -> Settings:
 
 
 def _model_of(keywords: Iterable[str]) -> type[BaseModel]:
-    """What checks these settings. Mostly a few of 150 are given, and a check of all takes longer to make than to read the rest."""
+    """A model that validates only the given settings, because building one for all 150 takes longer than everything else here."""
     fields: dict[str, Any] = {keyword: (_SETTINGS[keyword][1], None) for keyword in keywords}
     return create_model("Values", __config__=_CHECKED, **fields)
 
 
 def change(settings: Settings, **values: object) -> Settings:
-    """The same settings with other values of some, by keyword, which are not checked; `ConfigurationError` without an adapter."""
+    """The settings with some values changed, by keyword and without validation. Raises `ConfigurationError` if there is no adapter."""
     return _built({**settings.values, **values}, settings.given, settings.without_effect)
 
 
@@ -130,9 +130,9 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
 
 
 def _unused(values: Mapping[str, object], given: Mapping[str, str]) -> list[str]:
-    """Settings that belong to providers that were not chosen, one sentence each."""
+    """Given settings of providers that were not chosen, one sentence each."""
     return [
-        f"{name} has no effect, since {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
+        f"{name} has no effect, because {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
         for keyword, name in given.items()
         if (readers := _READERS.get(keyword)) and all(_provider(one, values) not in readers[one] for one in readers)
     ]
@@ -155,7 +155,7 @@ def _chosen(
     provider = _provider(names.keyword, values)
     if provider not in PROVIDERS[names.keyword]:
         name = _name_of(names.keyword, given)
-        raise ConfigurationError(f"This version has no adapter for {provider!r}. Choose another one in {name}.")
+        raise ConfigurationError(f"This version has no adapter for {provider!r}. Choose another provider in {name}.")
     return kinds[PROVIDERS[names.keyword].index(provider)]
 
 
@@ -167,7 +167,7 @@ def _fill(
 
 
 def _environment() -> dict[str, str]:
-    """The environment over `.env`; `ConfigurationError` for an unknown name that begins with `CITEWELL_`."""
+    """The environment over `.env`. Raises `ConfigurationError` for an unknown name that begins with `CITEWELL_`."""
     known = [name for names in VARIABLES.values() for name in names]
     read = read_environment()
     check_names(read.of_process, known, "the environment")
@@ -192,7 +192,7 @@ _PROBLEMS = {
 
 
 def _problem(given: Given, found: Any) -> str:
-    """What is wrong with one value, as a sentence. Never shows a value that may be a secret."""
+    """The problem with one value, as a sentence. Never shows a value that may be a secret."""
     field = str(found["loc"][0])
     kind, context, value = found["type"], found.get("ctx", {}), given.values.get(field)
     if kind == "literal_error":

@@ -1,4 +1,4 @@
-"""Mail to people with accounts: which server takes it, whom it is from, and what its links begin with."""
+"""E-mail to people with accounts: the mail server, the sender, and the address in links."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from citewell.settings.values import HttpAddress, MailAddress, SmtpAddress
 
 @dataclass(frozen=True, kw_only=True)
 class MailSettings(SettingsGroup):
-    """The server that takes mail, the address that it is from, and the address at which people reach this server."""
+    """The mail server, the sender's address, and the address at which people reach this server."""
 
     smtp_url: Annotated[SmtpAddress | None, named("smtp_url", "SMTP_URL")] = None
     user: Annotated[str | None, named("smtp_user", "SMTP_USER")] = None

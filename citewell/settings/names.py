@@ -1,4 +1,4 @@
-"""The names of settings: which one gives a setting its value, and which are unknown, empty or without effect."""
+"""The names of settings: which one supplies a value, and which are unknown, empty or without effect."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from citewell.system.environment import NO_SETTINGS, PREFIX
 from citewell.text.spelling import suggestion
 from citewell.types import JsonObject
 
-# For these an empty value does not mean "as if it were not there", whatever its name: it would leave the door open.
+# For these, an empty value never means "not set", under any name: that would leave the server open.
 _NEVER_EMPTY = frozenset({"auth_secret", "session_secret", "jwt_jwks_url", "oidc_domains"})
 _MAY_BE_EMPTY = frozenset({"blob_prefix", "compare_model"})
 
 
 @dataclass(frozen=True)
 class Names:
-    """A setting's keyword in code, and the variables that give its value, the first that is set winning."""
+    """A setting's keyword in code, and its variables; the first that is set wins."""
 
     keyword: str
     variables: tuple[str, ...]
@@ -28,35 +28,35 @@ def named(keyword: str, *others: str) -> Names:
     return Names(keyword, (f"{PREFIX}{keyword.upper()}", *others))
 
 
-# Names of other tools that only mean something with certain values of another setting.
+# Other tools' names that are read only with certain values of another setting.
 READ_WITH: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "OPENAI_MODEL": ("chat_provider", ("openai", "none")),
     "OPENAI_EMBEDDING_MODEL": ("embedding_provider", ("openai",)),
     "PINECONE_EMBED_MODEL": ("embedding_provider", ("pinecone", "store")),
     "PINECONE_RERANK_MODEL": ("rerank_provider", ("pinecone",)),
 }
-# Who ranks where it is not set, by who embeds: see `_follow_embedder`.
+# The default reranker for each embedder: see `_follow_embedder`.
 _RERANKERS: Mapping[str, str] = {
     "voyage": "voyage",
     "pinecone": "pinecone",
     "store": "pinecone",
     "fastembed": "fastembed",
 }
-# Names that similar systems read and Citewell does not, with what to do instead.
+# Names that similar systems read but Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
-    "DATABASE_URL": "other programs set it, too; CITEWELL_DATABASE_URL names the database",
-    "FILE_TTL": "other programs set it, too; CITEWELL_TELEGRAM_FILE_TTL says how long files sent to the Telegram bot are kept",
-    "PINECONE_HOST": "Citewell has an index of its own for each model, whose hosts Pinecone tells it; PINECONE_INDEX begins their names",
+    "DATABASE_URL": "other programs set it too; use CITEWELL_DATABASE_URL for the database",
+    "FILE_TTL": "other programs set it too; use CITEWELL_TELEGRAM_FILE_TTL for how long files sent to the Telegram bot are kept",
+    "PINECONE_HOST": "Citewell has one index per model and gets their hosts from Pinecone; use PINECONE_INDEX for the prefix of their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
-    "FILES_API_TTL_HOURS": "files are kept until they are deleted, those sent to the Telegram bot for CITEWELL_TELEGRAM_FILE_TTL hours where that is set",
-    "SUPABASE_URL": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
-    "SUPABASE_KEY": "Citewell speaks to Supabase's Postgres itself: CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) takes the database's connection string",
+    "FILES_API_TTL_HOURS": "files are kept until they are deleted, or, if sent to the Telegram bot, for CITEWELL_TELEGRAM_FILE_TTL hours if that is set",
+    "SUPABASE_URL": "Citewell connects to Supabase's Postgres directly; set CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) to the database's connection string",
+    "SUPABASE_KEY": "Citewell connects to Supabase's Postgres directly; set CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) to the database's connection string",
 }
 
 
 @dataclass(slots=True)
 class Given:
-    """What was set: values by field, the name that gave each, and what was set to no effect."""
+    """What was set: values by field, the name that supplied each, and notes on settings without effect."""
 
     values: dict[str, object] = field(default_factory=dict[str, object])
     names: dict[str, str] = field(default_factory=dict[str, str])
@@ -64,11 +64,11 @@ class Given:
 
 
 def check_names(variables: Iterable[str], known: Iterable[str], where: str) -> None:
-    """Raise `ConfigurationError` for a name that begins with `CITEWELL_` and is not a setting; `where` says where it was found."""
+    """Raise `ConfigurationError` for a name that begins with `CITEWELL_` but is not a setting. where: where it was found."""
     ours = {name for name in known if name.startswith(PREFIX)}
     for name in sorted(set(map(str.upper, variables))):
         if name.startswith(PREFIX) and name not in ours and not name.startswith(NO_SETTINGS):
-            # Compared without what all of them begin with, which would make any two of them look alike.
+            # Compared without the common prefix, which would make any two names similar.
             advice = _suggested(name, ours)
             raise ConfigurationError(f"There is no setting {name} (set in {where}). {advice}")
 
@@ -94,7 +94,7 @@ def gather(
     variables: Mapping[str, str],
     overrides: Mapping[str, object],
 ) -> Given:
-    """The value of each field that was set: in code, else under the first of its names that has one.
+    """The value of each field that was set: in code, or under the first of its names that has a value.
 
     Raises `ConfigurationError` for an empty value under one of Citewell's names; under another tool's name it counts as not set.
     """
@@ -127,12 +127,12 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
         if kind not in given.values:
             given.values[kind], given.names[kind] = value, name
         elif value != given.values[kind] and name not in READ_WITH:
-            given.notes.append(f"{name} has no effect, since {given.names[kind]} is set.")
+            given.notes.append(f"{name} has no effect, because {given.names[kind]} is set.")
 
 
 def _follow_embedder(given: Given) -> None:
-    """A reranking model without a provider is one of the embedder's: the built-in reranker has no models to choose from, and nobody is sent
-    passages who would not have them anyway. An embedder at an address of its own says nothing of who ranks, unless a reranker has one, too.
+    """A reranking model without a provider belongs to the embedder's provider: the built-in reranker has no choice of models, and this provider
+    gets the passages anyway. With a custom address for the embedder, this holds only if the reranker has a custom address too.
     """
     name, provider = given.names.get("rerank_model"), _RERANKERS.get(str(given.values.get("embedding_provider")))
     if name is None or provider is None or "rerank_provider" in given.values:
@@ -146,12 +146,12 @@ def _follow_embedder(given: Given) -> None:
 def _drop_foreign(
     given: Given, fields: Mapping[str, Sequence[str]], defaults: JsonObject, variables: Mapping[str, str]
 ) -> None:
-    """Replace what another provider's variable gave by what the next name gives."""
+    """Replace a value from another provider's variable by that of the next name."""
     for name, (condition, wanted) in READ_WITH.items():
         value = given.values.get(condition, defaults[condition])
         if value in wanted or not variables.get(name, "").strip():
             continue
-        given.notes.append(f"{name} has no effect, since {_shown(given, condition, fields)} is {value!r}.")
+        given.notes.append(f"{name} has no effect, because {_shown(given, condition, fields)} is {value!r}.")
         kind = next(kind for kind, names in fields.items() if name in names)
         if given.names.get(kind) == name:
             del given.values[kind], given.names[kind]

@@ -1,4 +1,4 @@
-"""Which secrets, and which settings of JWTs, sessions and mail, the server refuses to start with."""
+"""Secrets, and settings for JWTs, sessions and mail, with which the server refuses to start."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SECRET_BYTES = {"HS256": 32, "HS384": 48, "HS512": 64}
 _SESSION_BYTES = 32
 OPENID_PATH = "/session/openid"
 _MIN_DIFFERENT = 8
-# What examples and templates have where the secret belongs. None of it is in random bytes.
+# Placeholders in examples and templates. Random bytes contain none of them.
 _PLACEHOLDER = re.compile(
     r"change[ _-]?(?:me|this|it)|your[ _-]?(?:\d+[ _-]?bits?[ _-]?|jwt[ _-]?|super[ _-]?)?secret|super[ _-]?secret|jwt[ _-]?secret|"
     r"secret[ _-]?key|my[ _-]?secret|secret[ _-]?secret|default[ _-]?secret|placeholder|replace[ _-]?(?:me|this)|insecure|passw[o0]rd|"
@@ -26,7 +26,7 @@ _PLACEHOLDER = re.compile(
 
 
 def secret_problems(settings: Settings) -> list[str]:
-    """What is wrong with the settings of authentication, a sentence or two each."""
+    """Problems with the settings of authentication, one or two sentences each."""
     auth, accounts = settings.auth, settings.accounts
     least = _SECRET_BYTES.get(auth.algorithm, _SECRET_BYTES["HS256"])
     problems = [
@@ -44,7 +44,7 @@ def _guessable(secret: SecretStr | None, name: str, least: int, purpose: str) ->
     if secret is None:
         return None
     value = secret.get_secret_value()
-    advice = f"Make one with: openssl rand -hex {least}"
+    advice = f"Create one with: openssl rand -hex {least}"
     if len(value.encode()) < least:
         return f"{name} must have at least {least} bytes{purpose}. {advice}"
     if len(set(value.encode())) < _MIN_DIFFERENT or value in (value + value)[1:-1]:
@@ -59,9 +59,7 @@ def _shared_secret_problems(settings: Settings) -> list[str]:
     if auth.algorithm in SHARED_SECRET_ALGORITHMS:
         return []
     name, url = auth.name_of("algorithm"), auth.name_of("jwks_url")
-    return [
-        f"{name} is {auth.algorithm!r}, which is checked with the provider's public keys. Set {url} to their address."
-    ]
+    return [f"{name} is {auth.algorithm!r}, which needs the provider's public keys. Set {url} to their address."]
 
 
 def _jwks_problems(settings: Settings) -> list[str]:
@@ -74,11 +72,13 @@ def _jwks_problems(settings: Settings) -> list[str]:
         )
     elif auth.secret is not None:
         problems.append(
-            f"{auth.name_of('secret')} and {url} cannot both be set: one of them decides whose JWTs are accepted."
+            f"{auth.name_of('secret')} and {url} cannot both be set, because either decides whose JWTs are accepted."
         )
     parts = urlsplit(auth.jwks_url or "")
     if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
-        problems.append(f"{url} must begin with https://: who can change the keys on their way can sign in as anybody.")
+        problems.append(
+            f"{url} must begin with https://, or anybody who can change the keys in transit could sign in as anyone."
+        )
     # A provider has keys for all of its customers: without these, a token for another application would be accepted.
     missing = [auth.name_of(field) for field in ("issuer", "audience") if getattr(auth, field) is None]
     if missing:
@@ -94,10 +94,10 @@ def _session_problem(settings: Settings) -> str | None:
     if accounts.session_secret is None:
         if settings.database_url is None or not is_postgres(settings.database_url):
             return None
-        advice = f"Make one with: openssl rand -hex {_SESSION_BYTES}"
-        return f"With accounts on Postgres, {name} must be set, the same for all servers. {advice}"
+        advice = f"Create one with: openssl rand -hex {_SESSION_BYTES}"
+        return f"With accounts on Postgres, {name} must be set to the same value on all servers. {advice}"
     if auth.secret is not None and accounts.session_secret.get_secret_value() == auth.secret.get_secret_value():
-        return f"{name} must be another secret than {auth.name_of('secret')}, which others have too."
+        return f"{name} must differ from {auth.name_of('secret')}, which others also have."
     return None
 
 
@@ -110,19 +110,21 @@ def _openid_problems(settings: Settings) -> list[str]:
     problems: list[str] = []
     if not accounts.is_on:
         problems.append(
-            f"{name} is set, so {accounts.name_of('is_on')} must be on: it is people with accounts who sign in."
+            f"{name} is set, so {accounts.name_of('is_on')} must be on: only people with accounts can sign in."
         )
     if openid.client_id is None:
         problems.append(f"{name} is set, so {openid.name_of('client_id')} must be set too.")
     parts = urlsplit(openid.issuer)
     if parts.scheme != "https" and not is_loopback(parts.hostname or ""):
         problems.append(
-            f"{name} must begin with https://: who can change its answers on their way can sign in as anybody."
+            f"{name} must begin with https://, or anybody who can change its responses in transit could sign in as anyone."
         )
     if parts.query or parts.fragment or parts.username:
         problems.append(f"{name} must be the issuer as the provider writes it, without a query or a user.")
     if openid.redirect_url is not None and not openid.redirect_url.endswith(OPENID_PATH):
-        problems.append(f"{openid.name_of('redirect_url')} must end with {OPENID_PATH}, where people come back to.")
+        problems.append(
+            f"{openid.name_of('redirect_url')} must end with {OPENID_PATH}, the path the provider redirects to."
+        )
     return problems
 
 
@@ -134,7 +136,9 @@ def _mail_problems(settings: Settings) -> list[str]:
         return [f"{mail.name_of(given[0])} is set, so {name} must be set too."] if given else []
     problems: list[str] = []
     if not accounts.is_on:
-        problems.append(f"{name} is set, so {accounts.name_of('is_on')} must be on: mail goes to people with accounts.")
+        problems.append(
+            f"{name} is set, so {accounts.name_of('is_on')} must be on: only people with accounts get e-mail."
+        )
     missing = [mail.name_of(field) for field in ("sender", "public_url") if getattr(mail, field) is None]
     if missing:
         problems.append(f"{name} is set, so {' and '.join(missing)} must be set too.")
@@ -142,7 +146,7 @@ def _mail_problems(settings: Settings) -> list[str]:
         problems.append(f"{mail.name_of('user')} and {mail.name_of('password')} must be set together.")
     parts = urlsplit(mail.public_url or "")
     if parts.scheme == "http" and not is_loopback(parts.hostname or ""):
-        problems.append(f"{url} must begin with https://: its links have secrets that set a new password.")
+        problems.append(f"{url} must begin with https://, because its links contain secrets that set a new password.")
     if parts.path not in ("", "/") or parts.query or parts.fragment:
-        problems.append(f"{url} must end with the host and its port.")
+        problems.append(f"{url} must end with the host or its port.")
     return problems

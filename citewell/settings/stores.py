@@ -1,4 +1,4 @@
-"""Where vectors are kept: the settings of each vector store."""
+"""Where vectors are stored: the settings of each vector store."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _VECTOR_STORE = named("vector_store", "VECTOR_STORE", "VECTOR_DB")
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeStore(SettingsGroup):
-    """Qdrant Edge: the index is in the data folder, in this process."""
+    """Qdrant Edge: the index is in the data folder, and runs on this machine."""
 
     is_embedded: ClassVar[bool] = True
 
@@ -49,7 +49,7 @@ class EdgeStore(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class PgvectorStore(SettingsGroup):
-    """Postgres with the pgvector extension, which processes share: the database at `url`, else the one of everything else."""
+    """Postgres with the pgvector extension, shared by processes: the database at `url`, or else Citewell's own."""
 
     is_embedded: ClassVar[bool] = False
 
@@ -60,27 +60,27 @@ class PgvectorStore(SettingsGroup):
 
     @property
     def dsn(self) -> str:
-        """The database's address as its driver takes it; `ConfigurationError` where neither setting names a Postgres."""
+        """The database's address for its driver. Raises `ConfigurationError` if neither setting names a Postgres database."""
         address = self.url or self.database_url
         if address is None or not is_postgres(address):
             raise ConfigurationError(
-                f"{self.name_of('provider')} is 'pgvector', which needs a Postgres: set {self.name_of('url')} to its address, such as "
+                f"{self.name_of('provider')} is 'pgvector', which needs a Postgres database: set {self.name_of('url')} to its address, such as "
                 "postgresql://user:password@localhost/citewell."
             )
         return plain_postgres_url(address)
 
     @property
     def is_pooled(self) -> bool:
-        """Whether connections go through a pooler that gives each transaction another session."""
+        """Whether connections go through a pooler that gives each transaction a different session."""
         return is_pooled(self.url or self.database_url or "")
 
 
 @dataclass(frozen=True, kw_only=True)
 class QdrantStore(SettingsGroup):
-    """A Qdrant server or cluster, which processes share; with `grpc_port` points go over gRPC.
+    """A Qdrant server or cluster, shared by processes. With `grpc_port`, points are sent over gRPC.
 
-    shards, replicas, quantization: of collections that are made from now on
-    readable_payload: points also hold their text and their file's name in plain fields, for other programs
+    shards, replicas, quantization: of collections created from now on
+    readable_payload: points also contain their text and file name in plain fields, for other programs
     """
 
     is_embedded: ClassVar[bool] = False

@@ -14,10 +14,10 @@ from citewell.settings.values import MAX_NUMBER, HttpAddress
 
 @dataclass(frozen=True, kw_only=True)
 class TelegramSettings(SettingsGroup):
-    """The bot that answers in Telegram: who it is, how it hears of messages, whom it answers, and how long files stay.
+    """The Telegram bot: its identity, how it receives messages, whom it answers, and how long files are kept.
 
-    local_server: the Bot API server runs on this machine in its local mode: it has no limit on downloads, and files are read from its folder
-    file_hours: how long a file that was sent to the bot is kept; 0 for good
+    local_server: whether the Bot API server runs on this machine in local mode, without a download limit; files are read from its folder
+    file_hours: how long files sent to the bot are kept; 0 for no limit
     """
 
     token: Annotated[SecretStr | None, named("telegram_bot_token", "TELEGRAM_BOT_TOKEN")] = None

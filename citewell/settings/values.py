@@ -1,6 +1,6 @@
-"""The kinds of value that settings have beyond numbers and words: addresses, databases, folders, prices.
+"""Types of setting values beyond numbers and words: addresses, databases, folders, prices.
 
-What is wrong with one is told as "must …" and never repeats the value, which may hold a password.
+Their errors begin with "must …" and never repeat the value, which may contain a password.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BeforeValidator, Field
 if TYPE_CHECKING:
     from email.headerregistry import Address
 
-# More than anybody means, and less than databases and operating systems take.
+# More than anybody needs, and less than databases and operating systems accept.
 MAX_NUMBER = 2**31 - 1
 MAX_BYTES = 2**50
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?\.?")
@@ -26,13 +26,13 @@ _DOMAIN = re.compile(r"[a-z0-9-]+(\.[a-z0-9-]+)+")
 _COLLECTION = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,199}")
 _SQL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,62}")
 POOLED = "pgbouncer"
-"""The parameter of a database's URL by which other tools, too, are told of such a pooler."""
+"""The parameter in a database's URL that declares such a pooler, also to other tools."""
 _POSTGRES = frozenset({"postgresql", "postgres", "postgresql+asyncpg"})
 _SQLITE = frozenset({"sqlite", "sqlite+aiosqlite"})
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or address, without a port, always leads to the machine that it is used on. Any other name may be rebound to it (DNS rebinding)."""
+    """Whether a name or address, without a port, always means the machine it is used on. Any other name may be rebound to it (DNS rebinding)."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -43,7 +43,7 @@ _POOLER_PORT = 6543
 
 
 def is_pooled(url: str) -> bool:
-    """Whether connections go through a pooler that gives each transaction another session: Supabase's port, or `pgbouncer=true` in the URL."""
+    """Whether connections go through a pooler that gives each transaction a different session: Supabase's port, or `pgbouncer=true` in the URL."""
     from sqlalchemy import make_url
 
     parsed = make_url(url)
@@ -51,8 +51,8 @@ def is_pooled(url: str) -> bool:
 
 
 def async_url(url: str) -> str:
-    """A database's URL as SQLAlchemy's asynchronous drivers take it; `sslmode` is called `ssl` there. `pgbouncer=true` is for `Database`."""
-    # Imported here, for only those who configure a database need it.
+    """A database's URL for SQLAlchemy's asynchronous drivers, where `sslmode` is called `ssl`. `pgbouncer=true` is left for `Database`."""
+    # Imported here, because it is needed only if a database is configured.
     from sqlalchemy import make_url
 
     parsed = make_url(url)
@@ -67,14 +67,14 @@ def async_url(url: str) -> str:
 
 
 def is_postgres(url: str) -> bool:
-    """Whether a database's URL is one of a Postgres server."""
+    """Whether a database's URL is that of a Postgres server."""
     from sqlalchemy import make_url
 
     return make_url(url).drivername in _POSTGRES
 
 
 def plain_postgres_url(url: str) -> str:
-    """A Postgres server's URL without the name of a driver, as libpq and asyncpg take it."""
+    """A Postgres server's URL without a driver's name, for libpq and asyncpg."""
     from sqlalchemy import make_url
 
     plain = make_url(url).set(drivername="postgresql").difference_update_query([POOLED])
@@ -103,8 +103,8 @@ def _smtp(value: str) -> str:
 
 
 def parsed_address(value: str) -> Address:
-    """An e-mail address without a name, as the header of a message has it; `ValueError` for anything else."""
-    # Imported here, for only those who send mail need them.
+    """An e-mail address without a name, as in a message's header. Raises `ValueError` for anything else."""
+    # Imported here, because they are needed only to send mail.
     from email.errors import HeaderParseError
     from email.headerregistry import Address
 
@@ -130,7 +130,7 @@ def _domains(value: object) -> object:
         return value
     found = tuple(one.strip().lower() for one in value.split(",") if one.strip())
     if not found or not all(_DOMAIN.fullmatch(one) for one in found):
-        raise ValueError("must be domains such as example.org, with commas between them")
+        raise ValueError("must be domains such as example.org, separated by commas")
     return found
 
 
@@ -230,7 +230,9 @@ def _folder(value: Path) -> Path:
     try:
         return value.expanduser().absolute()
     except RuntimeError:
-        raise ValueError("must be a folder that exists or can be created: there is no such user's home") from None
+        raise ValueError(
+            "must be a folder that exists or can be created: there is no home folder for this user"
+        ) from None
 
 
 def _parsed(value: object) -> object:
