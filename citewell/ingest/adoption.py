@@ -1,4 +1,4 @@
-"""The files inside a file become resources of their own, some hundred in one transaction."""
+"""Turns files inside a file into separate resources, about a hundred per transaction."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from citewell.types import ChildFile, Job, MetadataValue, Resource
 _PER_TRANSACTION = 200
 _BLOBS_AT_ONCE = 8
 ARCHIVE_PATH = "archive_path"
-"""The key in the metadata of a member of an archive that has its folders and its name."""
+"""The metadata key with an archive member's folders and name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
-    """Adopts children in batches. What an attempt that died has adopted is found by its content, so nothing comes twice."""
+    """Adopts children in batches. Children that a dead attempt already adopted are recognised by content, so none is duplicated."""
 
     resources: ResourceRepository
     jobs: JobRepository
@@ -36,9 +36,9 @@ class Adoption:
     quotas: QuotaRepository
 
     async def run(self, job: Job, resource: Resource, children: Sequence[ChildFile], folder: Path) -> list[str]:
-        """Make children of `resource` out of the files in `folder`; returns a note for each that could not be.
+        """Make the files in `folder` children of `resource`. Returns a note for each that could not be adopted.
 
-        Those of a batch can be worked on as soon as it is committed. Raises `LeaseLost`.
+        Children can be processed as soon as their batch is committed. Raises `LeaseLost`.
         """
         notes: list[str] = []
         for start in range(0, len(children), _PER_TRANSACTION):
@@ -52,7 +52,7 @@ class Adoption:
     def _describe(
         self, job: Job, resource: Resource, batch: Sequence[ChildFile], folder: Path
     ) -> tuple[list[tuple[NewResource, Spooled]], list[str]]:
-        """Hash a batch: what becomes of each, and notes on those of which nothing does."""
+        """Hash a batch: a draft for each file that can be adopted, and notes on the others."""
         found: list[tuple[NewResource, Spooled]] = []
         notes: list[str] = []
         for child in batch:
@@ -75,7 +75,7 @@ class Adoption:
     async def _adopt(
         self, job: Job, found: Sequence[tuple[NewResource, Spooled]], project_id: str, before: int
     ) -> list[str]:
-        """Keep the bytes that the owner does not have yet, then commit the rows; a note for each file for which there is no room.
+        """Store the bytes that the owner does not have yet, then commit the rows. Returns a note for each file that exceeds a quota.
 
         A member who put the archive into its project may not know the owner's other files: bytes they have in common are copied.
         """
@@ -92,7 +92,7 @@ class Adoption:
         for new, spooled in found:
             if new.content_hash not in known:
                 kept.setdefault(new.content_hash, (new, spooled))
-        # Whoever has no bytes of its own here shares its content with one that has, or with a resource of the owner's.
+        # A file without stored bytes has the same content as another in the batch, or as one of the owner's resources.
         listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
         made = frozenset[str]()
         with self.journal.begun([new.blob_key for new, _ in found]):
@@ -102,7 +102,7 @@ class Adoption:
                     room = await connection.run_sync(self.quotas.file_room, job.owner_id)
                     inserted = await connection.run_sync(insert_children, listed, project_id, room, before)
                     made = inserted.made
-                    # What the owner had when we looked may have been deleted since.
+                    # The owner's matching resource may have been deleted since the lookup.
                     late = [(n, s) for n, s in found if n.id in made and n.content_hash not in kept]
                     await self._keep_bytes(late)
             finally:
@@ -122,7 +122,7 @@ class Adoption:
 
 
 def _place(archive: Resource, child: ChildFile) -> dict[str, MetadataValue]:
-    """The metadata that says in which folders of an archive a member is; of an archive in another, with the way to it. Empty for one in none."""
+    """The metadata with a member's folders in its archive; for nested archives, the whole path. Empty for a file without an archive."""
     if child.inside is None:
         return {}
     path = clean_path(child.inside)

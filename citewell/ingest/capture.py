@@ -1,4 +1,4 @@
-"""Stage 1: receive the bytes, hash them on the way, detect their type, and commit the row, all within the upload request."""
+"""Stage 1, within the upload request: receive and hash the bytes, detect their type, and commit the row."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from citewell.types import DetectedType, Metadata, MetadataValue, Resource, Uplo
 
 # Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
-# A slow upload takes longer; one of a few megabytes has ended by then and left its place to the next.
+# By then an upload of a few megabytes is complete and has freed its slot; a slow one takes longer.
 _RETRY_SECONDS = 5.0
 _SPOOLED = re.compile(r"[0-9a-f]{32}\.part")
 _TOO_MANY = "Too many files are being uploaded at the same time. Wait for the time given in `retry_after`, then send the file again."
@@ -47,7 +47,7 @@ _TOO_MANY = "Too many files are being uploaded at the same time. Wait for the ti
 
 @dataclass(frozen=True, slots=True)
 class Spooled:
-    """An upload received completely and not yet committed: a local file, its size, and its SHA-256."""
+    """An upload received but not yet committed: a local file, its size, and its SHA-256."""
 
     path: Path
     size: int
@@ -86,7 +86,7 @@ class Spool:
         return self._size
 
     def write(self, data: bytes) -> None:
-        """Add bytes; raises `TooLarge` beyond the limit, `BytesQuotaReached` beyond the owner's, and `DiskFull` when there is no space for them."""
+        """Add bytes. Raises `TooLarge` beyond the server's limit, `BytesQuotaReached` beyond the owner's, and `DiskFull`."""
         self._size += len(data)
         if self._size > self._max_bytes:
             raise TooLarge(f"The file is larger than the limit of {self._max_bytes:,} bytes.")
@@ -113,10 +113,10 @@ class Spool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadRequest:
-    """What accompanies the bytes. `strict` refuses a type that has no reader instead of storing it unread.
+    """The upload's details. `strict` refuses a type without a reader instead of storing it unread.
 
-    item: of a source, which item the file belongs to: two items are two resources even where their bytes are the same;
-          or what the file is a copy of its own for (`own_copy`)
+    item: the source's item that the file belongs to (two items are two resources even with the same bytes), or the
+          key of a separate copy (`own_copy`)
     """
 
     owner_id: str
@@ -132,24 +132,24 @@ class UploadRequest:
     item: str | None = None
 
     def identity(self, bytes_hash: str) -> str:
-        """What the owner's resource of these bytes is known by."""
+        """The content hash that identifies the owner's resource."""
         return bytes_hash if self.item is None else item_identity(self.item, bytes_hash)
 
 
 def item_identity(item: str, bytes_hash: str) -> str:
-    """What an item of a source is known by, in the place of its bytes' hash alone."""
+    """The content hash of a source's item, instead of the hash of its bytes alone."""
     return hashlib.sha256(f"{item}\0{bytes_hash}".encode()).hexdigest()
 
 
 def own_copy(place_id: str) -> str:
-    """The item that a file is, by its bytes, in a project (or as a version of a resource) whose users may not know that the owner has these bytes elsewhere."""
+    """The item key of a separate copy in a project, or as a version of a resource, whose users must not learn that the owner has these bytes elsewhere."""
     return f"own copy\0{place_id}"
 
 
 class Capture:
     """Receives files. `spool_folder` must be on the file system of a local blob store.
 
-    at_once: how many requests may bring a file at the same time; half of them for one owner, so that nobody keeps out all others
+    at_once: how many requests may upload at the same time; one owner may use half of them, so that nobody can block all others
     """
 
     def __init__(
@@ -176,7 +176,7 @@ class Capture:
 
     @asynccontextmanager
     async def receiving(self, owner_id: str, least: int = 0) -> AsyncGenerator[Spool]:
-        """A spool for a request of this owner, as `spool_of`; `RateLimited` while as many as may be are under way."""
+        """A spool for a request of this owner, like `spool_of`. Raises `RateLimited` while too many uploads are in progress."""
         share = max(1, self._at_once // 2)
         if self._receiving.total() >= self._at_once or self._receiving[owner_id] >= share:
             raise RateLimited(_TOO_MANY, retry_after=_RETRY_SECONDS)
@@ -185,13 +185,13 @@ class Capture:
             async with self.spool_of(owner_id, least) as spool:
                 yield spool
         finally:
-            self._receiving -= Counter({owner_id: 1})  # an owner without uploads is forgotten
+            self._receiving -= Counter({owner_id: 1})  # drop owners without uploads
 
     @asynccontextmanager
     async def spool_of(self, owner_id: str, least: int = 0) -> AsyncGenerator[Spool]:
-        """A spool for one file of this owner, which has at least so many bytes. Leaving the block without calling `finish` removes everything.
+        """A spool for one file of this owner, of at least `least` bytes. Leaving the block without calling `finish` removes everything.
 
-        Raises `BytesQuotaReached` where the owner has no room for it: now, or as soon as too much is written.
+        Raises `BytesQuotaReached` at once, or as soon as too much is written.
         """
         bound = await self._quotas.upload_bound(owner_id)
         if bound is not None and least > bound.most_bytes:
@@ -206,20 +206,20 @@ class Capture:
         return Spool(self._folder / f"{uuid.uuid4().hex}.part", self.max_bytes, self._space, bound)
 
     async def spool(self, chunks: AsyncIterator[bytes]) -> Spooled:
-        """Receive all chunks; raises `TooLarge` as soon as the limit is exceeded, and `EmptyFile`."""
+        """Receive all chunks. Raises `TooLarge` as soon as the limit is exceeded, and `EmptyFile`."""
         with self.open_spool() as spool:
             async for chunk in chunks:
                 spool.write(chunk)
             return spool.finish()
 
     async def commit(self, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
-        """Make a resource of a spooled file, or link the owner's one of the same content. True when it is new.
+        """Make a resource from a spooled file, or link the owner's existing one with the same content. True if it is new.
 
-        Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much; then nothing is kept.
+        Raises `FilesQuotaReached` or `BytesQuotaReached` if a new one exceeds a quota; then nothing is stored.
         """
         with _removed_at_the_end(spooled.path):
             if await self._resources.find_by_content(request.owner_id, request.identity(spooled.content_hash)):
-                # The row first: where the known resource was deleted meanwhile, it is a new one, and the bytes become its own.
+                # The row first: if the known resource was deleted meanwhile, this is a new one that needs the bytes.
                 linked, created = await self._resources.create(await self._new(spooled, request), request.project_id)
                 await self._restore(request.owner_id, linked.id, spooled)
                 return linked, created
@@ -232,7 +232,7 @@ class Capture:
             return resource, created
 
     async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
-        """Make a spooled file the next version of a resource of the same owner. Raises `BytesQuotaReached` when there is no room for it."""
+        """Make a spooled file the next version of the owner's resource. Raises `BytesQuotaReached`."""
         with _removed_at_the_end(spooled.path):
             current = await self._resources.get(request.owner_id, resource_id)
             await self._quotas.require_room(request.owner_id, 0, spooled.size)
@@ -246,7 +246,7 @@ class Capture:
 
     @asynccontextmanager
     async def _storing(self, new: NewResource, path: Path) -> AsyncGenerator[None]:
-        """Store the bytes of what is committed in the block. An error that rolled it back removes them; `VersionTaken` leaves them to the caller."""
+        """Store the bytes for a row committed in the block. An error that rolls it back removes them; `VersionTaken` leaves them to the caller."""
         with self._journal.begun([new.blob_key]):
             await self._blobs.put_file(new.blob_key, path, new.filename)
             try:
@@ -257,12 +257,12 @@ class Capture:
                 await self._blobs.delete(new.blob_key)
                 self._journal.end([new.blob_key])
                 raise
-            except BaseException:  # it may have been committed all the same: the next start looks
+            except BaseException:  # it may have been committed all the same: the next start checks
                 self._journal.end([new.blob_key])
                 raise
 
     async def _renumbered(self, new: NewResource) -> tuple[NewResource, Path]:
-        """A version whose number another upload has got, with the next number, and a file with its bytes."""
+        """The next number for a version whose number another upload took, and a file with its bytes."""
         current = await self._resources.get(new.owner_id, new.id)
         version = current.version + 1
         copy = self._folder / f"{uuid.uuid4().hex}.part"
@@ -274,13 +274,13 @@ class Capture:
         return replace(new, version=version, blob_key=original_key(new.owner_id, new.id, version)), copy
 
     async def _restore(self, owner_id: str, resource_id: str, spooled: Spooled) -> None:
-        """Write the bytes over those of a known resource, which may be damaged or lost."""
+        """Rewrite the bytes of a known resource, which may be damaged or lost."""
         with contextlib.suppress(NotFound):  # deleted in the meantime
             original = await self._resources.original(owner_id, resource_id)
             await self._blobs.put_file(original.key, spooled.path, original.filename)
 
     async def _new(self, spooled: Spooled, request: UploadRequest, of: Resource | None = None) -> NewResource:
-        """What a file becomes: a resource, or the next version `of` one."""
+        """The draft for a file: a new resource, or the next version `of` one."""
         filename = clean_filename(request.filename)
         detected = await asyncio.to_thread(detect, spooled.path, filename)
         if request.strict and detected.extractor is None:
@@ -288,7 +288,7 @@ class Capture:
         return self._described(spooled, request, filename, detected, of)
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
-        """What will happen to a file, judged by its name until stage 2 examines its content; nothing is stored."""
+        """The expected type and treatment of a file, judged by its name until stage 2 examines its content. Stores nothing."""
         filename = clean_filename(request.filename)
         return self._described(spooled, request, filename, named_type(filename))
 
@@ -323,7 +323,7 @@ class Capture:
         )
 
     def measure(self, path: Path) -> Spooled:
-        """A file that is already on this machine, with its size and hash; raises `EmptyFile` and `TooLarge`."""
+        """A file on this machine, with its size and hash. Raises `EmptyFile` and `TooLarge`."""
         size = path.stat().st_size
         if not size:
             raise EmptyFile
@@ -339,7 +339,7 @@ def content_hash(path: Path) -> str:
 
 
 def clear_spool(folder: Path) -> None:
-    """Delete the uploads that an earlier process had not received completely, or not acknowledged; other files of the folder stay."""
+    """Delete uploads that an earlier process did not finish or acknowledge; other files in the folder stay."""
     for path in folder.glob("*.part"):
         if _SPOOLED.fullmatch(path.name) and path.is_file() and not path.is_symlink():
             path.unlink(missing_ok=True)

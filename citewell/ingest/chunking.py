@@ -1,4 +1,4 @@
-"""Chooses the chunker of a resource by its type, its project's settings, and the embedder's limit."""
+"""Chooses a resource's chunker by its type, its project's settings, and the embedder's limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.types.chunking import measured_in_characters
 
 _MAX_TABLE_TOKENS = 512
 _CHARACTERS_PER_TOKEN = 2
-"""Characters of a token, taken low: fewer only in scripts without spaces."""
+"""A low estimate of characters per token; only scripts without spaces have fewer."""
 
 
 def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
@@ -35,9 +35,9 @@ def config_of(default: ChunkConfig, resource: Resource, project: JsonObject, emb
 
 
 def fitted(config: ChunkConfig, embedder: Embedder) -> ChunkConfig:
-    """The settings for what an embedder reads. Of one that reads far more than a passage, only so much is used that a whole table
-    kept in one chunk remains a passage, and that chunks of the size that is set fit with their headings. Larger chunks that
-    somebody asked for are kept whole where the embedder reads long texts in windows; by default a chunk is one window.
+    """The settings adapted to an embedder's limit. If it reads far more than a passage, the limit is lowered so that a table kept in one
+    chunk is still a passage, and chunks of the configured size fit with their headings. Larger chunks stay whole on request if the
+    embedder reads long texts in windows; by default a chunk is one window.
     """
     used = max(_MAX_TABLE_TOKENS, 2 * config.effective_size)
     if _asks_for_more(config, embedder.max_tokens) and reads_windows(embedder):
@@ -46,7 +46,7 @@ def fitted(config: ChunkConfig, embedder: Embedder) -> ChunkConfig:
 
 
 def reads_windows(embedder: Embedder) -> bool:
-    """Whether the embedder, or one that it wraps, reads texts of any length."""
+    """Whether the embedder, or one it wraps, reads texts of any length."""
     layer: Embedder = embedder
     while isinstance(layer, EmbedderWrapper):
         if layer.reads_windows:
@@ -56,7 +56,7 @@ def reads_windows(embedder: Embedder) -> bool:
 
 
 def _asks_for_more(config: ChunkConfig, max_tokens: int) -> bool:
-    """Whether chunks of the size that was set, or that `tokens` promises, are longer than the embedder reads."""
+    """Whether chunks of the configured size, or the default size of `tokens`, are longer than the embedder reads."""
     if config.size is None and config.strategy is not Strategy.TOKENS:
         return False
     size = config.effective_size
@@ -64,7 +64,7 @@ def _asks_for_more(config: ChunkConfig, max_tokens: int) -> bool:
 
 
 def with_settings(default: ChunkConfig, project: JsonObject) -> ChunkConfig:
-    """`default` with a project's `{"chunking": {"strategy", "size", "overlap"}}` applied; `InvalidInput` for values that cannot work.
+    """`default` with a project's `{"chunking": {"strategy", "size", "overlap"}}` applied. Raises `InvalidInput` for invalid values.
 
     A project that changes the strategy gets that strategy's sizes, unless it sets them too.
     """
@@ -99,7 +99,7 @@ def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | 
 
 
 def chunk_title(filename: str, title: object) -> str:
-    """The text before the heading path of a file's chunks: its own title, if that reads like a title, else its file name."""
+    """The text before the heading path of a file's chunks: its title, if it has a plausible one, else its file name."""
     if isinstance(title, str) and 3 < len(title.strip()) <= 120:
         return title.strip()
     stem, _, _ = filename.rpartition(".")

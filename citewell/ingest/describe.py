@@ -1,4 +1,4 @@
-"""Descriptions computed from what extraction found: the statistics of tables, and the facts of a picture."""
+"""Descriptions computed from extraction results: the statistics of tables, and the facts of pictures and videos."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SAID_OF_PICTURES = (
 
 
 def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
-    """A picture's name, format, size and what its camera or author noted, so that a picture without text can be found and cited too."""
+    """A picture's name, format, size and camera or author data, so that a picture without text can be found and cited."""
     facts = [f"{metadata.get('width', '?')} × {metadata.get('height', '?')} pixels", str(metadata.get("format") or "")]
     exif, comments = metadata.get("exif"), metadata.get("comments")
     named = {**(exif if isinstance(exif, Mapping) else {}), **(comments if isinstance(comments, Mapping) else {})}
@@ -41,7 +41,7 @@ def describe_picture(filename: str, metadata: JsonObject) -> ChunkDraft:
 
 
 def describe_video(filename: str, metadata: JsonObject) -> ChunkDraft:
-    """A video's name, length and size, so that one without text can be found and cited too."""
+    """A video's name, length and size, so that a video without text can be found and cited."""
     seconds = metadata.get("seconds")
     facts = [f"{clock(float(seconds))} long"] if isinstance(seconds, int | float) else []
     facts += [f"{metadata.get('width', '?')} × {metadata.get('height', '?')} pixels"]
@@ -50,9 +50,9 @@ def describe_video(filename: str, metadata: JsonObject) -> ChunkDraft:
 
 
 def captioned(drafts: Iterable[ChunkDraft], picture: Element | None) -> Iterator[ChunkDraft]:
-    """Pieces of a caption as chunks of the picture that it belongs to: what is embedded is the words together with the picture.
+    """Pieces of a caption as chunks of its picture: words and picture are embedded together.
 
-    picture: of a video, its first frame; None where the file is itself the picture
+    picture: a video's first frame; None if the file itself is the picture
     """
     for draft in drafts:
         pieces = () if picture is None else (Piece(picture.id, 0, 0),)
@@ -61,7 +61,7 @@ def captioned(drafts: Iterable[ChunkDraft], picture: Element | None) -> Iterator
 
 
 def describe_shown(filename: str, picture: Element) -> ChunkDraft:
-    """The place of a picture without words inside a file, for an embedder that sees the picture itself."""
+    """A text naming the place of a picture without words in a file, for an embedder that sees the picture itself."""
     place = picture.locator.place()
     if PAGE_PICTURE in picture.metadata:
         text = f"Page {picture.locator.page} of {filename}, as a picture."
@@ -78,16 +78,16 @@ def describe_shown(filename: str, picture: Element) -> ChunkDraft:
 
 
 def describe_tables(metadata: JsonObject) -> list[ChunkDraft]:
-    """One summary per table of a data file: its name, number of rows, and columns with what their statistics tell.
+    """One summary per table of a data file: its name, number of rows, and columns with their statistics.
 
-    It names no values of text, which are in the table's own chunks.
+    It contains no text values, which are in the table's chunks.
     """
     drafts = [_describe_table(table, values=False) for table in _tables(metadata)]
     return [draft for draft in drafts if draft is not None]
 
 
 def describe_data(metadata: JsonObject) -> str | None:
-    """What a data file holds, computed from the statistics of its tables; None where it has none."""
+    """A data file's content, computed from the statistics of its tables; None without tables."""
     drafts = [_describe_table(table, values=True) for table in _tables(metadata)]
     said = [draft.text for draft in drafts if draft is not None]
     if not said:
@@ -118,7 +118,7 @@ def _describe_table(table: Mapping[str, Any], *, values: bool) -> ChunkDraft | N
 
 
 def _describe_column(column: Mapping[str, Any], *, full: bool, values: bool) -> str:
-    """The column's name and range; with `full` also its mean, how many cells are empty, and how many values differ (which, for few: `values`)."""
+    """The column's name and range; with `full` also its mean, empty cells, and number of distinct values (or, if few, the `values`)."""
     low, high, mean = column.get("min"), column.get("max"), column.get("mean")
     facts = [f"{low} to {high}"] if low is not None and high is not None else []
     if full:

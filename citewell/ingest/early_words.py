@@ -1,7 +1,7 @@
-"""Puts what a parser has read so far of a long file into every index by its words, while it reads the rest.
+"""Adds the part of a long file that was already read to every index by its words, while the parser reads the rest.
 
-Stage 2 keeps its meaning: where the file cannot be read in the end, all of this is removed again. Where it can, stage 3 finds its work
-done and hands the file over to stage 4; after a restart, or where anything came out differently, it starts over.
+If the file turns out to be unreadable, stage 2 removes all of this. Otherwise stage 3 finds its work done and passes the file to
+stage 4; after a restart, or if anything came out differently, it starts over.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from citewell.storage.work.jobs import JobRepository
 from citewell.types import Category, Chunk, Element, FileFacts, Filter, Job, Resource, Searchable
 
 log = logging.getLogger(__name__)
-# What takes less is indexed as a whole, sooner.
+# Shorter files are indexed sooner as a whole.
 _LONG_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
-# Chunks of the first batch, and of the largest: the first page is there soon, and the last page does not wait for many transactions.
+# Chunks in the first and the largest batch: the first page is searchable soon, and the last does not wait for many transactions.
 _FIRST_BATCH = 8
 _MAX_BATCH = 128
 _MAX_TITLE_LENGTH = 1_000
@@ -56,9 +56,9 @@ _Line = tuple[int, Element, str]
 
 @dataclass(slots=True)
 class EarlyFile:
-    """What is in SQL and in every index of a file by its words: as cut by `fingerprint`, in the words of `file`.
+    """The part of a file that is in SQL and, by its words, in every index: chunked as in `fingerprint`, with the payload of `file`.
 
-    is_whole: nothing of the file is missing
+    is_whole: whether this is the whole file
     """
 
     fingerprint: str
@@ -70,7 +70,7 @@ class EarlyFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyWords:
-    """Runs alongside stage 2, of documents that are read for the first time."""
+    """Runs alongside stage 2 for documents that are read for the first time."""
 
     content: ContentRepository
     jobs: JobRepository
@@ -81,13 +81,13 @@ class EarlyWords:
     _done: OrderedDict[tuple[str, int], EarlyFile] = field(default_factory=OrderedDict[tuple[str, int], EarlyFile])
 
     def take(self, job: Job) -> EarlyFile | None:
-        """What was done of a resource in this process, once, where it is whole."""
+        """Take the finished work on a resource, if this process did all of it."""
         done = self._done.pop((job.resource_id, job.version), None)
         return done if done is not None and done.is_whole else None
 
     @asynccontextmanager
     async def beside(self, job: Job, resource: Resource, folder: Path) -> AsyncGenerator[_Reading]:
-        """Work on what the parser writes into `folder` until the block ends. What was put into SQL and the indexes is removed when it fails."""
+        """Process what the parser writes into `folder` until the block ends. If the block fails, remove it from SQL and the indexes."""
         reading = _Reading()
         if not await self._suits(resource):
             yield reading
@@ -111,7 +111,7 @@ class EarlyWords:
             await asyncio.gather(reading.task, return_exceptions=True)
 
     async def _suits(self, resource: Resource) -> bool:
-        """Whether nothing of the file is found by meaning yet, and its passages depend on nothing but what the parser writes."""
+        """Whether the file has no vectors yet, and its passages depend only on what the parser writes."""
         if (
             resource.detected_category != Category.RAG
             or resource.options.multimodal
@@ -127,8 +127,8 @@ class EarlyWords:
             await self._follow(job, resource, folder, reading)
         except LeaseLost:
             raise
-        except Exception:  # stage 3 does the work as ever
-            log.warning("%s is not found before it is read", job.resource_id, exc_info=True)
+        except Exception:  # stage 3 does the work as usual
+            log.warning("%s is not searchable before it has been read", job.resource_id, exc_info=True)
 
     async def _follow(self, job: Job, resource: Resource, folder: Path, reading: _Reading) -> None:
         await asyncio.sleep(_LONG_SECONDS)
@@ -165,7 +165,7 @@ class EarlyWords:
                 self._done.popitem(last=False)
 
     async def _begin(self, job: Job, config: ChunkConfig, read: Sequence[Element]) -> EarlyFile:
-        """Forget what an attempt that died has left."""
+        """Remove the remains of a dead attempt."""
         await self._remove(job)
         language = await asyncio.to_thread(language_of, read, is_data=False)
         return EarlyFile(config.fingerprint, replace(await self.finishing.facts(job), language=language))
@@ -173,7 +173,7 @@ class EarlyWords:
     async def _write(
         self, job: Job, early: EarlyFile, batch: Sequence[Chunk], read: list[_Line], context: str | None
     ) -> None:
-        """Elements first, as passages point to them; then passages; then points, which show nothing that SQL has not."""
+        """Write elements first, because passages refer to them, then passages, then points, which must not show what SQL lacks."""
         new, read[:] = list(read), []
 
         def store(connection: sa.Connection) -> None:
@@ -204,17 +204,17 @@ class EarlyWords:
 
 @dataclass(slots=True)
 class _Reading:
-    """A file being read, and what is there of it."""
+    """A file being read, and what is stored of it so far."""
 
     ended: threading.Event = field(default_factory=threading.Event)
     task: asyncio.Task[None] | None = None
     early: EarlyFile | None = None
 
     async def elements(self) -> int:
-        """How many elements are stored, once everything that the parser wrote is; 0 where they have to be stored again."""
+        """The number of stored elements, once everything the parser wrote is stored; 0 if they must be stored again."""
         self.ended.set()
         if self.task is not None:
-            if self.early is None:  # the parser was quick, and nothing may begin now
+            if self.early is None:  # the parser has already finished: start nothing
                 self.task.cancel()
             await asyncio.wait({self.task})
             if not self.task.cancelled():

@@ -1,4 +1,4 @@
-"""Stage 4: the vectors of a file that is found by its words already follow, those first that questions need first."""
+"""Stage 4: adds vectors to a file that is already searchable by its words, the most useful ones first."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository, em
 from citewell.storage.work.jobs import JobRepository
 from citewell.types import FileFacts, Job, Resource, Stage
 
-# Some three seconds of the built-in model on two cores: what is done twice after a kill, and how long a turn lasts when others wait.
+# About three seconds of the built-in model on two cores: the work repeated after a kill, and the length of a turn while others wait.
 _BATCH = 128
-# Fewer and fuller calls of vendors, who take about as many texts at once.
+# Fewer and fuller calls to vendors, which accept about as many texts at once.
 _REMOTE_BATCH = 256
 _BATCHES_AT_ONCE = 3
 _LAST_CALLS_SECONDS = 10.0
@@ -28,7 +28,7 @@ _LAST_CALLS_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingStage:
-    """Runs turns of stage 4. Each batch of vectors is in every index before it is noted, so a turn that dies costs what was in flight."""
+    """Runs turns of stage 4. Each batch of vectors is recorded after it is in every index, so a turn that dies loses only what was in flight."""
 
     resources: ResourceRepository
     content: ContentRepository
@@ -39,9 +39,9 @@ class EmbeddingStage:
     on_spent: OnSpent
 
     async def run(self, job: Job) -> Sequence[Stage]:
-        """Go on with the vectors of the job's resource: to the end, or until others wait for their turn.
+        """Continue with the vectors of the job's resource, to the end or until others wait for their turn.
 
-        Raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over.
+        Raises `ProviderError` or `Unavailable`, and `LeaseLost` if another worker took over.
         """
         async with reported(job.owner_id, self.on_spent):
             resource = await self.resources.get(job.owner_id, job.resource_id)
@@ -62,7 +62,7 @@ class EmbeddingStage:
         await self.finishing.run(job, resource, elements, file, {"indexing_duration_ms": max(0, took)})
 
     async def _embed(self, job: Job, file: FileFacts) -> None:
-        """Overlapping batches; while other files wait, one."""
+        """Process overlapping batches; only one while other files wait."""
         under_way: deque[tuple[list[str], asyncio.Task[None]]] = deque()
         size = _REMOTE_BATCH if any(index.is_remote for index in self.indexes.all) else _BATCH
         started, is_over = 0, False
@@ -81,14 +81,14 @@ class EmbeddingStage:
             await self._end([task for _, task in under_way])
 
     async def _write(self, job: Job, ids: list[str], file: FileFacts) -> None:
-        """Embed chunks and put them into every open index; those that were removed meanwhile are left out."""
+        """Embed chunks and add them to every open index, except those removed meanwhile."""
         stored = await self.content.load_chunks(job.owner_id, ids)
         chunks = [stored[one].chunk for one in ids if one in stored]
         for index in self.indexes.all:
             await add_vectors(index, chunks, file)
 
     async def _written(self, job: Job, under_way: deque[tuple[list[str], asyncio.Task[None]]]) -> None:
-        """Wait for the first batch and note that it is done; it goes on where the waiting is cancelled."""
+        """Wait for the first batch and record it as done. If the wait is cancelled, the batch continues."""
         ids, task = under_way[0]
         await asyncio.wait({task})
         under_way.popleft()
@@ -96,7 +96,7 @@ class EmbeddingStage:
         await self.jobs.change(job, lambda connection: embedded(connection, job.resource_id, ids))
 
     async def _end(self, tasks: Collection[asyncio.Task[None]]) -> None:
-        """Stop. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""
+        """Stop. Calls in flight are paid for, so they get a few seconds to save their vectors in the cache."""
         if tasks and any(index.is_remote for index in self.indexes.all):
             await asyncio.wait(tasks, timeout=_LAST_CALLS_SECONDS)
         for task in tasks:

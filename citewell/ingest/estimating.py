@@ -1,4 +1,4 @@
-"""What reading files would take of models that cost, told from their names and sizes before they are uploaded."""
+"""Estimates the paid model usage of files before their upload, from names and sizes."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN, PICTURE_TOKENS
 Purpose: TypeAlias = Literal["embeddings", "descriptions", "summaries"]
 
 MIN_MEASURED = 5
-"""Files of a kind that somebody must have before their own figures replace the general ones."""
+"""Files of a kind that an owner needs before their figures replace the general ones."""
 
-_CHUNK_TOKENS = 180  # of an average chunk, where the owner has no files of a kind
+_CHUNK_TOKENS = 180  # of an average chunk, if the owner has no files of a kind
 _ROW_TOKENS = 60  # of a chunk that is a row of a table
-_DESCRIPTION_TOKENS = 200  # of what a vision model writes (at most 150 words are asked for)
+_DESCRIPTION_TOKENS = 200  # written by a vision model (at most 150 words are requested)
 _SUMMARY_TOKENS = 250
 _PROMPT_TOKENS = 150
-_SECONDS_PER_CALL = 4.0  # of a vision or chat model, four of which are asked at once
+_SECONDS_PER_CALL = 4.0  # of a vision or chat model, with four calls at once
 _AT_ONCE = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedFile:
-    """A file that somebody is about to upload; `extension` is lower case without its dot, `size` in bytes."""
+    """A file about to be uploaded; `extension` is lower case without its dot, `size` in bytes."""
 
     extension: str
     size: int
@@ -37,7 +37,7 @@ class PlannedFile:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """The least and the most that something is expected to be. Both are estimates: what is in a file is known once it is read."""
+    """A lower and an upper estimate. A file's content is unknown until it is read."""
 
     low: float
     high: float
@@ -48,11 +48,11 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Density:
-    """What files of one kind hold.
+    """The typical content of files of one kind.
 
     tokens:   per byte of the file, of the chunks that are embedded
     pictures: per file
-    files:    how many files of the owner's it was measured on; 0 for the general figures
+    files:    how many of the owner's files were measured; 0 for the general figures
     """
 
     tokens: Bounds
@@ -83,7 +83,7 @@ _BY_EXTENSION = {extension: density for density, names in _GENERAL.items() for e
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidEmbedding:
-    """An embedding model whose index takes what is uploaded, and what it costs."""
+    """An embedding model whose index receives uploads, and its price."""
 
     provider: str
     model: str
@@ -94,7 +94,7 @@ class PaidEmbedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PaidModel:
-    """A chat or vision model that costs; `prices` in US dollars per token in and out, None where they are not known."""
+    """A paid chat or vision model; `prices` in US dollars per token in and out, None if unknown."""
 
     provider: str
     model: str
@@ -105,8 +105,9 @@ class PaidModel:
 class PaidModels:
     """The models that an upload may be charged for.
 
-    summary_tokens: that the chat model is sent of one file at most; max_dense_rows: rows of one file that are embedded
-    max_spend, left: US dollars per month, and what is left of them; None without a limit
+    summary_tokens:  the most tokens of one file sent to the chat model
+    max_dense_rows:  the most rows of one file that are embedded
+    max_spend, left: US dollars per month, and how many are left; None without a limit
     """
 
     embeddings: tuple[PaidEmbedding, ...] = ()
@@ -120,7 +121,7 @@ class PaidModels:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimatedPart:
-    """What one model would be asked for; `dollars` is None where the settings have no price of it."""
+    """The estimated usage of one model; `dollars` is None if the settings have no price for it."""
 
     purpose: Purpose
     provider: str
@@ -133,9 +134,9 @@ class EstimatedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadEstimate:
-    """What uploading files would take of models that cost: nothing without parts.
+    """The estimated usage of paid models for an upload: none without parts.
 
-    measured: how many of the files are of kinds that the owner has enough files of
+    measured: how many of the files are of kinds for which the owner's own figures are used
     """
 
     files: int
@@ -146,7 +147,7 @@ class UploadEstimate:
 
     @property
     def dollars(self) -> Bounds | None:
-        """The sum of all parts; None when one has no price."""
+        """The sum of all parts; None if one has no price."""
         priced = [part.dollars for part in self.parts if part.dollars is not None]
         return _sum(priced) if len(priced) == len(self.parts) else None
 
@@ -157,7 +158,7 @@ class UploadEstimate:
 
     @property
     def exceeds(self) -> Literal["no", "perhaps", "yes"]:
-        """Whether it costs more than is left of the month's spending, at its most or even at its least."""
+        """Whether its upper or even its lower estimate exceeds what is left of the month's spending limit."""
         if self.left is None or self.dollars is None or self.dollars.high <= self.left:
             return "no"
         return "yes" if self.dollars.low > self.left else "perhaps"
@@ -166,9 +167,9 @@ class UploadEstimate:
 def estimate_upload(
     files: Sequence[PlannedFile], measured: Mapping[str, Density], models: PaidModels, *, multimodal: bool = False
 ) -> UploadEstimate:
-    """What these files would take of the models, by the densities of the owner's own files where they have enough of a kind.
+    """The estimated usage for these files, by the densities of the owner's files where there are enough of a kind.
 
-    multimodal: whether pictures are to be described
+    multimodal: whether pictures will be described
     """
     known = {name: density for name, density in measured.items() if density.files >= MIN_MEASURED}
     kinds = [known.get(file.extension) or general_density(file.extension) for file in files]
@@ -193,12 +194,12 @@ def estimate_upload(
 
 
 def general_density(extension: str) -> Density:
-    """What a file of this kind holds, where nothing is known of the owner's own."""
+    """The general figures for a file of this kind."""
     return _BY_EXTENSION.get(extension, _UNKNOWN)
 
 
 def _pictures(file: PlannedFile, density: Density) -> Bounds:
-    """Those inside a file; a picture is one."""
+    """The pictures in a file; a picture file counts as one."""
     return _PICTURE.pictures if general_density(file.extension) is _PICTURE else density.pictures
 
 
@@ -211,7 +212,7 @@ def _tokens(file: PlannedFile, density: Density, max_dense_rows: int) -> Bounds:
 
 
 def _embeddings(model: PaidEmbedding, tokens: Sequence[Bounds], files: int) -> EstimatedPart:
-    """A file's texts are sent in calls of their own, and its summary after them."""
+    """The embedding part. A file's texts are sent in separate calls, and its summary after them."""
     total = _sum(tokens)
 
     def build(count: float, own: int) -> BuildEstimate:
@@ -241,7 +242,7 @@ def _descriptions(model: PaidModel, pictures: Bounds) -> EstimatedPart:
 
 
 def _summaries(model: PaidModel, tokens: Sequence[Bounds], most: int) -> EstimatedPart:
-    """Section by section, and then the whole from its sections, as `summaries.written` does it."""
+    """The summary part: section by section, then the whole from its sections, as in `summaries.written`."""
 
     def calls(count: float) -> int:
         sections = math.ceil(min(count, most) * CHARACTERS_PER_TOKEN / SECTION_CHARACTERS)
@@ -256,7 +257,7 @@ def _summaries(model: PaidModel, tokens: Sequence[Bounds], most: int) -> Estimat
 
 
 def _asked(purpose: Purpose, model: PaidModel, calls: Bounds, sent: Bounds, written: int) -> EstimatedPart:
-    """A part of so many calls of a chat or vision model, with tokens sent in all and written by each."""
+    """A part with `calls` calls to a chat or vision model: tokens sent in total, and written per call."""
     dollars = None
     if model.prices is not None:
         into, out = model.prices

@@ -60,9 +60,9 @@ class ExtractionStage:
     early: EarlyWords
 
     async def run(self, job: Job) -> Sequence[Stage]:
-        """Extract the job's resource; the stages that have work then, as the files inside it have to be read.
+        """Extract the job's resource. Returns the stages that then have work, because files inside it must be read too.
 
-        Raises an `ExtractionError` when it cannot be read, `LeaseLost` when another worker took over.
+        Raises an `ExtractionError` if it cannot be read, and `LeaseLost` if another worker took over.
         """
         started = time.monotonic()
         resource = await self.resources.get(job.owner_id, job.resource_id)
@@ -109,7 +109,7 @@ class ExtractionStage:
             job=job,
             status=Status.STORED,
             error_code="no_reader",
-            error_message=f"The file is kept, but there is no reader for its type ({detected.mime_type}), so it cannot be searched.",
+            error_message=f"The file is stored, but Citewell cannot read its type ({detected.mime_type}), so it cannot be searched.",
             mime_type=detected.mime_type,
             detected_category=detected.category,
             type=detected.label,
@@ -123,7 +123,7 @@ class ExtractionStage:
     async def _keep(
         self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float, stored: int
     ) -> None:
-        """Store what was read, of which the first `stored` elements are stored already."""
+        """Store what was read; the first `stored` elements already are."""
         async with self._storing(job, summary, folder) as blobs:
             batches = _batches(folder, stored)
             first = await asyncio.to_thread(next, batches, [])
@@ -160,13 +160,13 @@ class ExtractionStage:
     async def _storing(
         self, job: Job, summary: ExtractionSummary, folder: Path
     ) -> AsyncGenerator[Sequence[StoredBlob]]:
-        """Store the blobs of a version, whose rows are committed in the block; then those that it had before are removed."""
+        """Store the blobs of a version, whose rows are committed in the block, then remove its previous blobs."""
         old = [blob.key for blob in await self.content.blobs(job.resource_id, job.version)]
         new = [extracted_key(job.owner_id, job.resource_id, job.version, n) for n in range(len(summary.blobs))]
         with self.journal.begun([*old, *new], remade=True):
             try:
                 yield [await self._store_blob(b, key, folder) for b, key in zip(summary.blobs, new, strict=True)]
-            except CitewellError:  # the rows are as they were
+            except CitewellError:  # the rows are unchanged
                 for key in new:
                     await self.blobs.delete(key)
                 self.journal.end([*old, *new])

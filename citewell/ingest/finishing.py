@@ -1,4 +1,4 @@
-"""The end of indexing: a file whose passages have their vectors is described, and reaches its terminal state."""
+"""The last step of indexing: describes a file whose passages have their vectors, and sets its terminal state."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ from citewell.types import (
 
 _MAX_SUMMARIES = 10_000
 RESUMED = (ProviderRateLimited, ProviderUnavailable, Unavailable)
-"""What may be over some minutes later: a file that ended by it goes on by itself, where it is found by words already."""
+"""Errors that may pass within minutes: a file that is already searchable by words is retried automatically."""
 _RESUME_SECONDS = 300.0
 
 
 @dataclass(slots=True)
 class Written:
-    """The chunks that were written of a resource: how many, and where they are few, themselves."""
+    """The chunks written for a resource: their number and, if they are few, the chunks themselves."""
 
     chunks: int = 0
     passages: Sequence[Chunk] = ()
@@ -60,9 +60,9 @@ class Written:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finishing:
-    """Describes and ends files. Repeating it gives the same result.
+    """Describes files and sets their terminal state. Repeating it gives the same result.
 
-    attempts: how often a description is tried while its provider is unavailable
+    attempts: how often a description is attempted while its provider is unavailable
     """
 
     resources: ResourceRepository
@@ -85,16 +85,16 @@ class Finishing:
     ) -> None:
         """Describe a resource whose content is in every index, and end the job.
 
-        A provider's error in the description is raised while another attempt may help, else it makes the resource PARTIAL.
-        unseen: why a picture was not described; values: for columns of the row; written: the chunks, where all of them are new
+        A provider's error is raised while another attempt may help; otherwise it makes the resource PARTIAL.
+        unseen: why a picture was not described; values: for columns of the row; written: the chunks, if all of them are new
         """
         written = written or Written()
         count = written.chunks or await self.forget_summary(job)
         about = Passages(self.content, resource.id, written.passages)
         description = await self.summariser.run(resource, elements, file.language, self.indexes.active, about)
         error = unseen if resource.detected_category == Category.IMAGE and unseen is not None else description.error
-        summary = list(identified(description.drafts, job, SUMMARY_OF, count))  # behind the content
-        if summary:  # nothing shows these points before their rows are there
+        summary = list(identified(description.drafts, job, SUMMARY_OF, count))  # after the content
+        if summary:  # searches show these points only once their rows exist
             dense, _ = mark_embedded(summary, 0, 0)
             for index in self.indexes.all:
                 await write_points(index, summary, dense, file)
@@ -127,14 +127,14 @@ class Finishing:
             raise error
 
     async def facts(self, job: Job) -> FileFacts:
-        """What every point tells of the file of a job."""
+        """The payload that every point of the job's file has."""
         known = await self.payloads.facts([job.resource_id])
         if job.resource_id not in known:
-            raise NotFound("There is no such resource, or it is not yours.")
+            raise NotFound("The resource does not exist, or you have no access to it.")
         return known[job.resource_id]
 
     async def forget_summary(self, job: Job) -> int:
-        """Remove an earlier summary; returns how many chunks of content there are."""
+        """Remove an earlier summary. Returns the number of content chunks."""
         summaries = await self.content.passages(job.resource_id, [ChunkType.SUMMARY], _MAX_SUMMARIES)
         old = [chunk.id for chunk in summaries if SUMMARY_OF in chunk.metadata]
         if old:
@@ -148,12 +148,12 @@ class Finishing:
         if await self.resources.owned(job.owner_id, [job.resource_id]):
             return
         for index in self.indexes.all:
-            with contextlib.suppress(ProviderError, Unavailable, DiskFull):  # such points are never shown
+            with contextlib.suppress(ProviderError, Unavailable, DiskFull):  # such points never appear in results
                 await index.store.delete(Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,)))
 
 
 async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> None:
-    """End a job as PARTIAL: what was extracted stays listed and readable, and what is found by words is found."""
+    """End a job as PARTIAL: what was extracted stays listed and readable, and searchable by words if it was."""
     end = partial(
         jobs.finish,
         job=job,
@@ -168,7 +168,7 @@ async def fail_indexing(jobs: JobRepository, job: Job, error: CitewellError) -> 
 
 
 def _final(resource: Resource, elements: Sequence[Element]) -> Status:
-    """How a resource ends; a picture is DESCRIBED by a vision model only, and INDEXED by its text and facts."""
+    """The terminal state. A picture is DESCRIBED only by a vision model, and otherwise INDEXED by its text and facts."""
     if resource.detected_category == Category.DATA:
         return Status.ANALYZED
     if resource.detected_category in (Category.IMAGE, Category.VIDEO) and any(

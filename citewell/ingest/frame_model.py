@@ -1,4 +1,4 @@
-"""Has a chat model tidy the record of a frame, as structured output that the same rules then check."""
+"""Lets a chat model tidy the record of a frame, as structured output that the same rules then check."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from citewell.ports import ChatMessage, ChatModel
 from citewell.types import JsonObject, JsonValue
 
 MAX_SENT = 8_000
-"""Characters of a record that the model is given; about 2,000 tokens."""
+"""Characters of a record sent to the model; about 2,000 tokens."""
 MAX_OUTPUT_TOKENS = 900
 _PROMPT = (
     "You tidy the record of one frame: a picture, or a moment of a video. You get its columns as JSON. Answer with JSON: `frame_summary`, one to "
@@ -36,9 +36,9 @@ SCHEMA: JsonObject = {
 
 
 async def tidied(model: ChatModel, raw: RawFrame) -> tuple[FrameRecord, list[str]]:
-    """The record as the model tidied it, checked by the rules; what the model leaves out, or says in no usable form, stays as the rules have it.
+    """The record as the model tidied it, checked by the rules. Where its output is missing or unusable, the rules' result stays.
 
-    Where the frame comes from is never the model's to say. Raises `ProviderError` when the model does not answer.
+    The model cannot change the frame's source. Raises `ProviderError` if the model fails.
     """
     ruled, notes = cleaned(raw)
     stream = model.stream(
@@ -50,7 +50,7 @@ async def tidied(model: ChatModel, raw: RawFrame) -> tuple[FrameRecord, list[str
     if said is None:
         return ruled, [
             *notes,
-            "The chat model's answer was not the JSON that was asked for; the record was cleaned by rules.",
+            "The chat model did not return the requested JSON, so the record was cleaned by rules.",
         ]
     found, _ = cleaned(
         RawFrame(
@@ -63,7 +63,7 @@ async def tidied(model: ChatModel, raw: RawFrame) -> tuple[FrameRecord, list[str
             objects=said.get("objects"),
         )
     )
-    # A date that the record states and the rules can read is not the model's to change.
+    # The model may not change a date that the rules could read from the record.
     record = replace(
         ruled,
         summary=found.summary or ruled.summary,

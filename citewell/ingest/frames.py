@@ -1,4 +1,4 @@
-"""A record about a frame: what its columns say, cleaned by rules into one typed value, with its text and its metadata."""
+"""A record about a frame: its columns, cleaned by rules into one typed value with text and metadata."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from citewell.types.json import well_formed
 from citewell.types.metadata_values import MAX_NUMBER, MetadataLimits
 
 MAX_SUMMARY = 8_000
-"""Characters of a frame's summary that are kept; what is longer is a document, not what a frame shows."""
+"""Characters kept of a frame's summary; anything longer is a document, not a description of a frame."""
 MAX_LABELS = 64
 """Tags, classifications or objects of one frame."""
 MAX_LABEL_LENGTH = 128
 _MAX_TEXT = 2_000
 """Characters of another column that are read."""
 _SHOWN_IN_TEXT = 200
-"""Characters of another column's value up to which it is part of the text; longer ones would bury what the frame shows."""
+"""Characters up to which another column's value is part of the text; longer ones would bury the description."""
 _EARLIEST, _LATEST = 1900, 2200
 _BETWEEN = re.compile(r"[,;\n|]")
 _SPACE = re.compile(r"\s+")
 _KEY = re.compile(r"[^\w.-]+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-# Only those in which the day and the month cannot be taken for each other.
+# Only formats in which day and month cannot be confused.
 _DATES = ("%Y/%m/%d", "%Y.%m.%d", "%Y-%m", "%d %B %Y", "%d. %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y")
-# What metadata calls the parts that every frame has.
+# The metadata keys of the parts that every frame has.
 SUMMARY, TAGS, TIMESTAMP = "frame_summary", "tags", "timestamp"
 CLASSIFICATION, OBJECTS = "classification_tags", "objects"
 SOURCE_ID, SOURCE_PATH = "source_airtable_id", "source_frame_path"
@@ -38,7 +38,7 @@ OWN_KEYS = frozenset({SUMMARY, TAGS, TIMESTAMP, CLASSIFICATION, OBJECTS, SOURCE_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawFrame:
-    """A record as its source has it, by what its columns mean; `other` are the columns that mean nothing particular."""
+    """A record from its source, by the meaning of its columns; `other` holds columns without a known meaning."""
 
     source_id: str
     source_path: str
@@ -52,7 +52,7 @@ class RawFrame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRecord:
-    """A cleaned record. Labels are in lower case and each there once; timestamp is ISO 8601, a day or an instant in UTC."""
+    """A cleaned record. Labels are unique and in lower case; timestamp is ISO 8601, a day or an instant in UTC."""
 
     source_id: str
     source_path: str
@@ -77,7 +77,7 @@ class FrameRecord:
         }
 
     def text(self) -> str:
-        """What is cut and embedded: a line per part that there is."""
+        """The text to chunk and embed: one line per part."""
         return "\n".join(f"{name}: {value}" for name, value in self._lines() if value)
 
     def _lines(self) -> Iterator[tuple[str, str]]:
@@ -92,7 +92,7 @@ class FrameRecord:
                 yield name.replace("_", " "), shown
 
     def metadata(self, limits: MetadataLimits) -> dict[str, JsonValue]:
-        """What the frame is filtered by, within the limits of metadata: a long summary is cut, the text has it whole."""
+        """The metadata to filter by, within its limits: a long summary is cut here, but whole in the text."""
         kept: dict[str, JsonValue] = {}
         for key, value in self.to_json().items():
             if value in ("", None, []) or len(kept) == limits.max_keys:
@@ -106,7 +106,7 @@ class FrameRecord:
 
 
 def cleaned(raw: RawFrame) -> tuple[FrameRecord, list[str]]:
-    """A record cleaned by rules, and a sentence on each field whose value makes no sense and was left out."""
+    """A record cleaned by rules, and a sentence for each field whose value was unusable and left out."""
     notes: list[str] = []
     record = FrameRecord(
         source_id=line_of(raw.source_id)[:MAX_LABEL_LENGTH],
@@ -122,38 +122,38 @@ def cleaned(raw: RawFrame) -> tuple[FrameRecord, list[str]]:
 
 
 def line_of(text: str) -> str:
-    """A text as one line that every store can hold."""
+    """A text as one line that every store accepts."""
     return _SPACE.sub(" ", _CONTROL.sub(" ", well_formed(text))).strip()
 
 
 def labels(name: str, value: JsonValue, notes: list[str]) -> tuple[str, ...]:
-    """Tags and the like: from a list, or from a text with commas; in lower case, without `#`, each once."""
+    """Labels from a list or a comma-separated text: unique, in lower case, without `#`."""
     if value is None or value == "":
         return ()
     if isinstance(value, str):
         value = _BETWEEN.split(value[: MAX_LABELS * MAX_LABEL_LENGTH])
     if not isinstance(value, Sequence):
-        notes.append(f"`{name}` is no list of texts and was left out.")
+        notes.append(f"`{name}` is not a list of texts and was left out.")
         return ()
     found: dict[str, None] = {}
     for one in value[: 4 * MAX_LABELS]:
         if isinstance(one, str) and (label := line_of(one[: 2 * MAX_LABEL_LENGTH]).lstrip("#").strip().lower()):
             found.setdefault(label[:MAX_LABEL_LENGTH].strip())
         elif not isinstance(one, str):
-            notes.append(f"`{name}` holds something that is no text, which was left out.")
+            notes.append(f"`{name}` contains something that is not text, which was left out.")
     if len(found) > MAX_LABELS:
         notes.append(f"`{name}` has {len(found):,} values; the first {MAX_LABELS} were kept.")
     return tuple(found)[:MAX_LABELS]
 
 
 def timestamp(value: JsonValue, notes: list[str]) -> str | None:
-    """A day, or an instant in UTC, as ISO 8601; None and a note for what cannot be read without guessing."""
+    """A day, or an instant in UTC, as ISO 8601; None and a note if it cannot be read without guessing."""
     if value is None or value == "":
         return None
     found = _moment(value)
     if found is None or not _EARLIEST <= int(found[:4]) <= _LATEST:
         shown = json.dumps(value, ensure_ascii=False, default=str)[:60]
-        notes.append(f"`timestamp` is no date that can be read ({shown}) and was left out. Write it as 2025-11-21.")
+        notes.append(f"`timestamp` is not a readable date ({shown}) and was left out. Write it as 2025-11-21.")
         return None
     return found
 
@@ -185,7 +185,7 @@ def _summary(value: JsonValue, notes: list[str]) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         value = " ".join(str(one) for one in value)
     if not isinstance(value, str):
-        notes.append("`summary` is no text and was left out.")
+        notes.append("`summary` is not text and was left out.")
         return ""
     text = line_of(value[: 2 * MAX_SUMMARY])
     if len(text) > MAX_SUMMARY:
@@ -194,7 +194,7 @@ def _summary(value: JsonValue, notes: list[str]) -> str:
 
 
 def _other(columns: JsonObject, notes: list[str]) -> dict[str, JsonValue]:
-    """Other columns under keys that metadata may have; values that metadata cannot hold are left out."""
+    """Other columns under valid metadata keys, without values that metadata cannot hold."""
     kept: dict[str, JsonValue] = {}
     for name, value in columns.items():
         key = _KEY.sub("_", line_of(name[:MAX_LABEL_LENGTH]).strip().lower()).strip("_.")
@@ -202,14 +202,16 @@ def _other(columns: JsonObject, notes: list[str]) -> dict[str, JsonValue]:
             continue
         plain = _plain(value)
         if plain is None:
-            notes.append(f"The column `{line_of(name)[:60]}` holds something that is not kept.")
+            notes.append(
+                f"The column `{line_of(name)[:60]}` contains a value that cannot be stored, which was left out."
+            )
         else:
             kept[key] = plain
     return kept
 
 
 def _plain(value: Any) -> JsonValue:
-    """A text, number, truth value or list of texts; None for anything else."""
+    """A text, number, boolean or list of texts; None for anything else."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""Gives drafts of chunks their ids, which are the same whenever the work is repeated."""
+"""Assigns ids to draft chunks, always the same for the same work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stage 3: cut elements into chunks, and put them into every open index: short files whole, longer ones by their words first."""
+"""Stage 3: cuts elements into chunks and adds them to every open index: short files with vectors, longer ones by their words first."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ from citewell.types import (
 
 _BATCH = 256
 _BATCHES_AT_ONCE = 3
-# About a second of the built-in model: files that are no longer get their vectors at once.
+# About a second of the built-in model: files up to this length get their vectors at once.
 _SHORT = 32
 _HEAD_START_SECONDS = 3_600.0
 _LAST_CALLS_SECONDS = 10.0
@@ -62,8 +62,8 @@ _LAST_CALLS_SECONDS = 10.0
 class IndexingStage:
     """Runs stage 3 of one job. Repeating it after a crash gives the same chunks and points.
 
-    A short file gets its vectors at once and is finished; a longer one is found by its words, and stage 4 goes on with it.
-    Where only the description failed, a retry repeats only that.
+    A short file gets its vectors at once and is finished; a longer one becomes searchable by its words, and stage 4 continues with it.
+    If only the description failed, a retry repeats only that.
     """
 
     resources: ResourceRepository
@@ -79,10 +79,9 @@ class IndexingStage:
     on_spent: OnSpent
 
     async def run(self, job: Job) -> Sequence[Stage]:
-        """Index the job's resource; the stages that have work then.
+        """Index the job's resource. Returns the stages that then have work.
 
-        Raises `ProviderError` or `Unavailable` from outside, `LeaseLost` when another worker took over. What an attempt spends is reported
-        even when it fails.
+        Raises `ProviderError` or `Unavailable`, and `LeaseLost` if another worker took over. Usage is reported even if the attempt fails.
         """
         async with reported(job.owner_id, self.on_spent):
             return await self._run(job)
@@ -95,7 +94,7 @@ class IndexingStage:
         sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
         elements, coverage, unseen = await self.describer.run(job, resource, elements, is_seen=sees)
         language = await asyncio.to_thread(_language, resource, elements)
-        # What is changed of the file from now on is a payload change, made when this stage has ended.
+        # Later changes to the file's details are payload changes, applied after this stage.
         file = replace(await self.finishing.facts(job), language=language)
         config = await self._config(job, resource)
         known = await self.content.chunk_ids(job.resource_id)
@@ -121,11 +120,11 @@ class IndexingStage:
         await self.finishing.forget_deleted(job)
 
     async def _cut_early(self, job: Job, file: FileFacts, config: ChunkConfig, elements: int) -> _Cut:
-        """What is in every index already, because it was put there while the file was read; nothing where it came out differently."""
+        """The part already in every index since the file was being read; nothing if anything came out differently."""
         early = self.early.take(job)
         if early is None or (early.fingerprint, early.elements) != (config.fingerprint, elements):
             return _Cut()
-        if early.file.language != file.language:  # its words are others
+        if early.file.language != file.language:  # its words have changed
             return _Cut()
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
@@ -138,7 +137,7 @@ class IndexingStage:
         return _Cut(chunks=early.chunks, waiting=early.chunks)
 
     async def _leave_to_stage_4(self, job: Job, cut: _Cut, values: dict[str, Any]) -> None:
-        """End the job of a resource that is found by its words. Its first turn comes before all later ones of files that wait."""
+        """End the job of a resource that is now searchable by its words. Its first turn for vectors precedes all later turns of other files."""
         now = time.time()
         values |= {"chunk_count": cut.chunks, "summary": None, "indexed_at": now, "due": now - _HEAD_START_SECONDS}
         values |= _by_words(cut.waiting)
@@ -155,7 +154,7 @@ class IndexingStage:
         stale: set[str],
         config: ChunkConfig,
     ) -> _Cut:
-        """Chunk, store and put into every index in overlapping batches, then remove the resource's previous chunks."""
+        """Chunk, store and index in overlapping batches, then remove the resource's previous chunks."""
         chunks = self._chunks(job, resource, elements, config)
         cut, at_once = _Cut(), resource.detected_category == Category.IMAGE
         writing: deque[asyncio.Task[None]] = deque()
@@ -189,7 +188,7 @@ class IndexingStage:
         stale: Collection[str],
         connection: sa.Connection,
     ) -> None:
-        """Add a batch to SQL; the first takes the place of the resource's previous chunks."""
+        """Add a batch to SQL; the first replaces the resource's previous chunks."""
         if not cut.chunks:
             if stale:
                 delete_chunks(connection, job.resource_id)
@@ -198,7 +197,7 @@ class IndexingStage:
         insert_waiting(connection, waiting, ranks_of(waiting, cut.context))
 
     async def _end(self, writing: Collection[asyncio.Task[None]]) -> None:
-        """Stop writing. Calls to a vendor that are under way will be paid for, so they get some seconds to bring their vectors to the cache."""
+        """Stop writing. Calls in flight are paid for, so they get a few seconds to save their vectors in the cache."""
         if writing and any(index.is_remote for index in self.indexes.all):
             await asyncio.wait(writing, timeout=_LAST_CALLS_SECONDS)
         for task in writing:
@@ -206,12 +205,12 @@ class IndexingStage:
         await asyncio.gather(*writing, return_exceptions=True)
 
     async def _write(self, batch: Sequence[Chunk], file: FileFacts, dense: Sequence[bool] | None = None) -> None:
-        """Put a batch into every open index, with the vectors of those marked `dense`, or all by their words only."""
+        """Add a batch to every open index, with vectors for chunks marked `dense`, or all by their words only."""
         for index in self.indexes.all:
             await write_points(index, batch, dense or [False] * len(batch), file)
 
     async def _write_at_once(self, job: Job, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
-        """As `_write`, with vectors. Where the embedder fails, the batch is found by its words until it is back."""
+        """Like `_write`, with vectors. If the embedder fails, the batch is searchable by its words until it recovers."""
         try:
             await self._write(batch, file, dense)
         except ProviderError:
@@ -226,7 +225,7 @@ class IndexingStage:
             raise
 
     async def _settle(self, job: Job, file: FileFacts, cut: _Cut, stale: set[str]) -> None:
-        """Leave exactly the current chunks in every index, also after an attempt that died half-way."""
+        """Leave exactly the current chunks in every index, even after an attempt that died halfway."""
         mine = Filter(owner_id=job.owner_id, resource_ids=(job.resource_id,))
         for index in self.indexes.all:
             if stale:
@@ -244,7 +243,7 @@ class IndexingStage:
                     break
 
     async def _config(self, job: Job, resource: Resource) -> ChunkConfig:
-        """How the resource is cut."""
+        """The resource's chunking configuration."""
         project = await self.projects.settings(job.owner_id, resource.project_ids[0]) if resource.project_ids else {}
         return config_of(self.chunking, resource, project, self.indexes.active.embedder)
 
@@ -273,14 +272,14 @@ class IndexingStage:
 
 @dataclass(slots=True)
 class _Cut(Written):
-    """What became of a resource's content: besides, those chunks that wait for their vectors, rows, and the context of the last that waits."""
+    """The indexed content of a resource, with the chunks waiting for vectors, the rows, and the context of the last waiting chunk."""
 
     waiting: int = 0
     rows: int = 0
     context: str | None = None
 
     def add(self, batch: Sequence[Chunk], waiting: Sequence[Chunk], is_whole: bool) -> None:
-        """Count a batch; one that is whole is all there is."""
+        """Count a batch. A batch that is whole is the entire content."""
         self.chunks += len(batch)
         self.passages = batch if is_whole and self.chunks == len(batch) else ()
         self.waiting += len(waiting)
@@ -288,12 +287,12 @@ class _Cut(Written):
 
 
 def _by_words(waiting: int) -> dict[str, Any]:
-    """What the row of a resource says that is found by its words, while so many chunks wait for their vectors."""
+    """Values for the row of a resource that is searchable by its words while `waiting` chunks wait for vectors."""
     return {"searchable": Searchable.WORDS, "vectors_done": 0, "vectors_total": waiting}
 
 
 async def _written(writing: deque[asyncio.Task[None]]) -> None:
-    """Wait for the first and take it out; it goes on where the waiting is cancelled."""
+    """Wait for the first batch and remove it. If the wait is cancelled, the batch continues."""
     await asyncio.wait({writing[0]})
     writing.popleft().result()
 
@@ -316,7 +315,7 @@ def _about(resource: Resource) -> list[ChunkDraft]:
 
 
 def caption_elements(caption: str | None) -> list[Element]:
-    """A caption as the chunker takes it: a paragraph per line. None of it is stored: it is part of what was asked for."""
+    """A caption as elements for the chunker: a paragraph per line. They are not stored, because the caption is an upload option."""
     lines = (caption or "").splitlines()
     return [
         Element(id=f"caption-{place}", type=ElementType.PARAGRAPH, text=line, locator=Locator())
@@ -326,7 +325,7 @@ def caption_elements(caption: str | None) -> list[Element]:
 
 
 def _captioned(resource: Resource, said: Iterable[ChunkDraft], elements: Sequence[Element]) -> Iterable[ChunkDraft]:
-    """What a caption's pieces become: of a picture or video, chunks that are embedded with it."""
+    """The chunks of a caption; for a picture or video, they are embedded together with it."""
     if resource.detected_category == Category.IMAGE:
         return captioned(said, None)
     frame = next((element for element in elements if element.type is ElementType.IMAGE and element.blob), None)
@@ -336,7 +335,7 @@ def _captioned(resource: Resource, said: Iterable[ChunkDraft], elements: Sequenc
 
 
 def _pictures(resource: Resource, elements: Sequence[Element]) -> list[ChunkDraft]:
-    """A chunk for each picture without words inside a file uploaded with `multimodal`: its vector is that of the picture."""
+    """A chunk for each picture without words in a file uploaded with `multimodal`; its vector is the picture's."""
     if not resource.options.multimodal or resource.detected_category == Category.IMAGE:
         return []
     shown = [element for element in elements if element.type is ElementType.IMAGE and element.blob is not None]
@@ -345,7 +344,7 @@ def _pictures(resource: Resource, elements: Sequence[Element]) -> list[ChunkDraf
 
 
 def _language(resource: Resource, elements: Sequence[Element]) -> str | None:
-    """What a document states comes before what its texts tell; of data, whose language is seldom stated, the texts come first."""
+    """The language. For documents, a stated one takes precedence over one detected from the text; for data files, the detected one does."""
     if resource.detected_category != Category.DATA:
         return resource.language or language_of(elements, is_data=False)
     told = language_of(elements, is_data=True)

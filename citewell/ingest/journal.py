@@ -1,7 +1,7 @@
-"""The journal of blobs: which keys a process was storing or removing, so that the next start can finish that when the process dies.
+"""The journal of blobs: the keys a process is storing or removing, so that the next start can finish if the process dies.
 
-Bytes are stored before the row that names them is committed, and removed after it is gone. A key is in the journal for as long as
-rows and bytes may disagree. What the next start finds there and no row names, it deletes; whatever else no row names, it keeps.
+Bytes are stored before the row that names them is committed, and removed after it is deleted. A key is in the journal while rows and
+bytes may disagree. The next start deletes keys in the journal that no row names, and keeps everything else that no row names.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from citewell.system.disk import disk_errors
 _BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _STORED, _REMADE, _ENDED = "+", "~", "-"
 _MAX_BYTES = 1024 * 1024
-"""The journal is written again, with the keys that are still in it, when it has grown to this size."""
+"""At this size, the journal is rewritten with only the keys still in it."""
 
 
 class BlobJournal:
-    """A file of lines, each a sign and a key, below a line that says which file and which run of the machine they are of.
+    """A file of lines, each with a sign and a key, after a first line that identifies the file and the run of the machine.
 
-    A key leaves the journal before the upload is acknowledged. Therefore what an acknowledged upload has stored is not deleted even
-    when the next start finds an older copy of the database. After a power failure the line that says so may be missing: keys of
-    uploads then count as unknown. So does everything in a copy of the journal, which was made at some other moment.
+    A key leaves the journal before the upload is acknowledged, so bytes of an acknowledged upload are never deleted, even if the next
+    start finds an older copy of the database. After a power failure that line may be missing, so keys of uploads count as unknown
+    then, and so does everything in a copy of the journal, which may be from any moment.
     """
 
     def __init__(self, path: Path) -> None:
@@ -36,16 +36,16 @@ class BlobJournal:
 
     @contextmanager
     def begun(self, keys: Collection[str], *, remade: bool = False) -> Generator[None]:
-        """Bytes are stored or removed under these keys until the end of the block, and rows agree with them then.
+        """Store or remove bytes under these keys within the block; at its end, rows and bytes agree.
 
-        After an error the keys stay in the journal. remade: the bytes are made again from an original that is kept. Raises `DiskFull`.
+        After an error the keys stay in the journal. remade: the bytes can be made again from a stored original. Raises `DiskFull`.
         """
         self._begin(keys, _REMADE if remade else _STORED)
         yield
         self.end(keys)
 
     def end(self, keys: Iterable[str]) -> None:
-        """Rows agree with the bytes under these keys, or it is unknown whether they do: the next start deletes none of them."""
+        """Remove keys: rows and bytes agree, or it is unknown whether they do. The next start then deletes none of them."""
         ended = [key for key in keys if self._open.pop(key, None)]
         if not ended:
             return
@@ -55,11 +55,9 @@ class BlobJournal:
             self._rewrite({})
 
     def left(self) -> set[str]:
-        """The keys that the process before left in the journal, and that may be deleted where no row names them."""
+        """The keys left by the previous process that may be deleted if no row names them."""
         try:
-            lines = self._path.read_text(encoding="ascii").split("\n")[
-                :-1
-            ]  # a line that was cut off counts for nothing
+            lines = self._path.read_text(encoding="ascii").split("\n")[:-1]  # ignore a line that was cut off
             boot, _, inode = lines[0].partition(" ")
             if inode != str(self._path.stat().st_ino):
                 return set()
@@ -75,7 +73,7 @@ class BlobJournal:
         return {key for key, sign in found.items() if sign == _REMADE or (sign == _STORED and is_same_run)}
 
     def restart(self) -> None:
-        """Forget what the process before left."""
+        """Forget the previous process's keys."""
         with disk_errors():
             self._rewrite({})
 
@@ -102,13 +100,13 @@ class BlobJournal:
             text = f"{_boot()} {os.fstat(self._file).st_ino}\n{text}"
         data = text.encode("ascii")
         written = os.write(self._file, data)
-        if written < len(data):  # a disk that fills up takes a part
+        if written < len(data):  # a full disk may write only a part
             os.ftruncate(self._file, self._size)
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         self._size += written
 
     def _rewrite(self, kept: dict[str, str]) -> None:
-        """Empty the file, then write the keys that are still in it. Dying in between forgets them, which deletes nothing."""
+        """Empty the file, then write the keys still in it. Dying in between forgets them, which deletes nothing."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._file, 0)
@@ -118,7 +116,7 @@ class BlobJournal:
 
 
 def _boot() -> str:
-    """Which run of the machine this is; empty where the system does not tell."""
+    """The id of the machine's current run; empty if the system has none."""
     with suppress(OSError):
         return _BOOT_ID.read_text(encoding="ascii").strip()
     return ""

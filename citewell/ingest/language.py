@@ -1,4 +1,4 @@
-"""Which language a file is in, told by its running text: headers, codes and names of a data file say nothing of it."""
+"""Detects a file's language from its running text; headers, codes and names in data files do not count."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _MAX_ELEMENTS = 200
 _MAX_ROWS = 2_000
 _MAX_CHARACTERS = 20_000
 _MIN_WORDS = 3
-"""Different words written small that cells must have: of fewer, any language may be told. Set by hand."""
+"""Distinct lowercase words that cells must have; with fewer, any language may be detected. Set by hand."""
 _AROUND_WORDS = "()[]{}\"'“”‘’«».,;:!?…"
 _IN_TABLES = frozenset({ElementType.ROW, ElementType.TABLE})
 
 
 def language_of(elements: Sequence[Element], *, is_data: bool) -> str | None:
-    """ISO 639-1 code of the main language, by the first elements; None where nothing tells it.
+    """ISO 639-1 code of the main language, from the first elements; None if it cannot be detected.
 
     is_data: the elements are those of a data file
     """
@@ -28,9 +28,9 @@ def language_of(elements: Sequence[Element], *, is_data: bool) -> str | None:
 
 
 def _language_of_data(elements: Sequence[Element]) -> str | None:
-    """By the words that cells of several words write small, since a capital letter mostly begins a name (Los Angeles, Tema).
+    """The language by the lowercase words in cells of several words, because capitalised ones are mostly names (Los Angeles, Tema).
 
-    Scripts without capitals tell more by themselves: there every cell counts.
+    In scripts without capitals, every cell counts.
     """
     texts = list(dict.fromkeys(_texts(elements)))
     foreign = [text for text in texts if script_of(text) not in (Script.LATIN, Script.OTHER)]
@@ -44,7 +44,7 @@ def _language_of_data(elements: Sequence[Element]) -> str | None:
 
 
 def _texts(elements: Sequence[Element]) -> Iterator[str]:
-    """Cells that are texts, and what is written around the tables."""
+    """Text cells, and the text around the tables."""
     for element in elements[:_MAX_ROWS]:
         if element.values is not None:
             yield from (cell for cell in element.values.values() if isinstance(cell, str))

@@ -7,7 +7,7 @@ import re
 from citewell.text.tokens import composed
 
 _MAX_LENGTH = 255
-_MAX_PATH_LENGTH = 512  # as many as a text of the metadata has unless it is configured otherwise
+_MAX_PATH_LENGTH = 512  # the default limit of a metadata text
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 

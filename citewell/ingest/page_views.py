@@ -1,4 +1,4 @@
-"""Pages of files as pictures with places marked, drawn in a parser process when somebody asks to see one."""
+"""Pages of files as pictures with places marked, drawn on request in a parser process."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from citewell.system.disk import disk_errors
 from citewell.types import Box, ExtractOptions
 
 _MAX_BYTES = 10 * 1024 * 1024
-"""Of one picture; a JPEG of 1,600 pixels a side has some 500 KB."""
+"""Bytes of one picture; a JPEG of 1,600 pixels a side has about 500 KB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageViews:
-    """Draws pages; the untrusted file is opened in a sandboxed process only."""
+    """Draws pages; only a sandboxed process opens the untrusted file."""
 
     resources: ResourceRepository
     blobs: BlobStore
@@ -31,8 +31,9 @@ class PageViews:
     limits: ExtractOptions
 
     async def draw(self, owner_id: str, resource_id: str, version: int, page: int, boxes: Sequence[Box]) -> bytes:
-        """A page as JPEG with the boxes on it marked. Raises `NotFound` for a file or version that the owner does not have,
-        and an `ExtractionError` or `InvalidInput` where there is nothing to draw.
+        """A page as JPEG with its boxes marked.
+
+        Raises `NotFound` if the owner has no such file or version, and an `ExtractionError` or `InvalidInput` if nothing can be drawn.
         """
         original = await self.resources.original(owner_id, resource_id, version)
         marked = tuple((box.x0, box.y0, box.x1, box.y1) for box in boxes if box.page == page)

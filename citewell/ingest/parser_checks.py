@@ -13,7 +13,7 @@ from citewell.types import Box, Element
 
 
 def parsed(raw: bytes) -> Any:
-    """The value of JSON text; ValueError where it is not JSON, or holds characters that UTF-8 cannot express."""
+    """The value of a JSON text. Raises `ValueError` if it is not JSON, or contains characters that UTF-8 cannot encode."""
     value = json.loads(raw)
     if b"\\u" in raw:
         json.dumps(value, ensure_ascii=False).encode()
@@ -21,7 +21,7 @@ def parsed(raw: bytes) -> Any:
 
 
 def sound_element(element: Element) -> bool:
-    """Whether every field of an element holds what its annotation says; written by hand for speed, since there may be millions."""
+    """Whether every field of an element matches its annotation. Written by hand for speed, since there may be millions."""
     place = element.locator
     return (
         _all((element.id, element.text), str)
@@ -41,9 +41,9 @@ def sound_element(element: Element) -> bool:
 
 
 def well_typed(value: object) -> bool:
-    """Whether every field of a dataclass, and of those in it, holds what its annotation says.
+    """Whether every field of a dataclass, and of dataclasses in it, matches its annotation.
 
-    Of mappings, only the keys are checked to be text.
+    In mappings, only the keys are checked, for being text.
     """
     return all(check(getattr(value, name)) for name, check in _checks(type(value)))
 

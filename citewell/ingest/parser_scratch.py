@@ -1,4 +1,4 @@
-"""The folder into which a parser writes. A process that read untrusted bytes wrote everything in it, so trust nothing."""
+"""The folder a parser writes into. Its content comes from a process that read untrusted bytes, so nothing in it is trusted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NOT_WRITTEN = "The parser reported a file that it did not write."
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The parser's last progress report, which changes as long as it works."""
+    """The parser's progress report; it changes while the parser works."""
 
     beat: int = 0
     done: int = 0
@@ -36,7 +36,7 @@ class Progress:
 
 
 class Scratch:
-    """A parser's folder, as the parent process sees it. Create with `prepare`; `close` when done."""
+    """A parser's folder, seen from the parent process. Create it with `prepare`, and `close` it when done."""
 
     def __init__(self, folder: Path, progress: int) -> None:
         self.folder = folder
@@ -71,11 +71,11 @@ class Scratch:
             return 0
 
     def size(self) -> int:
-        """Bytes that the folder takes on disk."""
+        """Bytes the folder takes on disk."""
         return disk_bytes(self.folder)
 
     def log_tail(self) -> str:
-        """The end of what the parser and its libraries printed."""
+        """The end of the output of the parser and its libraries."""
         try:
             with open_plain(self.folder / LOG_FILE) as file:
                 file.seek(max(0, os.fstat(file.fileno()).st_size - _LOG_TAIL))
@@ -84,7 +84,7 @@ class Scratch:
             return ""
 
     def summary(self) -> ExtractionSummary:
-        """The parser's report; raises the error that it reported, or ParserCrashed where its report is invalid."""
+        """The parser's report. Raises the error it reported, or `ParserCrashed` if the report is invalid."""
         report = self._report()
         try:
             if "error" in report:
@@ -124,21 +124,21 @@ class Scratch:
 
 
 def read_elements(folder: Path) -> Iterator[Element]:
-    """The elements that a parser left in `folder`, one at a time; ParserCrashed where a line is not one."""
+    """The elements that a parser left in `folder`, one at a time. Raises `ParserCrashed` for an invalid line."""
     return (element for element, _ in read_element_lines(folder))
 
 
 def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
-    """Each element with its line of JSON; ParserCrashed where a line is not one, LimitExceeded where it is too long."""
+    """Each element with its line of JSON. Raises `ParserCrashed` for an invalid line, `LimitExceeded` for one that is too long."""
     with (folder / ELEMENTS_FILE).open("rb") as file:
         while line := file.readline(_LINE_BYTES + 1):
             yield _element(line), line.decode().rstrip("\n")
 
 
 def follow_element_lines(folder: Path, wait: Callable[[], bool]) -> Iterator[tuple[Element, str]]:
-    """The elements that a parser is still writing into `folder`, one at a time, each with its line; errors as `read_elements`.
+    """The elements that a parser is still writing into `folder`, one at a time, each with its line. Raises like `read_elements`.
 
-    Where there is no file or no whole line yet, `wait` is called: it sleeps briefly and returns whether the parser still writes.
+    If there is no file or no complete line yet, `wait` is called: it sleeps briefly and returns whether the parser is still writing.
     """
     while not (folder / ELEMENTS_FILE).exists():
         if not wait():
@@ -151,7 +151,7 @@ def follow_element_lines(folder: Path, wait: Callable[[], bool]) -> Iterator[tup
                 yield _element(rest), rest.decode().rstrip("\n")
                 rest = b""
             elif is_writing:
-                is_writing = wait()  # its last lines may be there only now
+                is_writing = wait()  # its last lines may only have arrived now
             else:
                 return
 
@@ -170,7 +170,7 @@ def _element(line: bytes) -> Element:
 
 
 def rebuilt(error: dict[str, Any]) -> ExtractionError:
-    """An extraction error from its public form; a code that no such error has is replaced by that of `ExtractionError`."""
+    """An extraction error from its public form; an unknown code becomes that of `ExtractionError`."""
     details = {str(name): value for name, value in error["details"].items()}
     made = from_code(error["code"], str(error["message"])[:_MESSAGE], details, among=ExtractionError)
     made.code = type(made).code
@@ -178,10 +178,10 @@ def rebuilt(error: dict[str, Any]) -> ExtractionError:
 
 
 def open_plain(path: Path) -> BinaryIO:
-    """A file that a parser may still be writing, to read from.
+    """Open a file that a parser may still be writing, for reading.
 
-    Raises ParserCrashed for a link, a pipe or anything else that the parser did not write. The check is made on the open file, because
-    the path may be swapped between a check and the opening.
+    Raises `ParserCrashed` for a link, a pipe or anything else that is not a regular file. The open file is checked, because the path may
+    be swapped between checking and opening.
     """
     try:
         file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -201,5 +201,5 @@ def _is_plain(path: Path) -> bool:
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Whether it is a regular file with one name: not a link to another file, nor a pipe that would block."""
+    """Whether it is a regular file with one name: neither a link to another file nor a pipe that would block."""
     return stat.S_ISREG(status.st_mode) and status.st_nlink == 1

@@ -24,7 +24,7 @@ _ENVIRONMENT = {
     "ORT_DISABLE_TELEMETRY": "1",
     "PYTHONDONTWRITEBYTECODE": "1",
 }
-"""No library may start a thread in the template, and ONNX Runtime's reports to its maker are off."""
+"""Keeps libraries from starting threads in the template, and turns off ONNX Runtime's telemetry."""
 
 
 class TemplateDiedError(Exception):
@@ -33,14 +33,14 @@ class TemplateDiedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a job's process ended: its wait status, and the most memory it held."""
+    """How a job's process ended: its wait status, and its peak memory."""
 
     status: int
     peak_bytes: int
 
 
 class TemplateClient:
-    """A running template process. Made by `start`; lives in one event loop."""
+    """A running template process. Created by `start`; bound to one event loop."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
@@ -51,9 +51,9 @@ class TemplateClient:
 
     @staticmethod
     async def start(entry: str, limits: ParserLimits) -> TemplateClient:
-        """Start one and wait until its imports are done; Unavailable when that fails.
+        """Start a template and wait until its imports are done. Raises `Unavailable` if that fails.
 
-        Its environment holds only what a program needs to run, and none of the server's keys.
+        Its environment contains only what a program needs to run, and none of the server's keys.
         """
         environment = {name: os.environ[name] for name in _INHERITED if name in os.environ} | _ENVIRONMENT
         environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
@@ -78,12 +78,12 @@ class TemplateClient:
         return TemplateClient(process)
 
     def next_id(self) -> int:
-        """A number for a new job."""
+        """The number of the next job."""
         self._last_job += 1
         return self._last_job
 
     def submit(self, job: ParserJob) -> asyncio.Future[Ended]:
-        """Start a job; the future ends with its process, or raises TemplateDiedError."""
+        """Start a job. The future completes when its process ends, or raises `TemplateDiedError`."""
         future: asyncio.Future[Ended] = asyncio.get_running_loop().create_future()
         self._waiting[job.id] = future
         if self.alive:
@@ -93,7 +93,7 @@ class TemplateClient:
         return future
 
     def kill(self, job: int) -> None:
-        """Kill a job's process; its future then ends."""
+        """Kill a job's process; its future then completes."""
         if self.alive:
             self._send({"kill": job})
 

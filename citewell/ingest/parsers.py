@@ -44,9 +44,11 @@ OnProgress: TypeAlias = Callable[[int, int | None], None]
 class ParserPool:
     """Reads files in sandboxed processes.
 
-    workers is the number of files read at once. `entry` (`module:function`, of the shape of
-    `citewell.extract.registry.extract_file`) is what reads a file. The template process starts with the first file, and
-    again whenever it has died; `close` ends everything. Parsers stop when free disk space falls below the reserve in `space`.
+    workers: the number of files read at once
+    entry:   the function that reads a file, as `module:function`, with the signature of `citewell.extract.registry.extract_file`
+    space:   parsers stop when free disk space falls below its reserve
+
+    The template process starts with the first file, and again whenever it has died; `close` ends everything.
     """
 
     def __init__(
@@ -87,9 +89,9 @@ class ParserPool:
     ) -> ExtractionSummary:
         """Read the file at `source`, called `filename` by its uploader.
 
-        `scratch` is emptied first. Afterwards it holds the elements (`read_elements`), blobs and children; after an error its
-        content must not be used. Raises the `ExtractionError` that tells why the file was not read (ParserTimeout,
-        ParserCrashed, ParserOutOfMemory, LimitExceeded, … ), DiskFull, or Unavailable when no parser can be started.
+        `scratch` is emptied first. Afterwards it contains the elements (`read_elements`), blobs and children; after an error, do not use
+        its content. Raises the `ExtractionError` that says why the file was not read (`ParserTimeout`, `ParserCrashed`,
+        `ParserOutOfMemory`, `LimitExceeded`, …), `DiskFull`, or `Unavailable` if no parser can start.
         """
         async with self._slots:
             for _ in range(_TEMPLATE_ATTEMPTS):
@@ -100,7 +102,7 @@ class ParserPool:
         raise ParserCrashed("The parsers' template process keeps dying. See the server's log.")
 
     async def close(self) -> None:
-        """End the template and every parser; files being read fail. Calling it twice is harmless."""
+        """End the template and every parser; files being read fail. Safe to call twice."""
         self._closed = True
         async with self._starting:
             if self._template is not None:
@@ -143,7 +145,7 @@ class ParserPool:
     async def _watch(
         self, ended: asyncio.Future[Ended], scratch: Scratch, on_progress: OnProgress | None
     ) -> CitewellError | None:
-        """Wait for a parser to end; returns the reason to kill it when it must not continue."""
+        """Wait for a parser to end. Returns the reason to kill it if it must not continue."""
         watch = _Watch(self._limits, scratch, on_progress, self._space)
         ticks = 0
         while True:
@@ -185,7 +187,7 @@ class _Watch:
         self._seen = (Progress(), 0)
 
     def look(self) -> CitewellError | None:
-        """Forward progress; returns the reason to kill the parser, if there is one."""
+        """Forward progress. Returns the reason to kill the parser, if there is one."""
         now = time.monotonic()
         seen = (self._scratch.progress(), self._scratch.elements_size())
         if seen != self._seen:
@@ -219,7 +221,7 @@ def _too_large(scratch: Scratch, limits: ParserLimits) -> LimitExceeded | None:
 
 
 def _death(ended: Ended, scratch: Scratch, limits: ParserLimits) -> ExtractionError | None:
-    """Why a parser died; None when it ended normally."""
+    """Why a parser died; None if it ended normally."""
     if not os.WIFSIGNALED(ended.status):
         code = os.WEXITSTATUS(ended.status)
         if code == 0:

@@ -1,4 +1,4 @@
-"""Brings what every point tells of its file up to date, in every index and without embedding anything again."""
+"""Updates the file details in every point's payload, in every index, without embedding anything again."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _REMEMBERED = 4_096
 
 @dataclass(kw_only=True)
 class PayloadWriter:
-    """Rewrites the payloads of files that changed. A change is a row that goes when every index has it, so none is lost with the process.
+    """Rewrites the payloads of changed files. Each change is a row, deleted once every index has it, so none is lost if the process dies.
 
-    While an index is being filled from SQL, which may write what was read before a change, rows stay and are applied again.
+    While an index is being filled from SQL, possibly with data from before a change, rows stay and are applied again.
     """
 
     name: str
@@ -44,7 +44,7 @@ class PayloadWriter:
         self._wakeup.set()
 
     async def stop(self) -> None:
-        """Stop at once; what is unfinished is taken up by the next process."""
+        """Stop at once; the next process continues with unfinished changes."""
         if self._task is not None:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
@@ -53,9 +53,9 @@ class PayloadWriter:
             await self.changes.release(self.name)
 
     async def applied(self, stamp: str, seconds: float) -> bool:
-        """Wait until the indexes hold a change, and no longer than this; whether they do.
+        """Wait until the indexes contain a change, for at most `seconds`. Returns whether they do.
 
-        At once False where this process writes no payloads.
+        Returns False at once if this process writes no payloads.
         """
         if self._task is None:
             return False
@@ -70,7 +70,7 @@ class PayloadWriter:
             self._awaited.pop(stamp, None)
 
     async def run_once(self) -> int:
-        """Apply one batch; returns how many files were rewritten."""
+        """Apply one batch. Returns how many files were rewritten."""
         batch = await self.changes.claim(self.name, _BATCH)
         if batch:
             await self._apply(batch)
@@ -100,7 +100,7 @@ class PayloadWriter:
                 await self._give_back()
                 pause = _RETRY_SECONDS
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
-                log.exception("rewriting payloads failed; trying again")
+                log.exception("rewriting payloads failed; retrying")
                 pause = _RETRY_SECONDS
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wakeup.wait(), pause)

@@ -29,7 +29,7 @@ from citewell.types.metadata_values import MetadataLimits, checked_metadata
 
 _BATCH = 256
 _ATTEMPTS = 4
-"""Of writing a batch. Each that fails means that another server has written one of its records meanwhile."""
+"""Attempts to write a batch. A failed one means that another server wrote one of its records meanwhile."""
 _FIELDS = frozenset({"id", "text", "title", "metadata"})
 
 
@@ -67,8 +67,9 @@ class RecordIngest:
     async def add(self, owner_id: str, placing: Placing, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Of records with the same id the last counts; requests that bring one of the same id take turns. Raises `InvalidInput` for a record without an id or a text, `InvalidMetadata`,
-        `Forbidden` for one that may not be changed, and `VersionTaken` for one that another server keeps writing; earlier batches are kept.
+        Of records with the same id the last counts; concurrent requests with the same id take turns. Raises `InvalidInput` for a record
+        without an id or text, `InvalidMetadata`, `Forbidden` for one that the caller may not change, and `VersionTaken` for one that another
+        server keeps writing; earlier batches stay.
         """
         async with reported(owner_id, self._on_spent):
             return await self._add(owner_id, placing, records)
@@ -90,7 +91,7 @@ class RecordIngest:
 
     @asynccontextmanager
     async def _turn(self, owner_id: str, record_ids: Iterable[str]) -> AsyncGenerator[None]:
-        """While nobody else in this process writes one of these records of the owner. Always in one order, so that no two wait for each other."""
+        """Lock these records of the owner within this process. Locks are taken in a fixed order, which rules out deadlocks."""
         async with AsyncExitStack() as stack:
             for record_id in sorted(record_ids):
                 lock = self._turns.setdefault((owner_id, record_id), asyncio.Lock())
@@ -98,7 +99,7 @@ class RecordIngest:
             yield
 
     async def _written(self, owner_id: str, placing: Placing, records: Sequence[TextRecord]) -> list[StoredRecord]:
-        """Write a batch; once more from the beginning where another server has just written one of the records."""
+        """Write a batch, starting over if another server has just written one of the records."""
         for left in reversed(range(_ATTEMPTS)):
             places = await self._records.plan(owner_id, records)
             try:
@@ -173,9 +174,9 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
     if record_id is None or not str(record_id).strip():
         raise InvalidInput("A record has no `id`. Add one.")
     if "\x00" in f"{record_id}{record.get('title')}":
-        raise InvalidInput(f"Record {named(record_id)} has a null character in its `id` or `title`. Leave it out.")
+        raise InvalidInput(f"Record {named(record_id)} has a null character in its `id` or `title`. Remove it.")
     if not isinstance(text, str):
-        raise InvalidInput(f"Record {named(record_id)} needs a `text`, a string.")
+        raise InvalidInput(f"Record {named(record_id)} needs a `text` that is a string.")
     text = text.replace("\x00", "")
     if not text.strip():
         raise InvalidInput(

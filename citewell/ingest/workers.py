@@ -40,9 +40,9 @@ _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerLimits:
-    """How many stages run at once, how often a stage is tried (and while a database or object store is down), and how long a lease lasts.
+    """How many stages run at once, how often a stage is attempted (also while a database or object store is down), and how long a lease lasts.
 
-    Each stage runs one more job when an owner without a running job waits, so that nobody waits for another owner's large files.
+    Each stage runs one extra job if an owner without a running job is waiting, so that nobody waits for another owner's large files.
     """
 
     extracting: int = 2
@@ -73,7 +73,7 @@ class Workers:
         self.name = name
         self._space = space
         self._waits_for_space = False
-        self._unwritten = 0  # stages that have ended, but could not be recorded yet
+        self._unwritten = 0  # stages that have ended but are not recorded yet
         self._jobs = jobs
         self._extraction = extraction
         self._indexing = indexing
@@ -95,8 +95,8 @@ class Workers:
             self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
     def wake(self, *stages: Stage) -> None:
-        """Look for new work of these stages now rather than at the next poll; of stages 2 and 3 where none is named, as stage 4 goes on
-        with what stage 3 leaves."""
+        """Look for new work of these stages now rather than at the next poll; by default stages 2 and 3, because stage 4 continues what stage 3
+        leaves."""
         for stage in stages or (Stage.EXTRACT, Stage.INDEX):
             self._look(stage)
             self._wakeups[stage, True].set()
@@ -110,11 +110,11 @@ class Workers:
         try:
             await self._jobs.release_all(self.name, died=False)
         except DiskFull as error:
-            log.error("%s What was under way is taken up again after the next start.", error.message)
+            log.error("%s Unfinished work continues after the next start.", error.message)
 
     async def drain(self) -> None:
-        """Wait until no work waits or runs (for in-process use and tests)."""
-        while await self._jobs.waiting():  # noqa: ASYNC110 - the rows are the truth, and others may write them
+        """Wait until no work is waiting or running (for in-process use and tests)."""
+        while await self._jobs.waiting():  # noqa: ASYNC110 - the rows are the truth, and other processes may write them
             await asyncio.sleep(0.02)
 
     async def _loop(self, stage: Stage, *, newcomers: bool = False) -> None:
@@ -135,7 +135,7 @@ class Workers:
             self._wakeups[stage, False].set()
 
     async def _resume(self) -> None:
-        """Now and then, go on with files that had to end while an embedder or a store was down: they get one attempt."""
+        """From time to time, give one more attempt to files that ended while an embedder or store was down."""
         now = time.monotonic()
         if now - self._resumed_at < _RESUME_EVERY_SECONDS:
             return
@@ -143,7 +143,7 @@ class Workers:
         try:
             await self._jobs.resume_embedding([error.code for error in RESUMED], self._limits.max_attempts - 1)
         except Exception:  # the database may be unavailable for a while, and the loop must survive that
-            log.exception("looking for files to go on with failed; trying again")
+            log.exception("looking for files to retry failed; retrying")
 
     async def _claim(self, stage: Stage, newcomers: bool) -> Job | None:
         try:
@@ -153,7 +153,7 @@ class Workers:
         except DiskFull as error:
             self._wait_for_space(error)
         except Exception:  # the database may be unavailable for a while, and the loop must survive that
-            log.exception("claiming work failed; trying again")
+            log.exception("claiming work failed; retrying")
         else:
             if job is not None or not self._unwritten:
                 self._go_on()
@@ -164,16 +164,16 @@ class Workers:
     def _wait_for_space(self, error: DiskFull) -> None:
         """Log once that work is waiting, not at every check."""
         if not self._waits_for_space:
-            log.error("No file is read or indexed for now. %s", error.message)
+            log.error("no file is read or indexed for now: %s", error.message)
         self._waits_for_space = True
 
     def _go_on(self) -> None:
         if self._waits_for_space:
-            log.info("There is space on the disk again; work goes on.")
+            log.info("There is space on the disk again; work continues.")
         self._waits_for_space = False
 
     async def _run(self, job: Job, slots: int) -> Sequence[Stage]:
-        """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row; the stages that have work of it."""
+        """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row. Returns the stages that then have work."""
         self._free[job.stage] -= slots
         try:
             return await self._attempt(job)
@@ -193,7 +193,7 @@ class Workers:
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             await self._forget_deleted(job)
-        except NotFound:  # the resource was deleted, which `_settle` finds out, or its bytes are missing
+        except NotFound:  # the resource was deleted, which `_settle` detects, or its bytes are missing
             await self._settle(job, DamagedFile())
         except CitewellError as error:
             await self._settle(job, error)
@@ -205,11 +205,11 @@ class Workers:
     async def _forget_deleted(self, job: Job) -> None:
         try:
             await self._indexing.forget_deleted(job)
-        except Exception:  # such points are never shown, and the workers must go on
+        except Exception:  # such points never appear in results, and the workers must continue
             log.exception("points of %s may be left in an index", job.resource_id)
 
     async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[Sequence[Stage]]]) -> Sequence[Stage]:
-        """Run the stage with a heartbeat; when the lease is lost, the stage is cancelled."""
+        """Run the stage with a heartbeat; if the lease is lost, cancel the stage."""
         stage = asyncio.ensure_future(work(job))
         heartbeat = asyncio.create_task(self._heartbeat(job))
         try:
@@ -225,7 +225,9 @@ class Workers:
     async def _heartbeat(self, job: Job) -> None:
         while True:
             await asyncio.sleep(self._limits.lease_seconds / 3)
-            with contextlib.suppress(DiskFull):  # the stage will fail on this too, and each write checks the lease
+            with contextlib.suppress(
+                DiskFull
+            ):  # the stage will fail for the same reason, and each write checks the lease
                 await self._jobs.renew(job)
 
     async def _settle(self, job: Job, error: CitewellError) -> None:
@@ -234,7 +236,7 @@ class Workers:
             log.error("stage %s of %s: %s", job.stage, job.resource_id, error.message)
         self._unwritten += 1
         try:
-            while not await self._written_down(job, error):  # noqa: ASYNC110 - it is tried, not waited for
+            while not await self._written_down(job, error):  # noqa: ASYNC110 - each iteration retries the write
                 await asyncio.sleep(self._limits.poll_seconds)
         finally:
             self._unwritten -= 1
@@ -248,14 +250,14 @@ class Workers:
             self._wait_for_space(full)
             return False
         except Exception:  # the database may be unavailable for a while, and the loop must survive that
-            log.exception("the end of %s of %s could not be written; trying again", job.stage, job.resource_id)
+            log.exception("the end of %s of %s could not be written; retrying", job.stage, job.resource_id)
             return False
         return True
 
     async def _write_down(self, job: Job, error: CitewellError) -> None:
-        """Retry later where that can help, else end in a terminal state with the reason."""
+        """Retry later if that can help, or else end in a terminal state with the reason."""
         retryable = error.retryable if isinstance(error, ExtractionError) else isinstance(error, _TRANSIENT)
-        # A database or an object store that is down comes back, mostly within minutes, and the file is not the cause.
+        # A database or object store usually recovers within minutes, and the file is not the cause.
         is_outage = isinstance(error, Unavailable)
         if retryable and job.attempt < (self._limits.outage_attempts if is_outage else self._limits.max_attempts):
             await self._jobs.retry_later(job, _backoff(job.attempt, error), error.code)
@@ -265,7 +267,7 @@ class Workers:
 
 
 def _backoff(attempt: int, error: CitewellError) -> float:
-    """Seconds until the next attempt: what the provider asked for, else exponential with jitter."""
+    """Seconds until the next attempt: as the provider requested, or else exponential with jitter."""
     if isinstance(error, ProviderRateLimited) and error.retry_after is not None:
         return error.retry_after
     base = 0.2 if isinstance(error, ExtractionError) else 2.0

@@ -1,1 +1,1 @@
-"""What a file is about: quoted from it, computed from its statistics, or written by a chat model."""
+"""Summaries of files: quoted from the text, computed from statistics, or written by a chat model."""

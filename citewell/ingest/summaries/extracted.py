@@ -1,4 +1,4 @@
-"""A summary without a chat model: central sentences of the whole file, word for word, each with the place it comes from."""
+"""Summaries without a chat model: central sentences of the whole file, verbatim, each with its source."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from citewell.text.central import Quote, central_sentences
 from citewell.types import QUOTES, SUMMARY_OF, Chunk, ChunkDraft, ChunkType, Element, ElementType, Locator
 
 MAX_SENTENCES = 5
-"""Sentences of a quoted summary: one from each fifth of the text at most."""
+"""Sentences of a quoted summary: at most one from each fifth of the text."""
 
 _MAX_SECTIONS_NAMED = 12
 _END = tuple(".!?。！？…।")
@@ -20,7 +20,7 @@ _END = tuple(".!?。！？…।")
 
 @dataclass(frozen=True, slots=True)
 class QuotedSentence:
-    """A sentence of a file, the chunk it is from (its ordinal, start and end), and its element's part, if it is in one alone."""
+    """A sentence of a file, its chunk (ordinal, start and end), and the part of its element, if it lies within one."""
 
     text: str
     origin: tuple[int, int, int]
@@ -34,7 +34,7 @@ def quoted_summary(
     title: str,
     language: str | None,
 ) -> list[QuotedSentence]:
-    """Central sentences of `chunks` (a file's text, in order); none where nothing reads like prose.
+    """Central sentences of `chunks` (a file's text, in order); none if nothing reads like prose.
 
     vectors: of the chunks, shape (len(chunks), dimensions), or None
     """
@@ -50,9 +50,9 @@ def quoted_summary(
 
 
 def quoted_drafts(said: Sequence[QuotedSentence], title: str, embedder: Embedder) -> Iterator[ChunkDraft]:
-    """The sentences as chunks, as many in each as the embedder reads.
+    """The sentences as chunks, each with as many as the embedder reads.
 
-    A chunk's metadata names where each of its sentences is from: `quotes` is a list of [ordinal of the chunk, start, end].
+    `quotes` in a chunk's metadata gives the source of each sentence as [ordinal of the chunk, start, end].
     """
     for part, tokens in grouped([one.text for one in said], title, embedder):
         group = said[part]
@@ -69,7 +69,7 @@ def quoted_drafts(said: Sequence[QuotedSentence], title: str, embedder: Embedder
 
 
 def outline(elements: Sequence[Element]) -> str | None:
-    """The headings of a file that has no prose, as one line; None for fewer than two."""
+    """The headings of a file without prose, as one line; None for fewer than two."""
     names = dict.fromkeys(" ".join(e.text.split()) for e in elements if e.type is ElementType.TITLE)
     listed = [name for name in names if name]
     if len(listed) < 2:
@@ -84,7 +84,7 @@ def _text(chunk: Chunk, quote: Quote) -> str:
 
 
 def _slice(chunk: Chunk, quote: Quote, elements: Mapping[str, Element]) -> Slice | None:
-    """The part of an element that holds the sentence; None where two elements share it."""
+    """The part of an element that contains the sentence; None if it spans two elements."""
     sentence = chunk.text[quote.start : quote.end]
     for piece in chunk.pieces:
         element = elements.get(piece.element_id)

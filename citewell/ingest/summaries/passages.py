@@ -1,4 +1,4 @@
-"""What the chunks of a summary have in common: their places, and that none is longer than the embedder reads."""
+"""Shared by all summary chunks: their locators, and splitting to what the embedder reads."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from citewell.ports import Embedder
 from citewell.text.sentences import sentences
 from citewell.types import Chunk, ChunkDraft, ChunkType, JsonObject, Locator
 
-_SPECIAL_TOKENS = 2  # that an embedder adds itself
+_SPECIAL_TOKENS = 2  # that an embedder adds
 
 
 def place_of(chunks: Iterable[Chunk]) -> Locator:
-    """The pages of these chunks; the slide or sheet that all of them are on, if there is one."""
+    """The pages of these chunks, and their slide or sheet if they are all on the same one."""
     places = [chunk.locator for chunk in chunks]
     pages = tuple(sorted({page for place in places for page in (place.pages or _page(place))}))
     slides, sheets = {place.slide for place in places}, {place.sheet for place in places}
@@ -27,7 +27,7 @@ def place_of(chunks: Iterable[Chunk]) -> Locator:
 def written_drafts(
     text: str, chunks: Sequence[Chunk], title: str, embedder: Embedder, metadata: JsonObject
 ) -> Iterator[ChunkDraft]:
-    """A written summary of `chunks` as chunks of whole sentences, each of which the embedder reads to its end."""
+    """A written summary of `chunks` as chunks of whole sentences, none longer than the embedder reads."""
     said = sentences(text)
     for part, tokens in grouped(said, title, embedder):
         yield ChunkDraft(
@@ -41,7 +41,7 @@ def written_drafts(
 
 
 def grouped(said: Sequence[str], title: str, embedder: Embedder) -> Iterator[tuple[slice, int]]:
-    """Consecutive sentences that fit the embedder together below the title, with their tokens; a longer one is alone."""
+    """Consecutive sentences that fit the embedder together with the title, with their tokens; a longer sentence stays alone."""
     if not said:
         return
     head, *counts = embedder.tokenizer.count([title, *said])

@@ -1,4 +1,4 @@
-"""The last step of stage 3: says what a file is about, once its content is searchable. Its failure costs the description only."""
+"""The last step of stage 3: describes a file once its content is searchable. If it fails, only the description is missing."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ from citewell.types import (
 )
 
 MAX_PASSAGES = 400
-"""Chunks of a document that its quoted summary is chosen from; of a longer one, as many evenly spread over it."""
+"""Chunks from which a document's quoted summary is chosen, spread evenly over a longer document."""
 
 _CHUNK_CHARACTERS = 1_000
-"""Characters of an average chunk, for how many of them may be sent."""
+"""Characters of an average chunk, used to compute how many chunks may be sent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What was said of a file: a text for lists, chunks to search and cite, and why it is not what was asked for."""
+    """A file's description: a text for lists, chunks to search and cite, and why it is not the requested one, if so."""
 
     text: str | None
     drafts: tuple[ChunkDraft, ...] = ()
@@ -52,14 +52,14 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """The passages of a resource: those at hand, where they are all there are, else what is stored."""
+    """The passages of a resource: those in memory if they are complete, else the stored ones."""
 
     content: ContentRepository
     resource_id: str
     at_hand: Sequence[Chunk] = ()
 
     async def of(self, types: Sequence[ChunkType], most: int) -> Sequence[Chunk]:
-        """Those of these types in order: all, or `most` spread evenly over the resource."""
+        """Passages of these types in order: all, or `most` spread evenly over the resource."""
         if not self.at_hand:
             return await self.content.passages(self.resource_id, types, most)
         return spread([chunk for chunk in self.at_hand if chunk.type in types], most)
@@ -69,8 +69,8 @@ class Passages:
 class Summariser:
     """Describes files.
 
-    model:  writes descriptions; None, or `tokens` of 0, has them quoted and computed
-    tokens: that the model may be sent for one file; of a longer document it is sent passages spread evenly over it
+    model:  writes descriptions; without it, or with `tokens` of 0, they are quoted or computed
+    tokens: the most sent to the model for one file; from a longer document, passages spread evenly over it
     """
 
     model: ChatModel | None
@@ -84,7 +84,7 @@ class Summariser:
         index: OpenIndex,
         passages: Passages,
     ) -> Description:
-        """The description of a resource whose content is indexed. A model's error is part of it, beside what can be said without."""
+        """The description of a resource whose content is indexed. If the model fails, it contains the error and what works without a model."""
         match resource.detected_category:
             case Category.DATA:
                 return await self._data(resource, index)
@@ -153,7 +153,7 @@ def _of_document(
 
 
 def _picture(resource: Resource, elements: Sequence[Element]) -> str:
-    """What a vision model said, else the facts of the file."""
+    """The vision model's description, or else the facts of the file."""
     said = next((element.text for element in elements if is_description(element)), None)
     return said or describe_picture(resource.filename, resource.extraction_metadata).text
 
@@ -163,7 +163,7 @@ def _title(resource: Resource) -> str:
 
 
 async def _vectors(index: OpenIndex, chunks: Sequence[Chunk]) -> FloatMatrix | None:
-    """The vectors that the index has of the chunks; None unless it has all."""
+    """The chunks' vectors from the index; None unless it has all of them."""
     found = await index.store.vectors([chunk.id for chunk in chunks]) if len(chunks) > 1 else {}
     if not found or len(found) < len(chunks):
         return None

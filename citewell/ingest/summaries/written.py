@@ -1,4 +1,4 @@
-"""Summaries that a chat model writes: section by section, then the whole from its sections, within a budget of tokens."""
+"""Summaries written by a chat model: section by section, then the whole from its sections, within a token budget."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN
 from citewell.types import Chunk, JsonObject
 
 SECTION_CHARACTERS = 12_000
-"""Characters of a document that the model is sent at once."""
+"""Characters of a document sent to the model at once."""
 
 MAX_SUMMARY_CHARACTERS = 2_000
-"""Characters kept of what the model writes."""
+"""Characters kept of the model's output."""
 
 _AT_ONCE = 4
 _SECTION_TOKENS = 250
@@ -30,23 +30,23 @@ _GUARD = (
     "sentences without headings, lists or Markdown. State only what the text says, with its names and figures."
 )
 SECTION_PROMPT = f"Summarise this part of a document in at most 80 words: what it says, not that it is a part. {_GUARD}"
-"""What the model is asked about each section."""
+"""The prompt for each section."""
 
 WHOLE_PROMPT = (
     f"Summarise this document in at most 130 words: what it is, whom it is for, and its main points. {_GUARD}"
 )
-"""What the model is asked about a document, or about the summaries of its sections."""
+"""The prompt for a document, or for the summaries of its sections."""
 
 DATA_PROMPT = (
     "These are the tables of a data file, with the statistics of their columns. Say in at most 120 words what the data is about, and "
     f"what its columns mean. Give no figure that is not among the statistics. {_GUARD}"
 )
-"""What the model is asked about a data file."""
+"""The prompt for a data file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Consecutive passages of a document, and the summary of them."""
+    """Consecutive passages of a document, and their summary."""
 
     chunks: tuple[Chunk, ...]
     summary: str
@@ -54,14 +54,14 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class WrittenSummary:
-    """The summary of a document, and those of its sections, where it has more than one."""
+    """The summary of a document, and those of its sections if it has several."""
 
     text: str
     sections: tuple[Section, ...]
 
 
 async def write_summary(model: ChatModel, title: str, chunks: Sequence[Chunk]) -> WrittenSummary:
-    """Summarise what the chunks hold; raises `Provider…` when the model does not answer."""
+    """Summarise the chunks. Raises a `ProviderError` if the model fails."""
     parts = list(_sections(chunks))
     if len(parts) == 1:
         return WrittenSummary(await _ask(model, WHOLE_PROMPT, _document(title, _joined(parts[0])), _WHOLE_TOKENS), ())
@@ -79,7 +79,7 @@ async def write_summary(model: ChatModel, title: str, chunks: Sequence[Chunk]) -
 
 
 async def write_data_description(model: ChatModel, filename: str, metadata: JsonObject) -> str:
-    """Say what the tables in a data file's metadata hold; raises `Provider…` when the model does not answer."""
+    """Describe the tables in a data file's metadata. Raises a `ProviderError` if the model fails."""
     tables = metadata.get("tables")
     listed = [_facts(table) for table in tables if isinstance(table, Mapping)] if isinstance(tables, list) else []
     facts = json.dumps(listed[:_SAMPLE_TABLES], ensure_ascii=False, default=str)
@@ -87,7 +87,7 @@ async def write_data_description(model: ChatModel, filename: str, metadata: Json
 
 
 def characters_within(tokens: int) -> int:
-    """How many characters of a document may be sent, when its summary may take that many tokens of input."""
+    """How many characters of a document may be sent within `tokens` of input."""
     return tokens * CHARACTERS_PER_TOKEN * 3 // 4  # the rest is for the prompts and for the summaries of sections
 
 

@@ -216,4 +216,4 @@ def _of(owner_id: str, project_id: str, member_id: str) -> tuple[sa.ColumnElemen
 async def _require_own(connection: AsyncConnection, owner_id: str, project_id: str) -> None:
     own = sa.select(projects.c.id).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
     if await connection.scalar(own) is None:
-        raise NotFound("There is no such project, or it is not yours.")
+        raise NotFound("The project does not exist, or you have no access to it.")

@@ -17,7 +17,7 @@ from citewell.types.accounts import PersonState, Role, ServiceAccount, SharedPro
 
 MAX_SERVICE_ACCOUNTS = 50
 """Of one owner."""
-_UNKNOWN = "There is no such service account, or it is not yours."
+_UNKNOWN = "The service account does not exist, or you have no access to it."
 
 
 class ServiceAccountRepository:

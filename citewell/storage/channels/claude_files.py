@@ -36,7 +36,7 @@ class ClaudeFileRepository:
         mine = sa.select(resources.c.id).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
         async with self._database.write() as connection:
             if await connection.scalar(mine) is None:
-                raise NotFound("There is no such resource, or it is not yours.")
+                raise NotFound("The resource does not exist, or you have no access to it.")
             await upsert(connection, {**names, **changed}, changed)
 
     async def forget(self, owner_id: str, file_id: str) -> None:

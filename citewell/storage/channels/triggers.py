@@ -89,7 +89,7 @@ class TriggerRepository:
         mine = sa.and_(triggers.c.id == trigger_id, triggers.c.owner_id == owner_id)
         async with self._database.write() as connection:
             if not (await connection.execute(sa.delete(triggers).where(mine))).rowcount:
-                raise NotFound("There is no such trigger, or it is not yours.")
+                raise NotFound("The trigger does not exist, or you have no access to it.")
 
     async def find(self, trigger_id: str) -> tuple[Trigger, str] | None:
         """The trigger of an address, and the hash of its secret; None while its owner is suspended, and once the token that made it has ended."""

@@ -82,7 +82,7 @@ class WebhookRepository:
         """One webhook; `NotFound` when it is not the owner's."""
         rows = await self._database.rows(sa.select(*_PUBLIC).where(_own(owner_id, webhook_id)))
         if not rows:
-            raise NotFound("There is no such webhook, or it is not yours.")
+            raise NotFound("The webhook does not exist, or you have no access to it.")
         return _webhook(rows[0])
 
     async def change(self, owner_id: str, webhook_id: str, **values: Any) -> Webhook:
@@ -99,7 +99,7 @@ class WebhookRepository:
         async with self._database.write() as connection:
             done = await connection.execute(sa.delete(webhooks).where(_own(owner_id, webhook_id)))
             if not done.rowcount:
-                raise NotFound("There is no such webhook, or it is not yours.")
+                raise NotFound("The webhook does not exist, or you have no access to it.")
 
     async def tell(self, owner_id: str, event: OutgoingEvent) -> None:
         """Have every webhook of the owner that wants it told of an event that no transaction of its own tells of."""
@@ -110,7 +110,7 @@ class WebhookRepository:
         """Put an event into the queue of one webhook, whatever it wants to be told of."""
         async with self._database.write() as connection:
             if await connection.scalar(sa.select(webhooks.c.id).where(_own(owner_id, webhook_id))) is None:
-                raise NotFound("There is no such webhook, or it is not yours.")
+                raise NotFound("The webhook does not exist, or you have no access to it.")
             (delivery_id,) = await connection.run_sync(enqueue, owner_id, webhook_id, [event])
         return await self.delivery(owner_id, delivery_id)
 
@@ -121,7 +121,7 @@ class WebhookRepository:
         )
         rows = await self._database.rows(query)
         if not rows:
-            raise NotFound("There is no such delivery, or it is not yours.")
+            raise NotFound("The delivery does not exist, or you have no access to it.")
         return _delivery(rows[0])
 
     async def deliveries(

@@ -52,7 +52,7 @@ class SharedAnswerRepository:
         )
         async with self._database.write() as connection:
             if await connection.scalar(mine) is None:
-                raise NotFound("There is no such answer, or it is not yours.")
+                raise NotFound("The answer does not exist, or you have no access to it.")
             if not await _cited(connection, owner_id, message_id):
                 raise Conflict(_UNSHARABLE)
             await connection.execute(

@@ -54,7 +54,7 @@ class ThreadRepository:
         query = sa.select(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
         rows = await self._database.rows(query)
         if not rows:
-            raise NotFound("There is no such thread, or it is not yours.")
+            raise NotFound("The thread does not exist, or you have no access to it.")
         return Thread(**rows[0])
 
     async def page(
@@ -96,7 +96,7 @@ class ThreadRepository:
             await connection.run_sync(forget_messages, said)
             done = await connection.execute(sa.delete(threads).where(mine))
             if not done.rowcount:
-                raise NotFound("There is no such thread, or it is not yours.")
+                raise NotFound("The thread does not exist, or you have no access to it.")
 
     async def append(
         self,
@@ -114,7 +114,7 @@ class ThreadRepository:
         async with self._database.write() as connection:
             mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
             if not (await connection.execute(sa.update(threads).where(mine).values(updated_at=now))).rowcount:
-                raise NotFound("There is no such thread, or it is not yours.")
+                raise NotFound("The thread does not exist, or you have no access to it.")
             last = sa.select(sa.func.max(messages.c.ordinal)).where(messages.c.thread_id == thread_id)
             newest = await connection.scalar(last)
             await connection.execute(

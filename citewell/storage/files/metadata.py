@@ -190,7 +190,7 @@ class MetadataRepository:
         for name in other:
             holders = called.get(_key(name), set())
             if not holders:
-                raise NotFound(f"There is no file {named(name)}, or it is not yours.")
+                raise NotFound(f"The file {named(name)} does not exist, or you have no access to it.")
             if len(holders) > 1:
                 raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
         return tuple(name if name in found else next(iter(called[_key(name)])) for name in names)
@@ -370,7 +370,7 @@ async def _change(connection: AsyncConnection, wanted: _Wanted, known: dict[str,
     change, resource_id = wanted.change, wanted.resource_id
     owner, metadata = known.get(resource_id, (None, {}))
     if owner is None or owner != wanted.owner_id:
-        raise NotFound("There is no such resource, or it is not yours.")
+        raise NotFound("The resource does not exist, or you have no access to it.")
     values: dict[str, Any] = {}
     before = metadata
     if change.metadata is not None:

@@ -189,7 +189,7 @@ def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
     )
     found = connection.execute(same_owner).first()
     if found is None:
-        raise NotFound("There is no such project, or it is not yours.")
+        raise NotFound("The project does not exist, or you have no access to it.")
     there = sa.select(table.c.project_id).where(table.c.resource_id == resource_id, table.c.project_id == project_id)
     if connection.scalar(there) is not None:
         return False

@@ -164,12 +164,12 @@ class RecordRepository:
 async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: str, known: Sequence[str]) -> None:
     project = sa.select(projects.c.id).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
     if await connection.scalar(project) is None:
-        raise NotFound("There is no such project, or it is not yours.")
+        raise NotFound("The project does not exist, or you have no access to it.")
     for start in range(0, len(known), _MAX_PARAMETERS):
         part = known[start : start + _MAX_PARAMETERS]
         mine = sa.select(resources.c.id).where(resources.c.id.in_(part), unindexed(resources.c.owner_id) == owner_id)
         if set((await connection.execute(mine)).scalars()) != set(part):
-            raise NotFound("There is no such resource, or it is not yours.")
+            raise NotFound("The resource does not exist, or you have no access to it.")
 
 
 async def _place_known(

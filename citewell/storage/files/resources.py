@@ -154,7 +154,7 @@ class ResourceRepository:
 
         row, linked = await self._database.look(read)
         if row is None:
-            raise NotFound("There is no such resource, or it is not yours.")
+            raise NotFound("The resource does not exist, or you have no access to it.")
         return _resource(row, linked)
 
     async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
@@ -254,7 +254,7 @@ class ResourceRepository:
             # Locked on Postgres: versions that are sent at once come one after the other.
             version = await connection.scalar(sa.select(resources.c.version).where(mine).with_for_update())
             if version is None:
-                raise NotFound("There is no such resource, or it is not yours.")
+                raise NotFound("The resource does not exist, or you have no access to it.")
             if new.version not in (None, version + 1):
                 raise VersionTaken
             taken = await connection.run_sync(id_of_content, owner_id, new.content_hash)
@@ -352,7 +352,7 @@ async def _family(connection: AsyncConnection, owner_id: str, resource_id: str) 
     mine = sa.select(resources.c.id).where(resources.c.id == resource_id, resources.c.owner_id == owner_id)
     ids = list((await connection.execute(mine)).scalars())
     if not ids:
-        raise NotFound("There is no such resource, or it is not yours.")
+        raise NotFound("The resource does not exist, or you have no access to it.")
     generation = ids
     while generation:
         children = sa.select(resources.c.id).where(resources.c.parent_id.in_(generation))
