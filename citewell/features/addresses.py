@@ -1,16 +1,16 @@
-"""Where a request comes from, as far as limits are concerned."""
+"""The origin of a request, for limits."""
 
 from __future__ import annotations
 
 import ipaddress
 from urllib.parse import urlsplit
 
-_IPV6_NETWORK = 64  # what one customer usually has
+_IPV6_NETWORK = 64  # what one customer usually gets
 _SHORTENED = {4: 24, 6: 48}
 
 
 def network_of(address: str) -> str:
-    """Whose address it is, as far as it tells: of IPv6, everybody has as many as they like."""
+    """An address as a limit counts it: an IPv6 address as its network, because one customer has countless addresses."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -21,7 +21,7 @@ def network_of(address: str) -> str:
 
 
 def shortened(address: str) -> str:
-    """The network of an address: of IPv4 the first 24 bits, of IPv6 the first 48, so that it tells a place and not a person."""
+    """The network of an address, the first 24 bits (IPv4) or 48 bits (IPv6), which identifies a place rather than a person."""
     try:
         parsed = ipaddress.ip_address(address)
     except ValueError:
@@ -30,7 +30,7 @@ def shortened(address: str) -> str:
 
 
 def host_name(header: str) -> str:
-    """The host that a `Host` header names, without its port; empty where it names none."""
+    """The host in a `Host` header, without its port; empty if there is none."""
     try:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:

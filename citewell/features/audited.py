@@ -19,7 +19,7 @@ _MAX_SUBJECT = 200
 
 @dataclass(slots=True, kw_only=True)
 class AuditRecord:
-    """What is known so far of one request. begin: notes a change before it is made."""
+    """What is known so far about one request. begin: records a change before it is made."""
 
     network: str
     begin: Callable[[AuditEntry], Awaitable[None]]
@@ -36,7 +36,7 @@ class AuditRecord:
     is_limited: bool = False
 
     def sent_by(self, principal: Principal) -> None:
-        """Somebody's credential came with the request."""
+        """Record the credential sent with the request."""
         if principal.session_id is not None:
             self.actor, self.credential_id = AuditActor.PERSON, principal.session_id
         elif principal.managed_by is not None:
@@ -48,29 +48,29 @@ class AuditRecord:
         self.actor_id = self.owner_id = principal.owner_id
 
     def signed_in(self, owner_id: str, session_id: str) -> None:
-        """Somebody has just proved to be this owner."""
+        """Record that the caller has authenticated as this owner."""
         self.actor, self.credential_id = AuditActor.PERSON, session_id
         self.actor_id = self.owner_id = owner_id
 
     def refused(self, owner_id: str | None, *, is_limited: bool = False) -> None:
-        """Somebody was not let in, as this owner where one is known, whatever the answer's status.
+        """Record a refused sign-in, as this owner if known, whatever the response's status.
 
-        is_limited: how often that may be tried is limited, so each time is entered, also where no account was meant
+        is_limited: attempts are rate-limited, so each one is logged, even if it named no account
         """
         self.owner_id, self.is_refused, self.is_limited = owner_id, True, is_limited
 
     def about(self, owner_id: str | None) -> None:
-        """Nobody has proved to be this owner, where one is known; how often that may be tried is limited."""
+        """Record an unauthenticated, rate-limited request for this owner, if known."""
         self.owner_id, self.is_limited = owner_id, True
 
     def opened(self, actor: AuditActor, owner_id: str, credential_id: str) -> None:
-        """A link or a trigger of this owner was used."""
+        """Record that a link or trigger of this owner was used."""
         self.actor, self.owner_id, self.credential_id = actor, owner_id, credential_id
 
     def entry(self, outcome: AuditOutcome, status: int | None = None) -> AuditEntry:
-        """The entry as far as it is known."""
+        """The entry with what is known so far."""
         assert self.audited is not None
-        # What is erased takes its log with it; that it was erased stays, in nobody's.
+        # Erasing an owner erases their log; the entry about the erasure stays, without an owner.
         erased = self.audited.action is AuditAction.DATA_ERASED and self.owner_id is not None
         return AuditEntry(
             at=self.at,
@@ -88,17 +88,17 @@ class AuditRecord:
 
 
 def keep_record(request: Request, record: AuditRecord) -> None:
-    """Have a request carry its record."""
+    """Attach its record to a request."""
     request.scope[_KEY] = record
 
 
 def record_of(request: Request) -> AuditRecord:
-    """The record of a request, to say what only the endpoint knows."""
+    """The record of a request, for details that only the endpoint knows."""
     return request.scope[_KEY]
 
 
 async def change_begins(request: Request, owner_id: str) -> None:
-    """Note a change of something of this owner's before it is made, once per request. Raises what writing it raises: then nothing was changed."""
+    """Record a change to something of this owner before it is made, once per request. If this raises, nothing was changed."""
     record = record_of(request)
     record.owner_id = owner_id
     audited = record.audited = audited_by(request)
@@ -110,13 +110,13 @@ async def change_begins(request: Request, owner_id: str) -> None:
 
 
 def audited_by(request: Request) -> Audited | None:
-    """What the route of a request leaves in the log; None for nothing."""
+    """What a request's route logs; None for nothing."""
     declared = declared_at(request)
     return declared.audit if declared is not None and isinstance(declared.audit, Audited) else None
 
 
 def record_ended(request: Request) -> AuditRecord | None:
-    """The record with all that the path says, when the answer is about to be given; None for a route that is not logged."""
+    """The record completed from the path, just before the response; None for a route that is not logged."""
     record = record_of(request)
     record.audited = audited_by(request)
     if record.audited is None:

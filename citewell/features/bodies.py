@@ -1,4 +1,4 @@
-"""Bodies of requests: bounded in size, and in how long they may keep a request waiting. Plain ASGI, as `health.observer`."""
+"""Request bodies: limits their size, and how long they may keep a request waiting. Plain ASGI, like `health.observer`."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from citewell.features.http import error_response
 
 _KEY = "citewell.body"
 UNKNOWN_SENDER_BYTES = 64 * 1024
-"""Of a body whose sender has not shown a credential: the longest that is sent so, a sign-up, takes 2 KB."""
+"""Bytes of a body without a credential; the longest such body, a sign-up, has 2 KB."""
 KNOWN_SENDER_BYTES = 1024 * 1024
-"""Of any other body but files and lists of texts: 10,000 ids of files take 400 KB."""
-# A body has made progress when it brought this much more, in bytes. One byte a minute is an attack, not a poor line.
+"""Bytes of any other body except files and lists of texts; 10,000 file ids have 400 KB."""
+# Bytes that count as progress of a body. One byte a minute is an attack, not a slow connection.
 _PROGRESS = 1024
 
 
 class BodyGuard:
     """ASGI middleware: answers 413 for a body that is larger than allowed, and 408 for one that makes no progress.
 
-    A body may have 64 KiB until its sender is known (`sender_is_known`), and max_bytes at most unless the endpoint allows more (`allow_body`).
-    One that announces its size is refused before it is read. seconds is the time in which a body must bring 1,024 bytes more or end; time
-    in which nobody reads it does not count.
+    A body may have 64 KiB until its sender is authenticated (`sender_is_known`), then max_bytes, or more if the endpoint allows it
+    (`allow_body`). A body that declares too large a size is refused before it is read.
+
+    seconds: the time in which a body must deliver 1,024 more bytes or end, not counting time in which nobody reads it
     """
 
     def __init__(self, app: ASGIApp, max_bytes: int, seconds: float) -> None:
@@ -34,7 +35,7 @@ class BodyGuard:
         self._seconds = seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; when the body was refused, with the reason instead of what the application makes of it."""
+        """Answer the request; if its body was refused, with the reason instead of the application's response."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -49,14 +50,14 @@ class BodyGuard:
 
 
 def sender_is_known(request: Request, *, sends_many: bool = False) -> None:
-    """Let the body of this request be as large as JSON may be; sends_many: a list of texts, which may have as much as is configured."""
+    """Allow this request the usual size of JSON bodies or, with `sends_many`, the configured size for lists of texts."""
     body: _Body | None = request.scope.get(_KEY)
     if body is not None:
         body.max_bytes = body.most if sends_many else min(KNOWN_SENDER_BYTES, body.most)
 
 
 def allow_body(request: Request, max_bytes: int) -> None:
-    """Let the body of this request have up to `max_bytes`; raises `TooLarge` when it announces more."""
+    """Allow this request a body of up to `max_bytes`. Raises `TooLarge` if it declares more."""
     body: _Body | None = request.scope.get(_KEY)
     if body is None:
         return
@@ -66,7 +67,7 @@ def allow_body(request: Request, max_bytes: int) -> None:
 
 
 class _Body:
-    """The body of one request, read through its bounds."""
+    """The body of one request, read within its limits."""
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, max_bytes: int, seconds: float) -> None:
         self._scope = scope
@@ -111,7 +112,7 @@ class _Body:
         return message
 
     async def send(self, message: Message) -> None:
-        """Pass the response on, unless the body was refused before it began."""
+        """Pass the response on, unless the body was refused first."""
         if self.refusal is None or self._started:
             self._started = True
             await self._send(message)
@@ -119,7 +120,7 @@ class _Body:
             await self.answer_refusal()
 
     async def answer_refusal(self) -> None:
-        """Say why the body was refused, once. After a 408 nothing more is expected; a body too large is read on and dropped."""
+        """Send the refusal once. After a 408 nothing more is read; an oversized body is read and discarded."""
         if self.refusal is None or self._started or self._answered:
             return
         self._answered = True
@@ -132,7 +133,7 @@ def _too_large(max_bytes: int) -> TooLarge:
 
 
 def announced_bytes(scope: Scope) -> int:
-    """The size of the body that a request announces; 0 where it does not."""
+    """The body size that a request declares; 0 if it declares none."""
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit():
             return int(value)

@@ -1,4 +1,4 @@
-"""What a route declares where it is defined: what it requires of a credential, and what it leaves in the audit log."""
+"""A route's declarations: the access it requires, and what it writes to the audit log."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from citewell.types.accounts import AccessScope
 from citewell.types.audit import AuditAction
 
 DECLARED = "__citewell_declared__"
-"""The attribute of an endpoint that holds what its routes declare, by method and path."""
+"""The attribute of an endpoint with its routes' declarations, by method and path."""
 
 
 class Reach(Enum):
-    """What of an owner's files a route may touch, which decides how credentials for some projects are kept to those."""
+    """Which of an owner's files a route may touch. Decides how credentials limited to projects are restricted."""
 
-    PUBLIC = "needs no credential, or looks for one itself"
+    PUBLIC = "needs no credential, or checks one itself"
     NOTHING = "touches no files"
     RESOURCE = "touches the file in its path, which must be in one of the projects"
     PROJECT = "touches the project in its path, which must be one of them"
-    NARROWED = "touches what the request names, which the endpoint narrows to the projects"
-    EVERYTHING = "touches all that the owner has: closed to credentials for some projects"
+    NARROWED = "touches what the request names, which the endpoint restricts to the projects"
+    EVERYTHING = "touches everything the owner has: closed to credentials limited to projects"
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a credential must be good for to use a route. scope: None for public routes."""
+    """The access a route requires. scope: None for public routes."""
 
     scope: AccessScope | None
     reach: Reach
@@ -56,25 +56,25 @@ def project(scope: AccessScope) -> Access:
 
 
 def narrowed(scope: AccessScope) -> Access:
-    """For a route about what the request names."""
+    """For a route about files named in the request."""
     return Access(scope, Reach.NARROWED)
 
 
 def everything(scope: AccessScope) -> Access:
-    """For a route about all that the owner has."""
+    """For a route about everything the owner has."""
     return Access(scope, Reach.EVERYTHING)
 
 
 class AuditKind(Enum):
-    """How an action is entered."""
+    """When an action is logged."""
 
-    CHANGE = "noted before it begins, and entered before it is answered"
-    VIEW = "entered before it is answered, once a minute for the same thing and the same asker"
+    CHANGE = "recorded before it begins, and logged before the response"
+    VIEW = "logged before the response, once a minute for the same subject and caller"
 
 
 @dataclass(frozen=True, slots=True)
 class Audited:
-    """What a route does. subject: the parameter of its path that says to what; answer: the field of its answer that does."""
+    """What a route does. subject: the path parameter with the id acted on; answer: the field of the response with it."""
 
     action: AuditAction
     kind: AuditKind = AuditKind.CHANGE
@@ -84,7 +84,7 @@ class Audited:
 
 @dataclass(frozen=True, slots=True)
 class NotAudited:
-    """Why a route that is not read-only leaves nothing in the audit log."""
+    """Why a route that is not read-only is not logged."""
 
     reason: str
 
@@ -100,25 +100,25 @@ def views(action: AuditAction, *, subject: str | None = None) -> Audited:
 
 
 def not_audited(reason: str) -> NotAudited:
-    """For a route that is not read-only, but leaves nothing worth an entry."""
+    """For a route that is not read-only but not worth an entry."""
     return NotAudited(reason)
 
 
 class Declared(NamedTuple):
-    """All that a route declares. audit: None for a route that changes nothing and shows no content."""
+    """A route's declarations. audit: None for a route that changes nothing and shows no content."""
 
     access: Access
     audit: Audited | NotAudited | None
 
 
 def declared_at(request: Request) -> Declared | None:
-    """What the route of a request declares; None for a page, and where there is no route."""
+    """The declaration of a request's route; None for a page or an unknown route."""
     path = getattr(request.scope.get("route"), "path", request.scope["path"])
     return _of(request.scope.get("endpoint")).get((request.method, path))
 
 
 def declarations(routes: Iterable[BaseRoute]) -> Iterator[tuple[tuple[str, str], Declared]]:
-    """Method and path of each route that declares something, with what it declares."""
+    """Method, path and declaration of every route that has one."""
     for route in routes:
         for key, declared in _of(getattr(route, "endpoint", None)).items():
             if key[1] == getattr(route, "path", None):

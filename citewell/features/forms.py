@@ -1,4 +1,4 @@
-"""An upload as it streams in: form fields are collected, the file part goes to the spool piece by piece, never whole into memory."""
+"""Streaming uploads: form fields are collected, and the file part goes to the spool piece by piece, never whole into memory."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from citewell.ingest.capture import Spool, Spooled
 
 _MAX_FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 100
-_NUL = "This field holds a null character, which no text may have. Leave it out."
-# Everything but the file: fields, heads of parts, and what stands before the first part and after the last.
+_NUL = "This field contains a null character. Remove it."
+# Bytes of everything except the file: fields, part headers, and text before the first part and after the last.
 _MAX_AROUND = 8 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A received form: the file, its name as sent, and the other fields."""
+    """A received form: the file, its submitted name, and the other fields."""
 
     file: Spooled
     filename: str
@@ -38,11 +38,12 @@ async def receive_upload(
     max_bytes: int,
     known: Collection[str],
 ) -> Upload:
-    """Read a `multipart/form-data` body with one part `file`, of up to `max_bytes`, and no fields but the known ones.
+    """Read a `multipart/form-data` body of up to `max_bytes`, with one part `file` and only known fields.
 
-    open_spool: makes the spool for a file that has at least so many bytes, as the request announces.
+    open_spool: opens the spool for a file of at least this many bytes, as the request declares
 
-    Raises `InvalidRequest` for another field and for a null character in one, `InvalidInput` for another body, `EmptyFile`, `TooLarge`, `IncompleteUpload` when it breaks off, and what `open_spool` raises; then nothing is kept.
+    Raises `InvalidRequest` for an unknown field or a null character in one, `InvalidInput` for any other body, `EmptyFile`, `TooLarge`,
+    `IncompleteUpload` if it breaks off, and whatever `open_spool` raises; nothing is stored then.
     """
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     boundary = options.get(b"boundary")
@@ -66,7 +67,7 @@ async def receive_upload(
 
 
 async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser, spool: Spool) -> None:
-    """Parse the stream, in a thread: hashing, writing and a body made of nothing but near-boundaries must not hold the loop."""
+    """Parse the stream in a thread, because hashing, writing, or a body full of near-boundaries must not block the event loop."""
     received = 0
     async for data in stream:
         received += len(data)
@@ -77,7 +78,7 @@ async def _feed(stream: AsyncIterator[bytes], parser: MultipartParser, spool: Sp
 
 @dataclass(slots=True)
 class _Form:
-    """Callbacks of the parser, and what they have gathered."""
+    """The parser's callbacks, and what they have collected."""
 
     spool: Spool
     known: Collection[str]
@@ -152,12 +153,12 @@ class _Form:
 
 
 def _unescape(name: str) -> str:
-    """Browsers write a quote and line ends in a file name as these three escapes (WHATWG HTML, multipart/form-data)."""
+    """Browsers encode quotes and line breaks in file names as these three escapes (WHATWG HTML, multipart/form-data)."""
     return name.replace("%22", '"').replace("%0D", "\r").replace("%0A", "\n")
 
 
 def _text(value: bytes) -> str:
-    """A name as sent: UTF-8 where it is that, else Latin-1, which accepts every byte."""
+    """A submitted name: UTF-8 if valid, else Latin-1, which accepts every byte."""
     try:
         return value.decode("utf-8")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""HEAD for every address that answers GET: the same status and headers, without a body. Plain ASGI, as `health.observer`."""
+"""HEAD for every address that supports GET: the same status and headers, without a body. Plain ASGI, like `health.observer`."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 _KEY = "citewell.head"
-_MCP = "/mcp"  # what GET would open there is a stream; its transport has an answer to HEAD of its own
+_MCP = "/mcp"  # GET opens a stream there; its transport answers HEAD itself
 
 
 class HeadRequests:
-    """ASGI middleware: has a HEAD request answered as GET is. The server, whose scope stays as it is, sends no body."""
+    """ASGI middleware: answers HEAD like GET. The server, whose scope does not change, sends no body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -24,7 +24,7 @@ class HeadRequests:
 
 
 def without_body(request: Request, response: Response) -> Response:
-    """What is sent of an answer: where only its head is asked for, nothing of a stream is made."""
+    """Send a response; for HEAD, a stream is not started."""
     if _KEY not in request.scope:
         return response
     head = Response(status_code=response.status_code, background=response.background)

@@ -1,4 +1,4 @@
-"""Heads of requests: bounded before anything reads them, so that no reader has to be quick. Plain ASGI, as `health.observer`."""
+"""Request headers: limited before anything parses them, so that slow parsers do no harm. Plain ASGI, like `health.observer`."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from citewell.features.http import error_response
 MAX_FIELDS = 100
 """Browsers send some 20, and proxies add ten."""
 MAX_FIELD_BYTES = 8 * 1024
-"""Of one header field, or of all cookies together: what nginx and Apache accept by default. Readers of `Content-Type` and cookies in Python's
-standard library are quadratic; at this length that is a few milliseconds."""
+"""Bytes of one header field, or of all cookies together: the default limit of nginx and Apache. The parsers of `Content-Type` and cookies in
+Python's standard library are quadratic; at this length they take a few milliseconds."""
 MAX_PARAMETERS = 256
-"""`GET /resources` takes 200 ids and a dozen others."""
+"""`GET /resources` accepts 200 ids and a dozen other parameters."""
 
 
 class HeadGuard:
     """ASGI middleware: answers 431 for too many or too long header fields and 400 for too many query parameters.
 
-    Of the cookies it leaves only Citewell's own: FastAPI parses all of them for every request.
+    It keeps only Citewell's cookies, because FastAPI parses all of them for every request.
     """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request whose head is within the bounds."""
+        """Pass on a request whose headers are within the limits."""
         if scope["type"] == "http":
             try:
                 scope["headers"] = _bounded(scope)
@@ -38,7 +38,7 @@ class HeadGuard:
 
 
 def _bounded(scope: Scope) -> list[tuple[bytes, bytes]]:
-    """The header fields, with our own cookies only. Raises `HeadTooLarge` and `TooManyParameters`."""
+    """The header fields, with only Citewell's cookies. Raises `HeadTooLarge` and `TooManyParameters`."""
     fields: list[tuple[bytes, bytes]] = scope["headers"]
     if len(fields) > MAX_FIELDS:
         raise HeadTooLarge(f"The request has more than {MAX_FIELDS} header fields.")

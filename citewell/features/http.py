@@ -1,4 +1,4 @@
-"""What all endpoints share: errors as JSON with the right status, and the owner behind the token."""
+"""Shared by all endpoints: authentication, and errors as JSON with the right status."""
 
 from __future__ import annotations
 
@@ -57,9 +57,9 @@ _STATUS: tuple[tuple[type[errors.CitewellError], int], ...] = (
 
 
 def error_responses(model: type[BaseModel]) -> dict[int | str, dict[str, Any]]:
-    """Every error that a route answers with, for the OpenAPI document, in the shape of a model.
+    """A route's errors for the OpenAPI document, in the shape of a model.
 
-    The model is named once, because FastAPI builds a validator for each that it meets: 12 for each of 130 routes were a tenth of the start.
+    The model appears only once, because FastAPI builds a validator for each it meets: 12 for each of 130 routes took a tenth of the start.
     """
     content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{model.__name__}"}}}
     statuses = (401, 402, 403, 404, 408, 409, 413, 415, 422, 429, 431, 503, 507)
@@ -70,22 +70,22 @@ ERROR_RESPONSES = error_responses(ErrorResponse)
 
 _EXPLAINED = {
     "Not Found": "There is nothing at this address. The API is described at /docs.",
-    "Method Not Allowed": "This address does not take this method. The API is described at /docs.",
+    "Method Not Allowed": "This address does not support this method. The API is described at /docs.",
 }
 _ASK_AGAIN_SECONDS = 2.0
 T = TypeVar("T")
 _PRINCIPAL = "citewell.principal"
 PROJECT_HEADER = "X-Citewell-Project"
-_ELSEWHERE = "This file, or one inside it, is in other projects too, so only its owner may change it."
+_ELSEWHERE = "This file, or a file inside it, is also in other projects, so only its owner may change it."
 _bearer = HTTPBearer(auto_error=False, description="A token: `citewell token` prints one.")
 _Credentials = Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]
 
 
 async def authenticate(request: Request) -> Principal:
-    """Whom the request's token speaks for, sent as a header or (by browsers) in a cookie, if it is good for this route.
+    """The caller, from a token in a header or (from browsers) a cookie; 403 if the token's scope excludes this route.
 
-    It is asked once per request, before the body is read (`citewell.features.json_bodies`), and counts the request. Raises `Unauthorized`,
-    `ForeignRequest` for a cookie without proof that our own page sent it, and `Forbidden`.
+    Called once per request, before the body is read (`citewell.features.json_bodies`), and counts the request. Raises `Unauthorized`,
+    `ForeignRequest` for a cookie without proof that Citewell's page sent it, and `Forbidden`.
     """
     if _PRINCIPAL in request.scope:
         return request.scope[_PRINCIPAL]
@@ -106,12 +106,12 @@ async def authenticate(request: Request) -> Principal:
 
 
 async def current_principal(request: Request, _credentials: _Credentials) -> Principal:
-    """Who sends the request. Raises what `authenticate` raises."""
+    """The caller. Raises like `authenticate`."""
     principal = await authenticate(request)
     if access_of(request).reach in (
         Reach.NOTHING,
         Reach.EVERYTHING,
-    ):  # whose things others are about, `current_grant` knows
+    ):  # for all others, `current_grant` finds the owner
         await change_begins(request, principal.owner_id)
     return principal
 
@@ -120,7 +120,7 @@ CurrentPrincipal = Annotated[Principal, Depends(current_principal)]
 
 
 async def while_admitted(request: Request, principal: Principal, stream: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """A stream that ends early, within two seconds, when its reader is suspended, signs out, or has the token revoked."""
+    """A stream that ends early, within two seconds, if its reader is suspended or signs out, or the token is revoked."""
     auth: AuthService = request.app.state.services.auth
     asked_at = time.monotonic()
     async with contextlib.aclosing(stream):
@@ -133,7 +133,7 @@ async def while_admitted(request: Request, principal: Principal, stream: AsyncGe
 
 
 async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:
-    """Whose files the request is about, and of which projects; `X-Citewell-Project` keeps it to one, which may be another owner's."""
+    """The owner and projects whose files the request may use; `X-Citewell-Project` limits it to one, which may be another owner's."""
     grant = await _granted(request, principal)
     await change_begins(request, grant.owner_id)
     return grant
@@ -164,13 +164,13 @@ CurrentGrant = Annotated[Grant, Depends(current_grant)]
 _ProjectAsked = Annotated[
     str | None,
     Header(
-        alias=PROJECT_HEADER, description="a project, which may be another owner's; everything of your own unless given"
+        alias=PROJECT_HEADER, description="a project, which may be another owner's; default: everything you own"
     ),
 ]
 
 
 async def narrowed_grant(grant: CurrentGrant, project: _ProjectAsked = None) -> Grant:
-    """The grant of a request whose address names no file and no project: of these, the API's description says that they take the header."""
+    """The grant of a request whose path names no file or project. The API's description gives these the header."""
     return grant
 
 
@@ -178,7 +178,7 @@ NarrowedGrant = Annotated[Grant, Depends(narrowed_grant)]
 
 
 async def current_owner(grant: CurrentGrant) -> str:
-    """The id of the owner whose things the request is about."""
+    """The id of the owner whose data the request uses."""
     return grant.owner_id
 
 
@@ -186,41 +186,41 @@ Owner = Annotated[str, Depends(current_owner)]
 
 
 def address_of(request: Request) -> str:
-    """The address that a request comes from; empty where the server does not know it."""
+    """The address a request comes from; empty if unknown."""
     return request.client.host if request.client else ""
 
 
 def access_of(request: Request) -> Access:
-    """What the request's route requires. Every route of the API says so: a router is included only once that was checked."""
+    """The access that the request's route requires. Every API route declares it: routers are checked before they are included."""
     declared = declared_at(request)
     assert declared is not None
     return declared.access
 
 
 def check_access(access: Access, principal: Principal) -> None:
-    """Raise `Forbidden` for a credential that is not good for this."""
+    """Raise `Forbidden` if a credential does not suffice."""
     if access.scope is not None and access.scope not in principal.scopes:
-        raise errors.Forbidden(f"This token is not good for {access.scope.value!r}. Use one with this scope.")
+        raise errors.Forbidden(f"This token lacks the scope {access.scope.value!r}. Use one that has it.")
     if principal.project_ids is not None and access.reach is Reach.EVERYTHING:
-        raise errors.Forbidden("This token is good for some projects only, and this address concerns all files.")
+        raise errors.Forbidden("This token is limited to some projects, and this address concerns all files.")
 
 
 def check_declared(routes: Iterable[BaseRoute]) -> None:
-    """Raise `LookupError` for a route of the API that does not declare what it requires, or does not ask for it."""
+    """Raise `LookupError` for an API route that does not declare the access it requires, or does not check it."""
     for route in routes:
         if not isinstance(route, APIRoute) or not route.include_in_schema:
             continue
         declared = dict(declarations([route]))
         for method in route.methods or ():
             if (method, route.path) not in declared:
-                raise LookupError(f"{method} {route.path} does not declare what it requires")
+                raise LookupError(f"{method} {route.path} does not declare the access it requires")
             access = declared[method, route.path].access
             if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
-                raise LookupError(f"{method} {route.path} does not ask who sends it, as it declares")
+                raise LookupError(f"{method} {route.path} does not authenticate its caller, although it declares access")
             if access.reach is Reach.NARROWED and not any(
                 d.call is narrowed_grant for d in route.dependant.dependencies
             ):
-                raise LookupError(f"{method} {route.path} does not ask for the projects of the request, as it declares")
+                raise LookupError(f"{method} {route.path} does not restrict itself to the request's projects, although it declares to")
 
 
 def _asks_who(dependant: Dependant) -> bool:
@@ -232,10 +232,10 @@ async def named_resource(
     resource_id: str,
     grant: CurrentGrant,
     in_project: Annotated[
-        str | None, Query(description="where an identifier is looked up; everywhere unless given")
+        str | None, Query(description="where to look up an identifier; default: everywhere")
     ] = None,
 ) -> str:
-    """The id of the resource in the path, which may be given by its identifier; `NotFound` outside the projects that the request is kept to."""
+    """The id of the resource in the path, given by id or identifier. Raises `NotFound` outside the request's projects."""
     found = await _resource_in(request, resource_id, grant, in_project)
     record_of(request).subject = found
     return found
@@ -252,7 +252,7 @@ async def _resource_in(request: Request, resource_id: str, grant: Grant, in_proj
             if not inside & grant.projects.keys():
                 continue
             if access_of(request).scope is AccessScope.WRITE:
-                if request.method != "PATCH":  # which leaves the files inside it as they are
+                if request.method != "PATCH":  # it does not change the files inside it
                     inside = await service.projects_within(grant.owner_id, found)
                 if not inside <= grant.projects.keys():
                     raise errors.Forbidden(_ELSEWHERE)
@@ -269,7 +269,7 @@ def status_of(error: errors.CitewellError) -> int:
 
 
 def error_headers(error: errors.CitewellError) -> dict[str, str]:
-    """The headers that go with an error: when to try again, how to authenticate, and how many bytes there are."""
+    """An error's headers: when to retry, how to authenticate, or the file's size."""
     headers: dict[str, str] = {}
     if isinstance(error, errors.RateLimited | errors.ProviderRateLimited) and error.retry_after is not None:
         headers["Retry-After"] = str(max(1, round(error.retry_after)))
@@ -281,7 +281,7 @@ def error_headers(error: errors.CitewellError) -> dict[str, str]:
 
 
 def error_response(error: errors.CitewellError, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """The answer to a request that failed, with these headers besides its own."""
+    """The response to a failed request, with additional headers."""
     return JSONResponse({"error": error_body(error)}, status_of(error), {**error_headers(error), **(headers or {})})
 
 
@@ -291,7 +291,7 @@ def error_body(error: errors.CitewellError) -> dict[str, Any]:
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Answer every error in the one shape."""
+    """Return every error in the same shape."""
     app.add_exception_handler(errors.CitewellError, _on_error)
     app.add_exception_handler(RequestValidationError, _on_invalid)
     app.add_exception_handler(HTTPException, _on_http)
@@ -328,7 +328,7 @@ def _problem(request: Request, problem: Any) -> dict[str, str]:
 
 
 async def known_parameters(request: Request) -> None:
-    """Refuse query parameters that the address does not take: one that is misspelt would be ignored without a word."""
+    """Refuse unknown query parameters: a misspelt one would be silently ignored."""
     route = request.scope["route"]
     known = list(_query_names(route.dependant)) if isinstance(route, APIRoute) else []
     if wrong := unknown_names("query", request.query_params, known):
@@ -336,14 +336,14 @@ async def known_parameters(request: Request) -> None:
 
 
 def _query_names(dependant: Dependant) -> Iterator[str]:
-    """The query parameters that an endpoint takes, and those that what it depends on takes."""
+    """The query parameters of an endpoint and its dependencies."""
     yield from (parameter.alias for parameter in dependant.query_params)
     for inner in dependant.dependencies:
         yield from _query_names(inner)
 
 
 def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:
-    """The names of the fields at a place inside a body of this type; positions in lists are passed over."""
+    """The names of the fields at a place inside a body of this type, ignoring positions in lists."""
     models = list(_models(kind))
     names = [part for part in path if isinstance(part, str)]
     if not names:
@@ -353,7 +353,7 @@ def _fields(kind: Any, path: Sequence[str | int]) -> set[str]:
 
 
 def _models(kind: Any) -> Iterator[type[BaseModel]]:
-    """The models that a type is or holds: `list[Model] | None` holds one."""
+    """The models in a type: `list[Model] | None` contains one."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         yield kind
     for part in get_args(kind):
@@ -371,5 +371,5 @@ async def _on_http(_request: Request, error: Exception) -> JSONResponse:
 
 async def _on_unexpected(request: Request, error: Exception) -> JSONResponse:
     log.error("unexpected error in %s %s", request.method, request.url.path, exc_info=error)
-    body = {"code": "internal", "message": "An unexpected error, which the server's log describes.", "details": {}}
+    body = {"code": "internal", "message": "An unexpected error. The server's log has the details.", "details": {}}
     return JSONResponse({"error": body}, 500)

@@ -1,4 +1,4 @@
-"""JSON in and out of HTTP: what a request holds can be stored and said again, and what is answered is JSON whatever a file held."""
+"""JSON in requests and responses: everything accepted can be stored and returned, and responses are valid JSON whatever files contain."""
 
 from __future__ import annotations
 
@@ -19,36 +19,36 @@ from citewell.features.http import access_of, authenticate
 from citewell.types.json import JsonValue, sound, well_formed
 
 _IN_A_THREAD = 256 * 1024
-"""Bytes of a body from which it is read in a thread; up to there it takes the loop five milliseconds."""
+"""Bodies larger than this are parsed in a thread; a smaller one blocks the event loop for at most five milliseconds."""
 _MAX_VALUES, _MAX_VALUES_OF_MANY = 100_000, 500_000
-"""Values that a body may hold, nested ones and names counted: the metadata of one file has 66,000 at most, 10,000 records with 20 keys each 480,000.
-Python holds all its threads up while it makes them, some 100 ns for each."""
+"""Values in a body, counting nested ones and names: one file's metadata has at most 66,000, and 10,000 records with 20 keys each have 480,000.
+Parsing blocks all of Python's threads for about 100 ns per value."""
 MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
-"""Routes that take lists of texts, as large as `CITEWELL_MAX_BODY_BYTES` allows."""
+"""Routes that accept lists of texts, up to `CITEWELL_MAX_BODY_BYTES`."""
 
 
 class SoundRequest(Request):
-    """A request whose JSON body has only texts that UTF-8 can express, finite numbers, and a bounded depth and number of values."""
+    """A request whose JSON body has only texts that UTF-8 can encode, finite numbers, and a bounded depth and number of values."""
 
     async def json(self) -> Any:
-        """The body; 400 for what cannot be read. JSON with a mistake in its grammar is left to FastAPI, which says where."""
+        """The body; 400 if it cannot be read. JSON syntax errors are left to FastAPI, which reports their position."""
         body = await self.body()
         most = _MAX_VALUES_OF_MANY if _sends_many(self) else _MAX_VALUES
         return _read(body, most) if len(body) < _IN_A_THREAD else await asyncio.to_thread(_read, body, most)
 
 
 class SoundRoute(APIRoute):
-    """A route that asks who sends a request before it reads the body, which it does as `SoundRequest`, and makes none for HEAD."""
+    """A route that authenticates the caller before reading the body as a `SoundRequest`, and sends no body for HEAD."""
 
     async def admit(self, request: Request) -> bool:
-        """Whether the sender is known. Raises what `authenticate` raises, but for public routes."""
+        """Whether the caller is authenticated. Raises like `authenticate`, except for public routes."""
         if access_of(request).reach is Reach.PUBLIC:
             return False
         await authenticate(request)
         return True
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The handler, given such a request."""
+        """The handler, called with such a request."""
         handler = super().get_route_handler()
 
         async def reading(request: Request) -> Response:
@@ -78,8 +78,8 @@ def _read(body: bytes, most: int) -> JsonValue:
 
 
 def check_values(body: bytes, most: int) -> None:
-    """Raise `ValueError` for JSON of more than so many values, before it is parsed. Linear in the length of the body."""
-    if _begun(body, 0, len(body)) <= most:  # with what stands in texts
+    """Raise `ValueError` for JSON with more than `most` values, before parsing it. Linear in the length of the body."""
+    if _begun(body, 0, len(body)) <= most:  # including those inside texts
         return
     begun = at = 0
     while at < len(body) and begun <= most:
@@ -91,12 +91,12 @@ def check_values(body: bytes, most: int) -> None:
 
 
 def _begun(body: bytes, start: int, end: int) -> int:
-    """Each value but the first follows one of these, and so does each name in an object."""
+    """The characters before each value except the first, and before each name in an object."""
     return sum(body.count(sign, start, end) for sign in b"[{,:")
 
 
 def _end_of_text(body: bytes, at: int) -> int:
-    """Where a text ends whose inside begins there: after the first quote that is not escaped."""
+    """The end of a text whose content starts at `start`: after the first unescaped quote."""
     while (quote := body.find(b'"', at)) >= 0:
         escapes = quote
         while body[escapes - 1] == ord("\\"):
@@ -108,7 +108,7 @@ def _end_of_text(body: bytes, at: int) -> int:
 
 
 def loaded(text: str) -> JsonValue:
-    """JSON in a text, such as a field of a form; `ValueError` for what cannot be read."""
+    """JSON in a text, such as a form field. Raises `ValueError` if it cannot be read."""
     try:
         return sound(cast(JsonValue, json.loads(text)))
     except RecursionError as error:
@@ -116,7 +116,7 @@ def loaded(text: str) -> JsonValue:
 
 
 def dumped(value: object) -> bytes:
-    """`value` as JSON; numbers that are not finite become null, halves of surrogate pairs U+FFFD, and integers may have any length."""
+    """`value` as JSON: non-finite numbers become null, lone surrogates U+FFFD, and integers may have any length."""
     try:
         return orjson.dumps(value)
     except TypeError:
@@ -137,5 +137,5 @@ def _plain(value: object) -> object:
 
 
 def _reason(error: ValueError) -> str:
-    """Python says of a number with too many digits how its limit is set, which is nothing to a client."""
+    """The reason, without Python's advice on how to raise its limit of digits, which does not concern a client."""
     return "It holds a number with too many digits." if "integer string" in str(error) else str(error)

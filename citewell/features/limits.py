@@ -1,4 +1,4 @@
-"""Limits on how often something may be done within a span of time, which the database counts for all servers together."""
+"""Rate limits, counted in the database for all servers together."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _REMEMBERED = 4_096
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """Remembers in this process who is refused, and until when: those who go on asking cost no writing."""
+    """Remembers who is refused until when, in this process, so that their further requests cause no writes."""
 
     _until: dict[str, float] = field(default_factory=dict[str, float])
 
     async def admit(self, name: str, most: int, count: Callable[[str], Awaitable[tuple[int, float]]]) -> None:
-        """Raise `RateLimited` beyond `most` within a span. count: adds one, and gives how many there were and the seconds that are left."""
+        """Raise `RateLimited` beyond `most` within a span. count: adds one, and returns the total and the seconds left."""
         if (left := self._until.get(name, 0.0) - time.monotonic()) > 0:
             raise RateLimited(retry_after=left)
         counted, left = await count(name)

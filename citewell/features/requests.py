@@ -1,4 +1,4 @@
-"""What all requests have in common: a name that does not exist is an error that says which one was probably meant."""
+"""Errors for unknown names in requests, with the name that was probably meant."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from citewell.errors import InvalidRequest, cut
 from citewell.text.spelling import advice, nearest
 
 MAX_PROBLEMS = 10
-"""Mistakes that an error names: finding the name that was meant takes a millisecond for each."""
+"""The most mistakes in one error, because finding the intended name takes a millisecond each."""
 
 
 def unknown_names(kind: str, names: Iterable[str], known: Sequence[str]) -> list[dict[str, str]]:
-    """What is said of the first few of these names that do not exist. kind: `query`, `body` or the like."""
+    """Problems for the first few unknown names. kind: such as `query` or `body`."""
     wrong = (name for name in names if name not in known)
     return [unknown_field(f"{kind}.{name}", name, known) for name in islice(wrong, MAX_PROBLEMS)]
 
 
 def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]:
-    """What is said of a field, parameter or argument that does not exist, with the name that was probably meant."""
+    """The message for an unknown field, parameter or argument, with the name that was probably meant."""
     known = sorted(known)
     near = nearest(name, known)
     problem = {"field": cut(field), "problem": f"There is no `{cut(name)}`. {advice(near, known)}"}
@@ -27,5 +27,5 @@ def unknown_field(field: str, name: str, known: Iterable[str]) -> dict[str, str]
 
 
 def invalid_request(fields: Sequence[dict[str, str]]) -> InvalidRequest:
-    """The error that names these fields; a 422."""
+    """The error with these fields; a 422."""
     return InvalidRequest("; ".join(f"{f['field']}: {f['problem']}" for f in fields), fields=list(fields))

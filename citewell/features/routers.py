@@ -1,4 +1,4 @@
-"""The routers of all features, each loaded with the first request to one of its addresses: to load them all takes an eighth of the start."""
+"""The routers of all features, each loaded with the first request to one of its addresses: loading all takes an eighth of the start."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from citewell.features.http import check_declared, known_parameters
 
 @dataclass(frozen=True, slots=True)
 class LateRouter:
-    """A router, by the module in `citewell.features` that makes it.
+    """A router, by the module in `citewell.features` that creates it.
 
-    begins: how its addresses begin, between blanks: `/threads` for `/threads/{id}/messages`.
-    is_lenient: takes query parameters that it does not know, as other people's clients add their own: chat clients, probes,
-    identity providers, and browsers that follow a link.
+    begins:     the prefixes of its addresses, separated by blanks: `/threads` for `/threads/{id}/messages`
+    is_lenient: accepts unknown query parameters, because chat clients, probes, identity providers, and browsers that follow a link
+                add their own
     """
 
     module: str
@@ -74,7 +74,7 @@ ROUTERS = (
 
 
 class Routing:
-    """Includes routers in an application whose other routes are there already, in the order of the list, whichever is asked for first."""
+    """Includes routers in an application that already has its other routes, in the order of the list, whichever is requested first."""
 
     def __init__(self, app: FastAPI, listed: Sequence[LateRouter] = ROUTERS) -> None:
         self._app = app
@@ -87,25 +87,25 @@ class Routing:
                 self._missing.setdefault(begin, []).append(late)
 
     async def prepare(self, begin: str) -> None:
-        """Have the routers answer whose addresses begin so. They are loaded in a thread, and other requests answered meanwhile."""
+        """Load the routers for this prefix, in a thread, so that other requests are answered meanwhile."""
         for late in self._missing.get(begin, ()):
             await asyncio.to_thread(late.load)
             self._include(late)
         self._missing.pop(begin, None)
 
     async def prepare_all(self) -> None:
-        """Have all routers answer, one after the other."""
+        """Load all routers, one after the other."""
         for begin in tuple(self._missing):
             await self.prepare(begin)
 
     def include_all(self) -> None:
-        """Have all routers answer, at once."""
+        """Load all routers at once."""
         for late in self._listed:
             self._include(late)
         self._missing.clear()
 
     def _include(self, late: LateRouter) -> None:
-        """Unless another request has done so meanwhile. Raises `LookupError` as `check_declared` does."""
+        """Include a router unless another request already has. Raises `LookupError` like `check_declared`."""
         if late in self._included:
             return
         router = late.load()
@@ -113,19 +113,19 @@ class Routing:
         self._app.include_router(router, dependencies=[] if late.is_lenient else [Depends(known_parameters)])
         routes = self._app.router.routes
         self._included[late] = routes.pop()
-        # The first route that fits answers.
+        # The first matching route answers.
         routes[:] = [*self._before, *(self._included[one] for one in self._listed if one in self._included)]
 
 
 class RoutersOnDemand:
-    """ASGI middleware: has the routers answer that a request may be for."""
+    """ASGI middleware: loads the routers that a request may need."""
 
     def __init__(self, app: ASGIApp, routing: Routing) -> None:
         self._app = app
         self._routing = routing
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Load what is missing, then pass the request on."""
+        """Load missing routers, then pass the request on."""
         if scope["type"] == "http":
             path = scope["path"].removeprefix(scope.get("root_path", ""))
             await self._routing.prepare("/" + path.lstrip("/").partition("/")[0])
@@ -133,7 +133,7 @@ class RoutersOnDemand:
 
 
 class Application(FastAPI):
-    """The application, whose features answer once they were asked for or described; `routing` has them do so before."""
+    """The application. Its features are loaded when first requested or described, or earlier by `routing`."""
 
     def __init__(self, lifespan: Lifespan[FastAPI], *routes: BaseRoute) -> None:
         super().__init__(
@@ -149,7 +149,7 @@ class Application(FastAPI):
         self.routing = Routing(self)
 
     def openapi(self) -> dict[str, Any]:
-        """The API's description, which is about all features."""
+        """The API's description, covering all features."""
         if self.openapi_schema is None:
             from citewell.features.webhooks.endpoints import describe_events
 
@@ -159,5 +159,5 @@ class Application(FastAPI):
 
 
 def _operation_name(route: APIRoute) -> str:
-    """The function's name, which no other has: what generated clients and automation services call it."""
+    """The function's unique name, used by generated clients and automation services."""
     return route.name

@@ -1,4 +1,4 @@
-"""The router of every feature: a route cannot be defined without saying what it requires and what it leaves in the audit log."""
+"""The router class of every feature: a route cannot be defined without declaring its access and audit entry."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ T = TypeVar("T")
 
 
 class Router(APIRouter):
-    """A router whose routes say `access=` and, where they change something or show content, `audit=`."""
+    """A router whose routes declare `access=` and, if they change something or show content, `audit=`."""
 
     def get(self, path: str, *, access: Access, audit: Audited | None = None, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """A route that changes nothing."""
         return self._declared("GET", path, Declared(access, audit), options)
 
     def post(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A route that changes something, or says why it is not in the audit log."""
+        """A route that changes something, with its audit entry or the reason why it has none."""
         return self._declared("POST", path, Declared(access, audit), options)
 
     def put(self, path: str, *, access: Access, audit: Audited | NotAudited, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]

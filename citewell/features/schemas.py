@@ -1,4 +1,4 @@
-"""Shapes that several features share: requests, errors, citations, places in files, coverage, tables and elements."""
+"""Schemas shared by features: requests, errors, citations, places in files, coverage, tables and elements."""
 
 from __future__ import annotations
 
@@ -26,32 +26,32 @@ from citewell.filters.language import FIELDS
 from citewell.types import Citation, ElementType, Hit, Metadata, Operator
 
 MAX_PROJECTS = 100
-"""Projects that one request may name."""
+"""The most projects in one request."""
 
 
 class Schema(BaseModel):
-    """A shape of the API, made ready when it is first used: to do so for all of them takes a twentieth of the server's start."""
+    """A schema of the API, built on first use: building all of them takes a twentieth of the server's start."""
 
     model_config = ConfigDict(defer_build=True)
 
 
 class RequestBody(Schema):
-    """What a request may carry: an unknown field is an error, and so are NaN, infinite numbers, and true or false for a number."""
+    """The content of a request. Unknown fields, NaN, infinite numbers, and booleans in place of numbers are errors."""
 
-    # Made at once: FastAPI gives the field of a body attributes that pydantic warns about, and keeps silent only while routes are made.
+    # Built at once: FastAPI sets attributes on body fields about which pydantic warns, and suppresses that only while it creates routes.
     model_config = ConfigDict(extra="forbid", allow_inf_nan=False, defer_build=False)
 
     @field_validator("*", mode="before")
     @classmethod
     def _no_boolean_for_a_number(cls, value: Any, info: ValidationInfo) -> Any:
-        """Python counts true as 1, and so would pydantic."""
+        """Refuse booleans, which Python and pydantic would accept as 0 and 1."""
         if isinstance(value, bool) and _takes_only_numbers(cls.model_fields[info.field_name or ""].annotation):
-            raise ValueError("a number is needed, not true or false")
+            raise ValueError("must be a number, not true or false")
         return value
 
 
 def _takes_only_numbers(annotation: Any) -> bool:
-    """Whether a field takes numbers and no boolean; within lists and unions too, as these are looked into."""
+    """Whether a field accepts numbers but no booleans, also within lists and unions."""
     kinds = {kind for kind in _kinds(annotation) if isinstance(kind, type)}
     return bool(kinds & {int, float}) and bool not in kinds
 
@@ -63,12 +63,12 @@ def _kinds(annotation: Any) -> Iterator[Any]:
 
 
 def sample(body: dict[str, Any]) -> ConfigDict:
-    """A model's configuration with a sample in the OpenAPI document: automation services map its fields, and fill forms in with it."""
+    """A model's configuration with an example for the OpenAPI document, from which automation services map fields and fill in forms."""
     return ConfigDict(json_schema_extra={"examples": [body]})
 
 
 class ErrorBody(Schema):
-    """What went wrong: a stable code, a sentence that says what to do, and details."""
+    """An error: a stable code, a message that says what to do, and details."""
 
     code: str
     message: str
@@ -76,7 +76,7 @@ class ErrorBody(Schema):
 
 
 class ErrorResponse(Schema):
-    """Every error has this shape."""
+    """The shape of every error."""
 
     error: ErrorBody
 
@@ -92,9 +92,9 @@ def utc(seconds: float | None) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class DescribedBy:
-    """Marks a `dict[str, Any]` whose keys the API's description lists as those of `shapes` (any of them).
+    """Marks a `dict[str, Any]` that the API's description documents with the keys of `shapes` (any of them).
 
-    Citewell made the values: they are not validated again, and keep exactly the keys that they have.
+    Citewell creates these values: they are not validated again, and keep exactly their keys.
     """
 
     shapes: tuple[type, ...]
@@ -103,13 +103,13 @@ class DescribedBy:
         return handler(source)
 
     def __get_pydantic_json_schema__(self, core: Any, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        # Only parts of a schema are given names: as the item of a list each shape is one.
+        # Only parts of a schema get names, so each shape is made the item of a list.
         found = [handler({"type": "list", "items_schema": _named(shape)})["items"] for shape in self.shapes]
         return found[0] if len(found) == 1 else {"anyOf": found}
 
 
 def _named(shape: type) -> Any:
-    """The shape with the reference under which the description lists it."""
+    """A shape, and its reference in the description."""
     reference = f"{shape.__module__}.{shape.__qualname__}:{id(shape)}"
     return {**TypeAdapter(shape).core_schema, "ref": reference}
 
@@ -125,9 +125,9 @@ class BoxOut(TypedDict):
 
 
 class LocatorOut(TypedDict, total=False):
-    """A place in one version of a file; only the keys that apply. Pages, rows and slides count from 1, characters from 0.
+    """A place in one version of a file, with only the keys that apply. Pages, rows and slides count from 1, characters from 0.
 
-    `rows` are those from `row` to `row_end` that are meant, where they are not all. `row` and `column` (its name) are one cell; `cell_boxes` are its rectangles, inside `boxes`, where they are known.
+    `rows` lists the rows between `row` and `row_end` that are meant, if not all. `row` and `column` (a name) give one cell; `cell_boxes` are its rectangles inside `boxes`, if known.
     """
 
     page: int
@@ -149,7 +149,7 @@ class LocatorOut(TypedDict, total=False):
 
 
 class UnitCoverageOut(TypedDict):
-    """What was read of one page, sheet, slide or chapter. Shares and confidences from 0 to 1."""
+    """What was read from one page, sheet, slide or chapter. Shares and confidences from 0 to 1."""
 
     unit: str
     number: int
@@ -166,7 +166,7 @@ class UnitCoverageOut(TypedDict):
 
 
 class CoverageOut(TypedDict):
-    """What was read of a file, part by part. Totals are sums over the parts; `warnings` are about the file as a whole."""
+    """What was read from a file, part by part. Totals are sums over the parts; `warnings` concern the whole file."""
 
     units: list[UnitCoverageOut]
     warnings: list[str]
@@ -181,7 +181,7 @@ class CoverageOut(TypedDict):
 
 
 class CoverageBriefOut(TypedDict):
-    """What a list of files tells of the coverage (`fields=summary`)."""
+    """The coverage in lists of files (`fields=summary`)."""
 
     unit: str
     unit_count: int
@@ -189,7 +189,7 @@ class CoverageBriefOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class ColumnOut(TypedDict):
-    """A column of a data file with its statistics, as far as they apply to its type."""
+    """A column of a data file, with the statistics that apply to its type."""
 
     name: str
     dtype: str
@@ -207,7 +207,7 @@ class ColumnOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class TableOut(TypedDict):
-    """A table of a data file; `copy` names the blob that holds it exactly. Rows count from 1, as a spreadsheet program shows them."""
+    """A table of a data file; `copy` names the blob with its exact copy. Rows count from 1, as in spreadsheet programs."""
 
     id: str
     name: str
@@ -221,13 +221,13 @@ class TableOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class ExtractionMetadataOut(TypedDict, total=False):
-    """What a file says about itself; which other keys there are depends on its type."""
+    """Metadata stated in a file; other keys depend on its type."""
 
     tables: list[TableOut]
 
 
 class ElementOut(TypedDict):
-    """One piece of a file in reading order; which of the optional keys there are depends on its type.
+    """One piece of a file in reading order; optional keys depend on its type.
 
     `cells` are the filled cells of a table on a page: row and column in `grid` (from 0), page, and the sides x0, y0, x1, y1 in points.
     """
@@ -249,7 +249,7 @@ class ElementOut(TypedDict):
 
 
 class PieceOut(TypedDict):
-    """The part of an element that a chunk was made of, as offsets in the element's text."""
+    """The part of an element that a chunk contains, as offsets in the element's text."""
 
     element_id: str
     start: int
@@ -258,7 +258,7 @@ class PieceOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class PictureValueOut(TypedDict):
-    """A point of a picture: its place (`x`, to `x_end` in a histogram), its height, and the rows behind it (`cite`: as `[n]`)."""
+    """A point of a chart: its position (`x`, to `x_end` in a histogram), its height, and its source rows (`cite`: as `[n]`)."""
 
     x: float | str
     y: float
@@ -272,13 +272,13 @@ class PictureValueOut(TypedDict):
 
 
 class PictureDataOut(TypedDict):
-    """The inline data of a picture."""
+    """The inline data of a chart."""
 
     values: list[PictureValueOut]
 
 
 class PictureSourceOut(TypedDict):
-    """The table that a picture was computed from; `open` where it is to be shown at once, `total` all its points, drawn or not."""
+    """The table a chart was computed from; `open`: show it at once; `total`: all its points, drawn or not."""
 
     resource_id: str
     version: int
@@ -290,14 +290,14 @@ class PictureSourceOut(TypedDict):
 
 
 class PictureUseOut(TypedDict):
-    """What Vega-Lite leaves alone."""
+    """Custom data that Vega-Lite ignores."""
 
     citewell: PictureSourceOut
 
 
 @with_config(ConfigDict(extra="allow"))
 class PictureOut(TypedDict):
-    """A Vega-Lite 5 specification; `mark` and `encoding` are as its schema has them."""
+    """A Vega-Lite 5 specification; `mark` and `encoding` follow its schema."""
 
     title: str
     description: str
@@ -309,7 +309,7 @@ class PictureOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class StageDetailsOut(TypedDict, total=False):
-    """What is known of a change of state."""
+    """Details of a state change."""
 
     reason: str
     attempt: int
@@ -317,7 +317,7 @@ class StageDetailsOut(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="ignore"))
 class ScopeOut(TypedDict, total=False):
-    """What a question may draw on: a project or several, certain files, or the files that satisfy filters; empty for everything."""
+    """What a question may draw on: one or more projects, certain files, or the files that match filters; empty for everything."""
 
     project: str
     projects: list[str]
@@ -326,7 +326,7 @@ class ScopeOut(TypedDict, total=False):
 
 
 MetadataValueOut = str | bool | int | float | list[str]
-# Checked where limits are known, with messages that name the key.
+# Validated where limits are known, with messages that name the key.
 JsonIn = Annotated[
     Any,
     WithJsonSchema(
@@ -352,14 +352,14 @@ class FilterIn(RequestBody):
 class FilterGroupIn(RequestBody):
     """A group of filters: exactly one of the three."""
 
-    all: list[dict[str, Any]] = Field(default=[], description="every one of these holds")
-    any: list[dict[str, Any]] = Field(default=[], description="one of these holds")
-    not_: dict[str, Any] = Field(default={}, alias="not", description="this does not hold")
+    all: list[dict[str, Any]] = Field(default=[], description="all of these match")
+    any: list[dict[str, Any]] = Field(default=[], description="any of these matches")
+    not_: dict[str, Any] = Field(default={}, alias="not", description="this does not match")
 
 
 @dataclass(frozen=True, slots=True)
 class ReadByUs:
-    """A value that is taken as it comes, as `citewell.filters.language` reads it and says what is allowed; described as `shape`."""
+    """A value accepted as is, because `citewell.filters.language` validates it; documented as `shape`."""
 
     shape: Any
 
@@ -374,39 +374,39 @@ FilterJson = Annotated[Any, ReadByUs(FilterIn | FilterGroupIn)]
 FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
 IgnoreInferredIn = Annotated[
     Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] | bool | None,
-    Field(description="filters not to infer from the words, by id; true for none at all"),
+    Field(description="ids of filters not to infer from the words; true to infer none"),
 ]
 TimeZoneIn = Annotated[
     Annotated[str, Field(max_length=64)] | None,
     Field(
-        description="where the caller is, such as Europe/Berlin (IANA): when `yesterday` was; as configured where it is left out",
+        description="the caller's time zone (IANA), such as Europe/Berlin, which decides when `yesterday` was; default: as configured",
     ),
 ]
 
 
 IndexesIn = Annotated[
     list[str] | None,
-    Field(description="1 to 8 ids of indexes to ask in place of the one that answers; merged by rank"),
+    Field(description="1 to 8 ids of indexes to search instead of the active one; merged by rank"),
 ]
 
 
 def ignored(inferred: list[str] | bool | None) -> tuple[str, ...] | bool:
-    """`ignore_inferred` as searches take it."""
+    """`ignore_inferred` in the form for searches."""
     return tuple(inferred) if isinstance(inferred, list) else bool(inferred)
 
 
 class InferredFilterOut(Schema):
-    """A filter that was read from the words of a question. Its `id` in `ignore_inferred` takes it off."""
+    """A filter inferred from the words of a question. Put its `id` into `ignore_inferred` to remove it."""
 
-    id: str = Field(description="the field that it is about, such as date or metadata.camera; unique in an answer")
+    id: str = Field(description="its field, such as date or metadata.camera; unique in an answer")
     label: str = Field(description="for people, such as `date: 2026-11-16 to 2026-11-22`")
-    words: str = Field(description="those of the question that state it, such as `from last week`")
+    words: str = Field(description="the words that state it, such as `from last week`")
     filter: FilterJson
-    applied: bool = Field(description="false where nothing was found within it, and the search went on without it")
+    applied: bool = Field(description="false if nothing matched it and the search continued without it")
 
 
 class ImageOut(TypedDict):
-    """The picture that a passage describes: an extracted file of the resource (`blob`), or the resource's own file; `path` serves its bytes."""
+    """The picture that a passage describes: an extracted file of the resource (`blob`), or the resource itself; `path` serves its bytes."""
 
     resource_id: str
     blob: str | None
@@ -414,13 +414,13 @@ class ImageOut(TypedDict):
 
 
 def said_json(found: Hit) -> dict[str, Any]:
-    """What a passage tells of its file besides its name: only what there is of record id, identifier, metadata and image."""
+    """A passage's origin besides the file name: record id, identifier, metadata and image, each only if present."""
     said: dict[str, Any] = dict(found.provenance.to_json())
     return said if found.picture is None else said | {"image": dict(found.picture.to_json())}
 
 
 def metadata_json(metadata: Metadata) -> dict[str, Any]:
-    """Metadata as JSON has it."""
+    """Metadata as JSON."""
     return {key: list(value) if isinstance(value, tuple) else value for key, value in metadata.items()}
 
 
@@ -435,7 +435,7 @@ ScopeJson = Annotated[dict[str, Any], DescribedBy((ScopeOut,))]
 
 
 class CitationOut(Schema):
-    """A checked pointer from `[n]` to the spot it rests on."""
+    """A checked pointer from `[n]` to its source."""
 
     n: int
     chunk_id: str
@@ -447,20 +447,20 @@ class CitationOut(Schema):
     quote: str
     verdict: str = Field(description="supported, weak or unsupported")
     score: float
-    available: bool = Field(default=True, description="whether the file is still there; else the quote is empty")
-    record_id: str | None = Field(default=None, description="of a text that was added as a record")
+    available: bool = Field(default=True, description="whether the file still exists; if not, the quote is empty")
+    record_id: str | None = Field(default=None, description="for a text that was added as a record")
     identifier: str | None = Field(default=None, description="the file's")
     metadata: dict[str, MetadataValueOut] | None = Field(default=None, description="the file's")
-    image: ImageOut | None = Field(default=None, description="what the passage describes, where that is a picture")
+    image: ImageOut | None = Field(default=None, description="the picture that the passage describes, if any")
 
     @staticmethod
     def of(citation: Citation, *, available: bool = True) -> CitationOut:
-        """The public form of a citation: `Citation.to_json`, as webhooks and exports have it, and whether its file is still there."""
+        """The public form of a citation: `Citation.to_json`, as in webhooks and exports, and whether its file still exists."""
         return CitationOut.model_validate({**citation.to_json(), "available": available})
 
 
 class PlaceOut(Schema):
-    """Where a passage is, without its words."""
+    """A passage's place, without its words."""
 
     chunk_id: str
     resource_id: str

@@ -1,4 +1,4 @@
-"""HTTP for accounts: sign up, sign in, stay signed in, sign out; the account itself, and everybody's for administrators."""
+"""HTTP for accounts: signing up, in and out, sessions, one's own account, and all accounts for administrators."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ def _resets(request: Request) -> PasswordResetService:
 
 
 def sender_of(request: Request) -> From:
-    """Where a request comes from."""
+    """The origin of a request."""
     address = address_of(request)
     is_here = is_loopback(address) and is_loopback(host_name(request.headers.get("host", "")))
     return From(agent=request.headers.get("user-agent", ""), address=address, is_here=is_here)
 
 
 def set_cookies(request: Request, response: Response, entry: Entry) -> None:
-    """Give the browser the tokens of a session that has just begun or been renewed."""
+    """Set the cookies of a session that was just started or renewed."""
     service = _service(request)
     record_of(request).signed_in(entry.person.owner_id, entry.signed_in.id)
     set_session(request, response, entry.access_token, service.access_seconds)
@@ -67,7 +67,7 @@ def set_cookies(request: Request, response: Response, entry: Entry) -> None:
 
 
 def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut:
-    """Give the browser its cookies, and the page what it needs to know."""
+    """Set the browser's cookies, and return what the page needs."""
     set_cookies(request, response, entry)
     return SessionOut(
         signed_in=True,
@@ -83,7 +83,7 @@ def _signed_in(request: Request, response: Response, entry: Entry) -> SessionOut
 
 @router.post("/account", access=PUBLIC, audit=changes(AuditAction.SIGNED_UP), status_code=201)
 async def sign_up(request: Request, response: Response, body: SignUpIn) -> SessionOut:
-    """Make an account, with an invitation unless sign-up is open, and sign in."""
+    """Create an account, with an invitation unless sign-up is open, and sign in."""
     check_own_page(request)
     entry = await _service(request).sign_up(body.email, body.name, body.password, body.invitation, sender_of(request))
     return _signed_in(request, response, entry)
@@ -91,7 +91,7 @@ async def sign_up(request: Request, response: Response, body: SignUpIn) -> Sessi
 
 @router.post("/session/password", access=PUBLIC, audit=changes(AuditAction.SIGNED_IN))
 async def sign_in_with_password(request: Request, response: Response, body: SignInIn) -> SessionOut:
-    """Sign in with a password. The answer sets two cookies that scripts cannot read."""
+    """Sign in with a password. The response sets two cookies that scripts cannot read."""
     check_own_page(request)
     service = _service(request)
     try:
@@ -102,9 +102,9 @@ async def sign_in_with_password(request: Request, response: Response, body: Sign
     return _signed_in(request, response, entry)
 
 
-@router.post("/session/refresh", access=PUBLIC, audit=not_audited("a session that goes on, every few minutes"))
+@router.post("/session/refresh", access=PUBLIC, audit=not_audited("an ongoing session is renewed every few minutes"))
 async def refresh_session(request: Request, response: Response) -> SessionOut:
-    """Stay signed in: exchanges the cookies for fresh ones. A refresh token that is sent a second time ends its session."""
+    """Stay signed in: exchange the cookies for new ones. Using a refresh token twice ends its session."""
     check_own_page(request)
     entry = await _service(request).refresh(refresh_token(request))
     if entry is None:
@@ -114,7 +114,7 @@ async def refresh_session(request: Request, response: Response) -> SessionOut:
 
 @router.post("/account/password-reset", access=PUBLIC, audit=changes(AuditAction.RESET_ASKED), status_code=202)
 async def ask_for_reset(request: Request, body: ResetAskedIn) -> Response:
-    """Have a link sent to an address with which a new password is set. The answer is the same whether or not somebody has an account with it."""
+    """Send a link for setting a new password to an address. The response does not reveal whether an account has this address."""
     check_own_page(request)
     record_of(request).about(await _resets(request).ask(body.email, sender_of(request)))
     return Response(status_code=202)
@@ -122,7 +122,7 @@ async def ask_for_reset(request: Request, body: ResetAskedIn) -> Response:
 
 @router.post("/account/password", access=PUBLIC, audit=changes(AuditAction.PASSWORD_RESET), status_code=204)
 async def reset_password(request: Request, body: ResetIn) -> Response:
-    """Set a new password with the secret of such a link, which is used up. It signs out everywhere."""
+    """Set a new password with the secret of such a link, which works once. This signs you out everywhere."""
     check_own_page(request)
     person = await _resets(request).reset(body.reset, body.password, sender_of(request))
     record_of(request).about(person.owner_id)
@@ -131,13 +131,13 @@ async def reset_password(request: Request, body: ResetIn) -> Response:
 
 @router.get("/account", access=nothing(READ))
 async def get_account(request: Request, principal: CurrentPrincipal) -> PersonOut:
-    """Who you are."""
+    """Your account."""
     return PersonOut.of(await _service(request).person(principal))
 
 
 @router.patch("/account", access=everything(ADMIN), audit=changes(AuditAction.ACCOUNT_CHANGED))
 async def change_account(request: Request, body: AccountChange, principal: CurrentPrincipal) -> PersonOut:
-    """Change your name, or your password, which signs you out everywhere else."""
+    """Change your name or password. A new password signs you out everywhere else."""
     changed = await _service(request).change(principal, body.name, body.current_password, body.password)
     return PersonOut.of(changed)
 
@@ -153,7 +153,7 @@ async def list_sessions(request: Request, principal: CurrentPrincipal) -> Signed
     "/account/sessions", access=everything(ADMIN), audit=changes(AuditAction.SIGNED_OUT_EVERYWHERE), status_code=204
 )
 async def sign_out_everywhere(request: Request, principal: CurrentPrincipal) -> Response:
-    """Sign out everywhere; it takes effect within two seconds. Tokens stay valid: revoke them one by one."""
+    """Sign out everywhere, within two seconds. Tokens stay valid: revoke them separately."""
     await _service(request).sign_out(principal, None)
     response = Response(status_code=204)
     if principal.session_id is not None:
@@ -168,14 +168,14 @@ async def sign_out_everywhere(request: Request, principal: CurrentPrincipal) -> 
     status_code=204,
 )
 async def sign_out_there(request: Request, session_id: str, principal: CurrentPrincipal) -> Response:
-    """Sign out in one place."""
+    """Sign out of one session."""
     await _service(request).sign_out(principal, session_id)
     return Response(status_code=204)
 
 
 @router.get("/people", access=everything(ADMIN))
 async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleList:
-    """Everybody with an account, for administrators."""
+    """All people with accounts, for administrators."""
     return PeopleList(people=[PersonOut.of(one) for one in await _service(request).everybody(principal)])
 
 
@@ -183,7 +183,7 @@ async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleLi
     "/people/{person_id}", access=everything(ADMIN), audit=changes(AuditAction.PERSON_CHANGED, subject="person_id")
 )
 async def change_person(request: Request, person_id: str, body: PersonChange, principal: CurrentPrincipal) -> PersonOut:
-    """Suspend somebody or let them in again, for administrators."""
+    """Suspend or reinstate a person, for administrators."""
     return PersonOut.of(await _service(request).set_state(principal, person_id, body.state))
 
 
@@ -194,14 +194,14 @@ async def change_person(request: Request, person_id: str, body: PersonChange, pr
     status_code=201,
 )
 async def invite(request: Request, body: InvitationIn, principal: CurrentPrincipal) -> NewInvitation:
-    """Invite somebody to the server (administrators), or to a project of yours. The secret is shown this once."""
+    """Invite a person to the server (administrators only) or to your project. The secret is shown only once."""
     made, secret = await _service(request).invite(principal, body.email, body.project, body.role, body.days)
     return NewInvitation(**InvitationOut.of(made).model_dump(), invitation=secret)
 
 
 @router.get("/invitations", access=everything(ADMIN))
 async def list_invitations(request: Request, principal: CurrentPrincipal) -> InvitationList:
-    """Your invitations that can still be used."""
+    """Your invitations that are still valid."""
     return InvitationList(invitations=[InvitationOut.of(one) for one in await _service(request).invited(principal)])
 
 
@@ -209,7 +209,7 @@ async def list_invitations(request: Request, principal: CurrentPrincipal) -> Inv
     "/invitations/accept", access=everything(ADMIN), audit=changes(AuditAction.INVITATION_ACCEPTED), status_code=204
 )
 async def accept_invitation(request: Request, body: AcceptIn, principal: CurrentPrincipal) -> Response:
-    """Become a member of the project that an invitation names."""
+    """Join the project in an invitation."""
     await _service(request).accept(principal, body.invitation)
     return Response(status_code=204)
 
@@ -221,14 +221,14 @@ async def accept_invitation(request: Request, body: AcceptIn, principal: Current
     status_code=204,
 )
 async def take_invitation_back(request: Request, invitation_id: str, principal: CurrentPrincipal) -> Response:
-    """Make an invitation useless."""
+    """Revoke an invitation."""
     await _service(request).take_back(principal, invitation_id)
     return Response(status_code=204)
 
 
 @router.get("/projects/{project_id}/members", access=project(ADMIN))
 async def list_members(request: Request, project_id: str, owner: Owner) -> MemberList:
-    """Who else may use a project of yours."""
+    """The members of your project."""
     return MemberList(members=[MemberOut.of(one) for one in await _service(request).members_of(owner, project_id)])
 
 
@@ -241,7 +241,7 @@ async def list_members(request: Request, project_id: str, owner: Owner) -> Membe
 async def change_member(
     request: Request, project_id: str, member_id: str, body: MemberChange, owner: Owner
 ) -> Response:
-    """Give a member another role, or make a service account of yours a member; it takes effect with the next request."""
+    """Change a member's role, or add your service account as a member. Takes effect with the next request."""
     await _service(request).set_role(owner, project_id, member_id, body.role)
     return Response(status_code=204)
 
@@ -253,14 +253,14 @@ async def change_member(
     status_code=204,
 )
 async def remove_member(request: Request, project_id: str, member_id: str, owner: Owner) -> Response:
-    """End a membership; it takes effect with the next request."""
+    """Remove a member. Takes effect with the next request."""
     await _service(request).remove_member(owner, project_id, member_id)
     return Response(status_code=204)
 
 
 @router.get("/shared-projects", access=nothing(READ))
 async def list_shared_projects(request: Request, principal: CurrentPrincipal) -> SharedProjectList:
-    """The projects of others that you may use."""
+    """Projects that others share with you."""
     found = await _service(request).shared_with(principal)
     return SharedProjectList(projects=[SharedProjectOut.of(one) for one in found])
 
@@ -272,6 +272,6 @@ async def list_shared_projects(request: Request, principal: CurrentPrincipal) ->
     status_code=204,
 )
 async def leave_project(request: Request, project_id: str, principal: CurrentPrincipal) -> Response:
-    """Leave a project of another owner."""
+    """Leave another owner's project."""
     await _service(request).leave(principal, project_id)
     return Response(status_code=204)

@@ -1,4 +1,4 @@
-"""Passwords: what they must be, and argon2id. Hashing takes memory and time on purpose, so only few are hashed at once."""
+"""Passwords: requirements, and hashing with argon2id, which uses memory and time on purpose, so only a few run at once."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from argon2.profiles import RFC_9106_LOW_MEMORY
 
 from citewell.features.requests import invalid_request
 
-# NIST SP 800-63B: length is what counts, and no rule about kinds of characters.
+# NIST SP 800-63B: require length, not kinds of characters.
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 256
 _MIN_DIFFERENT = 5
 _MAX_AT_ONCE = 2  # 64 MiB each
@@ -20,7 +20,7 @@ _NOBODYS = "a password that nobody has"
 
 
 def second_recommended() -> PasswordHasher:
-    """Argon2id as RFC 9106, section 4, recommends it where memory is scarce: 3 passes over 64 MiB, 4 lanes; above OWASP's minimum."""
+    """Argon2id as RFC 9106, section 4, recommends for constrained memory: 3 passes over 64 MiB, 4 lanes; above OWASP's minimum."""
     return PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
 
@@ -33,19 +33,19 @@ class Passwords:
     _nobodys: list[str] = field(default_factory=list[str])
 
     async def hash(self, password: str) -> str:
-        """The hash to keep, with its parameters and a salt of its own."""
+        """The hash to store, with its parameters and a new salt."""
         return await self._run(_normal(password))
 
     async def matches(self, known: str | None, password: str) -> bool:
-        """Whether it is the password of this hash. Without one the answer is no, and takes as long."""
-        if not self._nobodys:  # made by the first sign-in, of whichever kind
+        """Whether the password matches the hash. Without a hash it takes as long and returns False."""
+        if not self._nobodys:  # created by the first sign-in of any kind
             self._nobodys.append(await self._run(_NOBODYS))
         async with self._turns:
             fits = await asyncio.to_thread(_fits, self.hasher, known or self._nobodys[0], _normal(password))
         return fits and known is not None
 
     def is_outdated(self, known: str) -> bool:
-        """Whether a hash was made with other parameters than today's."""
+        """Whether a hash was made with other than the current parameters."""
         return self.hasher.check_needs_rehash(known)
 
     async def _run(self, password: str) -> str:
@@ -69,7 +69,7 @@ def check_password(password: str, email: str, field_name: str = "body.password")
 
 
 def _normal(password: str) -> str:
-    """The same characters typed on another keyboard are the same password."""
+    """Normalise, so that the same characters typed on another keyboard are the same password."""
     return unicodedata.normalize("NFKC", password)
 
 

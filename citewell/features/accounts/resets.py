@@ -1,4 +1,4 @@
-"""A forgotten password: a link that sets another one, sent to the address of the account, or made on the server itself."""
+"""Forgotten passwords: a link for setting a new one, sent to the account's address or created on the server."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from citewell.types.audit import AuditAction
 
 log = logging.getLogger(__name__)
 VALID_SECONDS = 3_600.0
-"""How long a link is good for."""
+"""How long a link is valid."""
 MAX_MAILS = 3
-"""To one address in a quarter of an hour."""
-_OFF = "This server sends no mail. Ask its operator for a link, which `citewell accounts reset-password` makes."
-_OVER = "This link is not valid any more. Ask for another one."
-# Mail servers put off what they do not know yet (RFC 5321, section 4.5.4.1).
+"""Requests for one address in a quarter of an hour."""
+_OFF = "This server does not send e-mail. Ask its operator for a link from `citewell accounts reset-password`."
+_OVER = "This link is no longer valid. Request another one."
+# Mail servers defer messages from unknown senders (RFC 5321, section 4.5.4.1).
 _PAUSES = (5.0, 60.0)
 _DELAYS = (1.0, 3.0)
 _random = SystemRandom()
@@ -44,15 +44,15 @@ class Mailer(Protocol):
     """Sends mail."""
 
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        """Hand over a message in plain text to one address; `ProviderError` when that fails."""
+        """Send a plain-text message to one address. Raises `ProviderError`."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PasswordResetService:
-    """Resets forgotten passwords. mailer: None where no mail is sent; public_url: what links begin with.
+    """Resets forgotten passwords. mailer: None if this server sends no e-mail; public_url: the prefix of links.
 
-    delays: the least and the most seconds before a message is sent, so that neither the request nor those that follow it show that one is.
+    delays: the range of seconds before a message is sent, so that the timing of this and later requests reveals nothing.
     """
 
     accounts: AccountService
@@ -64,9 +64,9 @@ class PasswordResetService:
     _sending: set[asyncio.Task[None]] = field(default_factory=set[asyncio.Task[None]])
 
     async def ask(self, email: str, sender: From) -> str | None:
-        """Send a link to the account with this address, if there is one, after this has returned: the answer does not tell.
+        """Send a link to the account with this address, if there is one, after returning, so that the response reveals nothing.
 
-        Returns the account's owner, for the audit log. Raises `NotFound` where no mail is sent.
+        Returns the account's owner, for the audit log. Raises `NotFound` if this server sends no e-mail.
         """
         self.accounts.require()
         if self.mailer is None:
@@ -85,7 +85,7 @@ class PasswordResetService:
         return person and person.owner_id
 
     async def reset(self, secret: str, password: str, sender: From) -> Person:
-        """Set the password of the account that a link is for. Raises `Forbidden` for a link that is used, too old, or of nobody who may sign in."""
+        """Set the password of a link's account. Raises `Forbidden` if the link was used or expired, or its account may not sign in."""
         self.accounts.require()
         await self.accounts.count("reset use", network_of(sender.address), MAX_PER_ADDRESS)
         person = await self.resets.person(secret)
@@ -99,28 +99,28 @@ class PasswordResetService:
         return person
 
     async def link(self, email: str) -> str:
-        """A link for the person with this address, for the command line. Raises `NotFound`, and `Forbidden` for who is suspended."""
+        """A link for the person with this address, for the command line. Raises `NotFound`, and `Forbidden` for a suspended person."""
         found = await self.accounts.people.by_email(checked_email(email))
         if found is None:
-            raise NotFound("Nobody has an account with this address.")
+            raise NotFound("No account has this address.")
         if found[0].state is not PersonState.ACTIVE:
-            raise Forbidden("This person is suspended. Let them in again first.")
+            raise Forbidden("This person is suspended. Reinstate them first.")
         link = await self._link(found[0])
         await self.accounts.note_here(AuditAction.RESET_ASKED, found[0])
         return link
 
     async def sent(self) -> None:
-        """Wait until nothing is left to be sent."""
+        """Wait until all messages are sent."""
         await asyncio.gather(*self._sending, return_exceptions=True)
 
     async def close(self) -> None:
-        """Give up what has not been sent yet: it can be asked for again."""
+        """Drop unsent messages: people can request them again."""
         for task in self._sending:
             task.cancel()
         await self.sent()
 
     async def _link(self, person: Person | None) -> str:
-        """What follows # stays in the browser, and out of logs. For nobody it takes as long, and is good for nothing."""
+        """A link with its secret after #, which stays in the browser and out of logs. Without a person it takes as long and is invalid."""
         secret = await self.resets.create(person and person.id, VALID_SECONDS)
         return f"{self.public_url.rstrip('/')}/#reset={secret}"
 
@@ -134,9 +134,9 @@ class PasswordResetService:
                     return
                 except ProviderError as error:
                     log.warning("a link to reset a password was not sent to %s: %s", person.id, error.message)
-                    if not isinstance(error, ProviderUnavailable):  # it will not be sent later either
+                    if not isinstance(error, ProviderUnavailable):  # a later attempt would fail too
                         return
                 if pause is not None:
                     await asyncio.sleep(pause)
-        except Exception:  # nobody awaits this, and the log is where it is looked for
+        except Exception:  # nobody awaits this task, so the log is the only place to report it
             log.exception("a link to reset a password was not sent to %s", person.id)

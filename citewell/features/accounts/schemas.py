@@ -22,7 +22,7 @@ class SignUpIn(RequestBody):
     email: str = Field(min_length=3, max_length=_MAX_EMAIL, pattern=_NO_NUL)
     name: str = Field(default="", max_length=_MAX_NAME, pattern=_NO_NUL)
     password: str = Field(min_length=1, max_length=MAX_PASSWORD_LENGTH)
-    invitation: str | None = Field(default=None, max_length=200, description="needed unless sign-up is open")
+    invitation: str | None = Field(default=None, max_length=200, description="required unless sign-up is open")
 
 
 class SignInIn(RequestBody):
@@ -33,7 +33,7 @@ class SignInIn(RequestBody):
 
 
 class ResetAskedIn(RequestBody):
-    """The address of the account whose password is forgotten."""
+    """The address of an account with a forgotten password."""
 
     email: str = Field(min_length=3, max_length=_MAX_EMAIL, pattern=_NO_NUL)
 
@@ -46,7 +46,7 @@ class ResetIn(RequestBody):
 
 
 class AccountChange(RequestBody):
-    """What is to change of an account."""
+    """Changes to an account."""
 
     name: str | None = Field(default=None, max_length=_MAX_NAME, pattern=_NO_NUL)
     current_password: str | None = Field(default=None, max_length=MAX_PASSWORD_LENGTH)
@@ -54,7 +54,7 @@ class AccountChange(RequestBody):
 
 
 class PersonOut(Schema):
-    """Somebody with an account. `owner` is whose files are theirs; `issuer` the identity provider they sign in with, if they do."""
+    """A person with an account. `owner` is the id that owns their files; `issuer` the identity provider they sign in with, if any."""
 
     id: str
     owner: str
@@ -83,19 +83,19 @@ class PersonOut(Schema):
 
 
 class PeopleList(Schema):
-    """Everybody, in the order in which they came."""
+    """All people, in order of sign-up."""
 
     people: list[PersonOut]
 
 
 class PersonChange(RequestBody):
-    """Whether somebody may use the server."""
+    """Whether a person may use the server."""
 
     state: PersonState
 
 
 class SignedInOut(Schema):
-    """A place where you are signed in."""
+    """One of your sessions."""
 
     id: str
     created_at: datetime
@@ -120,26 +120,26 @@ class SignedInOut(Schema):
 
 
 class SignedInList(Schema):
-    """Where you are signed in, the latest first."""
+    """Your sessions, latest first."""
 
     sessions: list[SignedInOut]
 
 
 class InvitationIn(RequestBody):
-    """Whom to invite: to the server, or with `project` (an id) to a project of yours."""
+    """An invitation to the server or, with `project` (an id), to your project."""
 
     email: str | None = Field(
         default=None, max_length=_MAX_EMAIL, pattern=_NO_NUL, description="the only address it is for"
     )
     project: str | None = Field(default=None, max_length=36, pattern=_NO_NUL)
     role: Literal[Role.EDITOR, Role.VIEWER] | None = Field(
-        default=None, description="in the project; viewer unless given"
+        default=None, description="in the project; default: viewer"
     )
     days: int = Field(default=7, ge=1, le=90)
 
 
 class InvitationOut(Schema):
-    """An invitation that can still be used."""
+    """A valid invitation."""
 
     id: str
     email: str | None
@@ -162,7 +162,7 @@ class InvitationOut(Schema):
 
 
 class NewInvitation(InvitationOut):
-    """A new invitation with its secret, which is never shown again."""
+    """A new invitation with its secret, which is shown only once."""
 
     invitation: str
 
@@ -180,7 +180,7 @@ class AcceptIn(RequestBody):
 
 
 class MemberOut(Schema):
-    """Somebody who may use a project. `service` says that it is a service account."""
+    """A member of a project. `service` is true for a service account."""
 
     id: str
     name: str
@@ -197,19 +197,19 @@ class MemberOut(Schema):
 
 
 class MemberList(Schema):
-    """The members of a project besides its owner, oldest first."""
+    """The members of a project except its owner, oldest first."""
 
     members: list[MemberOut]
 
 
 class MemberChange(RequestBody):
-    """What a member may do from now on."""
+    """A member's new role."""
 
     role: Literal[Role.EDITOR, Role.VIEWER]
 
 
 class SharedProjectOut(Schema):
-    """A project of another owner that you may use. `owner` is whose files these are, `owner_name` what they are called."""
+    """A project that another owner shares with you. `owner` owns its files; `owner_name` is that owner's name."""
 
     id: str
     name: str
@@ -224,6 +224,6 @@ class SharedProjectOut(Schema):
 
 
 class SharedProjectList(Schema):
-    """The projects of others that you may use; send one's id as `X-Citewell-Project`."""
+    """Projects that others share with you; send an id as `X-Citewell-Project`."""
 
     projects: list[SharedProjectOut]

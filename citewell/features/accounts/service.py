@@ -1,4 +1,4 @@
-"""People's accounts: made openly or by invitation, entered with a password, and left in one place or everywhere."""
+"""People's accounts: signing up openly or by invitation, signing in with a password, and signing out of one session or all."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from citewell.types.accounts import (
 )
 from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
 
-_OFF = "There are no accounts here. Set CITEWELL_ACCOUNTS=on, or use a token."
-_NO_ADMINISTRATOR = "There is no administrator yet. Make one on the server, with `citewell accounts create-admin`, or by signing up there at http://127.0.0.1."
+_OFF = "This server has no accounts. Set CITEWELL_ACCOUNTS=on, or use a token."
+_NO_ADMINISTRATOR = "There is no administrator yet. Create one on the server with `citewell accounts create-admin`, or by signing up there at http://127.0.0.1."
 _MAX_EMAIL_LENGTH = 254  # RFC 5321
 _MAX_AGENT_LENGTH = 200
 _EMAIL = re.compile(r"[^@\s\x00-\x1f]{1,64}@[^@\s\x00-\x1f]{1,253}")
-# Failures within a quarter of an hour, and new accounts of an address. An account's limit is also what somebody else can use up who wants to keep its owner out.
+# Failures within a quarter of an hour, and new accounts per address. Somebody else can use up an account's limit to keep its owner out.
 _SPAN_SECONDS = 900.0
 MAX_PER_ACCOUNT, MAX_PER_ADDRESS = 20, 60
-# Of a network as the audit log has it (IPv4 /24, IPv6 /48): each failure is an entry there, and some have more addresses than a log has room.
+# Per network as in the audit log (IPv4 /24, IPv6 /48): each failure is an entry there, and one network may have more addresses than the log has room.
 MAX_PER_NETWORK = 240
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """Somebody who has just signed in: as whom, where, and what the browser keeps."""
+    """A person who has just signed in, with the session and the tokens for the browser."""
 
     person: Person
     signed_in: SignedIn
@@ -54,7 +54,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class From:
-    """Where a request comes from, as its sender and the network say. is_here: from this machine, and addressed to it by a name that nobody can rebind."""
+    """A request's origin, from its headers and the network. is_here: it comes from this machine, addressed by a name that cannot be rebound."""
 
     agent: str
     address: str
@@ -63,7 +63,7 @@ class From:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountService:
-    """Signing up, in and out. is_on: whether there are accounts; is_private: whether only this machine can reach the server."""
+    """Signing up, in and out. is_on: whether the server has accounts; is_private: whether only this machine can reach it."""
 
     people: PersonRepository
     sessions: SessionRepository
@@ -80,7 +80,7 @@ class AccountService:
     access_seconds: int
 
     async def sign_up(self, email: str, name: str, password: str, invitation: str | None, sender: From) -> Entry:
-        """Make an account and sign in. The first one administers the server, and can only be made from this machine."""
+        """Create an account and sign in. The first account administers the server, and can only be created from this machine."""
         self.require()
         email = checked_email(email)
         check_password(password, email)
@@ -94,13 +94,13 @@ class AccountService:
         return await self.enter(person, sender)
 
     async def check_first(self, sender: From) -> None:
-        """Raise `Forbidden` for the first person, who administers the server, unless it is somebody at this machine: not a page of another
-        site whose name was rebound to it, and nobody whom a proxy on it lets through."""
+        """Raise `Forbidden` unless the first person, who administers the server, is at this machine: not another site's page under a rebound
+        name, and not somebody behind a proxy."""
         if not (self.is_private and sender.is_here) and not await self.people.exist():
             raise Forbidden(_NO_ADMINISTRATOR)
 
     async def create_administrator(self, email: str, name: str, password: str) -> Person:
-        """An account that administers the server, for the command line."""
+        """Create an administrator account, for the command line."""
         email = checked_email(email)
         check_password(password, email, "password")
         new = NewPerson(email=email, name=display_name(name, email), password_hash=await self.passwords.hash(password))
@@ -109,7 +109,7 @@ class AccountService:
         return person
 
     async def note_here(self, action: AuditAction, person: Person) -> None:
-        """Enter into the audit log what was done about a person on the server itself."""
+        """Record an action on a person from the command line in the audit log."""
         done = AuditEntry(
             at=time.time(),
             owner_id=person.owner_id,
@@ -122,7 +122,7 @@ class AccountService:
         await self.audit.add([done])
 
     async def sign_in(self, email: str, password: str, sender: From) -> Entry:
-        """Sign in with a password; `WrongCredentials` alike for an unknown address, a wrong password and a suspended account."""
+        """Sign in with a password. Raises the same `WrongCredentials` for an unknown address, a wrong password and a suspended account."""
         self.require()
         email = checked_email(email)
         await self.count("network", shortened(sender.address), MAX_PER_NETWORK)
@@ -141,12 +141,12 @@ class AccountService:
         return await self.enter(person, sender)
 
     async def owner_called(self, email: str) -> str | None:
-        """The owner whose account has this address, for the audit log; None where there is none."""
+        """The owner whose account has this address, for the audit log; None if there is none."""
         found = await self.people.by_email(checked_email(email))
         return found and found[0].owner_id
 
     async def refresh(self, refresh_token: str | None) -> Entry | None:
-        """Fresh tokens for those of a browser; None when they are not valid. A token's second use ends its session."""
+        """New tokens for those of a browser; None if they are not valid. Using a token twice ends its session."""
         self.require()
         rotated = await self.sessions.rotate(refresh_token) if refresh_token else None
         if rotated is None:
@@ -156,21 +156,21 @@ class AccountService:
         return self._entry(person, signed_in, fresh)
 
     async def person(self, principal: Principal) -> Person:
-        """The person who asks; `NotFound` for a token of no person."""
+        """The caller's account. Raises `NotFound` if the token belongs to no person."""
         self.require()
         if principal.person_id is None:
             raise NotFound("This token belongs to no person. Sign in with an account.")
         return (await self.people.get(principal.person_id))[0]
 
     async def change(self, principal: Principal, name: str | None, current: str | None, password: str | None) -> Person:
-        """Another name, or another password, which signs out everywhere else. The current password is asked for again."""
+        """Change the name or the password, which requires the current one and signs out everywhere else."""
         person = await self.person(principal)
         if password is not None:
             check_password(password, person.email)
             await self.count("account", person.email, MAX_PER_ACCOUNT)
             _, known = await self.people.get(person.id)
             if known is not None and not await self.passwords.matches(known, current or ""):
-                raise WrongCredentials("The current password is wrong.")
+                raise WrongCredentials("The current password is incorrect.")
             await self.attempts.forget("account", person.email)
         hashed = await self.passwords.hash(password) if password is not None else None
         fresh_name = display_name(name, person.email) if name is not None else None
@@ -182,11 +182,11 @@ class AccountService:
         return (await self.people.get(person.id))[0]
 
     async def signed_in(self, principal: Principal) -> list[SignedIn]:
-        """Where the person is signed in."""
+        """The person's sessions."""
         return await self.sessions.all((await self.person(principal)).id)
 
     async def sign_out(self, principal: Principal, session_id: str | None) -> None:
-        """Sign out in one place, or everywhere; takes effect within two seconds, in other processes too."""
+        """Sign out of one session or all; takes effect within two seconds, also in other processes."""
         person = await self.person(principal)
         if session_id is None:
             await self.sessions.end_all(person.id)
@@ -200,7 +200,7 @@ class AccountService:
         return await self.people.all()
 
     async def set_state(self, principal: Principal, person_id: str, state: PersonState) -> Person:
-        """Suspend somebody or let them in again, for administrators; sessions and tokens stop within two seconds."""
+        """Suspend or reinstate a person, for administrators. Sessions and tokens stop within two seconds."""
         self._administer(principal)
         changed = await self.people.set_state(person_id, state)
         self.auth.forget()
@@ -209,9 +209,9 @@ class AccountService:
     async def invite(
         self, principal: Principal, email: str | None, project_id: str | None, role: Role | None, days: int
     ) -> tuple[Invitation, str]:
-        """An invitation to the server (administrators') or to a project of the principal, and its secret, which is shown this once.
+        """An invitation to the server (administrators only) or to the caller's project, and its secret, which is shown only once.
 
-        It ends no later than the credential that makes it.
+        It expires no later than the credential that creates it.
         """
         self.require()
         check_person(principal)
@@ -225,17 +225,17 @@ class AccountService:
         )
 
     async def invited(self, principal: Principal) -> list[Invitation]:
-        """Your invitations that can still be used."""
+        """The caller's valid invitations."""
         self.require()
         return await self.invitations.all(principal.owner_id)
 
     async def take_back(self, principal: Principal, invitation_id: str) -> None:
-        """Make an invitation of the principal useless."""
+        """Revoke the caller's invitation."""
         self.require()
         await self.invitations.revoke(principal.owner_id, invitation_id)
 
     async def accept(self, principal: Principal, secret: str) -> None:
-        """Become a member of the project that an invitation names."""
+        """Join the project in an invitation."""
         person = await self.person(principal)
         await self.invitations.accept(person.owner_id, person.email, secret)
 
@@ -245,27 +245,27 @@ class AccountService:
         return await self.members.all(owner_id, project_id)
 
     async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
-        """Give a member another role, or make a service account of the owner a member."""
+        """Change a member's role, or add the owner's service account as a member."""
         self.require()
         await self.members.set_role(owner_id, project_id, member_id, role)
 
     async def remove_member(self, owner_id: str, project_id: str, member_id: str) -> None:
-        """End a membership; it takes effect with the next request."""
+        """Remove a member. Takes effect with the next request."""
         self.require()
         await self.members.remove(owner_id, project_id, member_id)
 
     async def shared_with(self, principal: Principal) -> list[SharedProject]:
-        """The projects of others that the principal may use."""
+        """Projects that others share with the caller."""
         self.require()
         return await self.auth.shared_projects(principal)
 
     async def leave(self, principal: Principal, project_id: str) -> None:
-        """Leave a project of another owner."""
+        """Leave another owner's project."""
         self.require()
         await self.members.leave(principal.owner_id, project_id)
 
     def require(self) -> None:
-        """Raise `NotFound` where there are no accounts."""
+        """Raise `NotFound` if the server has no accounts."""
         if not self.is_on:
             raise NotFound(_OFF)
 
@@ -275,13 +275,13 @@ class AccountService:
             raise Forbidden("Only administrators may do this.")
 
     async def count(self, kind: str, name: str, limit: int) -> None:
-        """Count an attempt; raises `RateLimited` beyond so many in a quarter of an hour."""
+        """Count an attempt. Raises `RateLimited` after `most` in a quarter of an hour."""
         tried, left = await self.attempts.count(kind, name, _SPAN_SECONDS)
         if tried > limit:
             raise RateLimited("Too many attempts. Wait, then try again.", retry_after=left)
 
     async def enter(self, person: Person, sender: From) -> Entry:
-        """Begin a session of somebody who has proved to be this person."""
+        """Start a session for an authenticated person."""
         agent = sender.agent[:_MAX_AGENT_LENGTH]
         signed_in, fresh = await self.sessions.begin(person.id, agent, sender.address, self.session_seconds)
         return self._entry(person, signed_in, fresh)
@@ -297,7 +297,7 @@ class AccountService:
 
 
 def checked_email(email: str) -> str:
-    """The address in lower case; raises `InvalidRequest` for anything else."""
+    """The address in lower case. Raises `InvalidRequest` if it is not an e-mail address."""
     email = email.strip().lower()
     if len(email) > _MAX_EMAIL_LENGTH or not _EMAIL.fullmatch(email):
         raise invalid_request([{"field": "body.email", "problem": "This is not an e-mail address."}])
@@ -305,5 +305,5 @@ def checked_email(email: str) -> str:
 
 
 def display_name(name: str, email: str) -> str:
-    """A person's name on one line; the address up to the @ for somebody who gave none."""
+    """A person's name on one line; if empty, the address up to the @."""
     return " ".join(name.split()) or email.partition("@")[0]

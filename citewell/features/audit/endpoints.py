@@ -1,4 +1,4 @@
-"""HTTP for the audit log: pages of it, and all of it as a file."""
+"""HTTP for the audit log: pages, and exports as files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ router = Router(tags=["audit log"], responses=ERROR_RESPONSES, route_class=Sound
 _Id = Annotated[str | None, Query(max_length=200)]
 _Owner = Annotated[
     str | None,
-    Query(max_length=200, description="for administrators: another owner's id, or `all`; your own log unless given"),
+    Query(max_length=200, description="for administrators: another owner's id, or `all`; default: your own log"),
 ]
 _MEDIA_TYPES = {AuditFormat.NDJSON: "application/x-ndjson", AuditFormat.CSV: "text/csv; charset=utf-8"}
 
@@ -39,7 +39,7 @@ def _wanted(
     outcome: AuditOutcome | None = None,
     actor_id: _Id = None,
     subject: _Id = None,
-    since: Annotated[datetime | None, Query(description="from this time on; UTC unless it says otherwise")] = None,
+    since: Annotated[datetime | None, Query(description="from this time on; UTC unless it has an offset")] = None,
     until: Annotated[datetime | None, Query(description="before this time")] = None,
 ) -> AuditFilter:
     return AuditFilter(
@@ -64,7 +64,7 @@ async def list_audit_entries(
     limit: Annotated[int, Query(ge=1, le=500)] = 50,
     cursor: Annotated[str | None, Query(max_length=512)] = None,
 ) -> AuditList:
-    """A page of who saw, changed and exported what of yours, newest first."""
+    """A page of the audit log: who saw, changed and exported what of yours, newest first."""
     found, following = await _service(request).page(principal, owner, wanted, limit, cursor)
     return AuditList(entries=[AuditEntryOut.of(one) for one in found], next_cursor=following)
 
@@ -77,7 +77,7 @@ async def export_audit_log(
     owner: _Owner = None,
     format: AuditFormat = AuditFormat.NDJSON,
 ) -> StreamingResponse:
-    """All entries that match, newest first, as a file. That they were exported is an entry itself."""
+    """All matching entries, newest first, as a file. The export is itself logged."""
     pages = while_admitted(request, principal, await begun(_service(request).export(principal, owner, wanted)))
     lines = _csv(pages) if format is AuditFormat.CSV else _ndjson(pages)
     headers = {"Content-Disposition": f'attachment; filename="audit.{format.value}"'}
@@ -112,7 +112,7 @@ def _lines(rows: Sequence[Sequence[str]]) -> str:
 
 
 def _cell(value: object) -> str:
-    """A cell that no spreadsheet takes for a formula: names are people's own."""
+    """A cell that no spreadsheet interprets as a formula, because people choose names freely."""
     text = "" if value is None else str(value)
     return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
 

@@ -1,4 +1,4 @@
-"""Enters what requests do into the audit log, as plain ASGI: before the answer is given, whatever the endpoint was."""
+"""Records requests in the audit log before they are answered, for every endpoint. Plain ASGI."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _TOO_MANY = 429
 
 
 class AuditRecorder:
-    """ASGI middleware: gives each request its record, and enters it when the answer begins. Every answer says its `X-Request-ID`."""
+    """ASGI middleware: gives each request a record, logs it when the response starts, and adds `X-Request-ID` to every response."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; an error that nobody handled is entered as a failure."""
+        """Answer the request. An unhandled error is logged as a failure."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -42,7 +42,7 @@ class AuditRecorder:
 
 
 class _Answer:
-    """The answer to one request. Its beginning is held back until the entry is written, and until the body where that names the subject."""
+    """The response to one request. Its start is held back until the entry is written and, if the body names the subject, until the body."""
 
     def __init__(self, request: Request, record: AuditRecord, audit: AuditLog, send: Send) -> None:
         self._request, self._record, self._audit, self._send = request, record, audit, send
@@ -50,7 +50,7 @@ class _Answer:
         self._entered = self._refused = False
 
     async def send(self, message: Message) -> None:
-        """Pass the answer on, once what it answers is in the log."""
+        """Pass the response on once its entry is in the log."""
         if self._refused:
             return
         if message["type"] == "http.response.start":
@@ -70,7 +70,7 @@ class _Answer:
             await self._send(message)
 
     async def failed(self) -> None:
-        """Enter what ended without an answer: an error, or a client that left."""
+        """Log a request that ended without a response: an error, or a client that disconnected."""
         if not self._entered:
             record_ended(self._request)
             await self._enter(500)
@@ -83,7 +83,7 @@ class _Answer:
         outcome = AuditOutcome.REFUSED if record.is_refused and status < 500 else _outcome(status)
         entry = record.entry(outcome, status)
         is_anonymous = record.actor is AuditActor.NOBODY and record.owner_id is None
-        # A failed sign-in and a reset that is asked for are entered whether or not there is such an account: else the time would tell.
+        # Failed sign-ins and requested resets are logged whether or not the account exists, or the timing would reveal it.
         if is_anonymous and outcome is AuditOutcome.DONE and not record.is_limited:
             return
         may_repeat = (is_anonymous and not record.is_limited) or record.audited.kind is AuditKind.VIEW
@@ -96,7 +96,7 @@ class _Answer:
             await error_response(error)(self._request.scope, self._request.receive, self._send)
 
     def _read_subject(self, start: Message, message: Message) -> None:
-        """Take the id of what was made from the answer, where it is JSON that came at once."""
+        """Take the id of the created object from the response, if it is JSON in one piece."""
         audited, kinds = self._record.audited, [value for name, value in start["headers"] if name == b"content-type"]
         if audited is None or message.get("more_body") or kinds != [b"application/json"]:
             return

@@ -13,7 +13,7 @@ from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutco
 
 
 class AuditFormat(StrEnum):
-    """What an export is written as: JSON, one entry per line, or CSV with a line of names."""
+    """The format of an export: JSON with one entry per line, or CSV with a header."""
 
     NDJSON = "ndjson"
     CSV = "csv"
@@ -22,19 +22,19 @@ class AuditFormat(StrEnum):
 class AuditEntryOut(Schema):
     """One entry. Ids only: no texts, file names or secrets."""
 
-    number: int = Field(description="grows with time; gaps have no meaning")
+    number: int = Field(description="increases over time; gaps have no meaning")
     at: datetime
-    owner_id: str | None = Field(description="whose things it was about")
+    owner_id: str | None = Field(description="the owner it concerns")
     actor: AuditActor
     actor_id: str | None = Field(description="the owner who acted")
-    actor_name: str | None = Field(description="their name now, where they have an account")
+    actor_name: str | None = Field(description="their current name, if they have an account")
     credential_id: str | None = Field(description="the session, token, link or trigger")
     action: AuditAction
-    subject: str | None = Field(description="the id of what it was done to")
+    subject: str | None = Field(description="the id of what was acted on")
     outcome: AuditOutcome
-    status: int | None = Field(description="the HTTP status of the answer")
-    network: str = Field(description="where from: IPv4 to /24, IPv6 to /48")
-    request_id: str = Field(description="`X-Request-ID` of the answer")
+    status: int | None = Field(description="the HTTP status of the response")
+    network: str = Field(description="the origin: IPv4 /24, IPv6 /48")
+    request_id: str = Field(description="`X-Request-ID` of the response")
 
     @staticmethod
     def of(entry: AuditEntry) -> AuditEntryOut:

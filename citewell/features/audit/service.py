@@ -1,4 +1,4 @@
-"""The audit log: entries are written together, kept until they are, read by owners and administrators, and deleted by age."""
+"""The audit log: entries are written in batches, held until they are, read by owners and administrators, and deleted by age."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from citewell.types.audit import AuditEntry, AuditFilter
 
 log = logging.getLogger(__name__)
 MAX_WAITING = 10_000
-"""Entries that wait while the database cannot be written to. Beyond them, what would have to be logged is refused."""
+"""Entries held while the database cannot be written to. Beyond these, requests that must be logged are refused."""
 EVERYBODY = "all"
 _BATCH = 200
 _PAGE = 500
 _PAUSE_SECONDS = 1.0
 _TIDY_SECONDS = 3_600.0
 _DAY = 86_400.0
-# Requests for one thing within this time are one entry: a viewer asks for a file in many pieces.
+# Repeated requests within this time are one entry: a viewer loads a file in many pieces.
 _SAME_SECONDS = 60.0
 _MAX_SEEN = 4_096
-_FULL = "The audit log cannot be written at present. Try again shortly."
+_FULL = "The audit log cannot be written now. Try again shortly."
 
 
 @dataclass(kw_only=True)
 class AuditLog:
-    """Writes and reads the log. Entries that arrive together are written together; one that cannot be written is kept and tried again.
+    """Writes and reads the log. Entries that arrive together are written together; those that cannot be written are held and retried.
 
     days: how long entries are kept
     """
@@ -52,15 +52,15 @@ class AuditLog:
     _seen: OrderedDict[tuple[object, ...], float] = field(default_factory=OrderedDict[tuple[object, ...], float])
 
     async def start(self) -> None:
-        """Enter what was under way when a server stopped, and begin to write; call within the event loop that runs everything else."""
+        """Log changes that were in progress when a server stopped, and start writing. Call within the event loop that runs everything else."""
         if found := await self.entries.finish_interrupted():
             log.warning(
-                "%d changes were under way when the server stopped; the audit log has them as interrupted", found
+                "%d changes were in progress when the server stopped; the audit log lists them as interrupted", found
             )
         self._tasks = [asyncio.create_task(self._loop()), asyncio.create_task(self._tidy())]
 
     async def stop(self) -> None:
-        """Write what waits. What cannot be written goes to the server's log, as JSON, so that it is not lost."""
+        """Write held entries. Those that cannot be written go to the server's log, as JSON, so that none is lost."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -73,16 +73,16 @@ class AuditLog:
                 log.error("audit %s", orjson.dumps(asdict(entry)).decode())
 
     async def begin(self, entry: AuditEntry) -> None:
-        """Note a change before it is made. Raises what the database raises: then it must not be made."""
+        """Record a change before it is made. If this raises, the change must not be made."""
         await self.entries.begin(entry)
 
     async def write(self, entry: AuditEntry, *, is_noted: bool) -> None:
-        """Return when the entry is in the log; at once while the database cannot be written to: then it is kept, and written when it can.
+        """Return when the entry is in the log, or at once if the database cannot be written to: the entry is then held and written later.
 
-        is_noted: whether `begin` has noted it. Raises `Unavailable` when so many wait that one that is not noted could be lost.
+        is_noted: whether `begin` recorded it. Raises `Unavailable` if so many are held that an unrecorded one could be lost.
         """
         if len(self._waiting) >= MAX_WAITING:
-            if is_noted:  # on disk it says that the change was begun, and the next start enters it
+            if is_noted:  # the database records that the change was begun, and the next start logs it
                 return
             raise Unavailable(_FULL)
         self._waiting.append(entry)
@@ -91,7 +91,7 @@ class AuditLog:
             await self._written.wait()
 
     def is_repeated(self, entry: AuditEntry) -> bool:
-        """Whether the same asker did the same to the same thing within the last minute, and this is entered."""
+        """Whether the same caller's same action on the same subject was logged within the last minute."""
         key = (entry.action, entry.owner_id, entry.actor_id, entry.credential_id, entry.subject, entry.outcome)
         key = (*key, entry.network)
         now = time.monotonic()
@@ -106,11 +106,11 @@ class AuditLog:
     async def page(
         self, principal: Principal, owner: str | None, wanted: AuditFilter, limit: int, cursor: str | None
     ) -> tuple[list[AuditEntry], str | None]:
-        """A page of the principal's log, newest first; for administrators also of another owner's, or of everybody's (`all`)."""
+        """A page of the caller's log, newest first; administrators can read another owner's, or all owners' (`all`)."""
         return await self.entries.page(_whose(principal, owner), wanted, limit, cursor)
 
     def export(self, principal: Principal, owner: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
-        """All of it, in pages, newest first. Raises `Forbidden` as `page` does, and with the first page `RateLimited` while another export of the principal is under way."""
+        """The whole log in pages, newest first. Raises `Forbidden` like `page`, and `RateLimited` with the first page if the caller has another export in progress."""
         return self._pages(principal.owner_id, _whose(principal, owner), wanted)
 
     async def _pages(self, asker: str, owner_id: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
@@ -130,9 +130,9 @@ class AuditLog:
             try:
                 await self._write_some()
                 self._failing = False
-            except Exception:  # the disk may be full or the database away for a while; entries are kept
+            except Exception:  # the disk may be full or the database unavailable for a while; entries are held
                 if not self._failing:
-                    log.exception("the audit log cannot be written; entries are kept, and written when it can")
+                    log.exception("the audit log cannot be written; entries are held and written later")
                 self._failing = True
             self._tell()
             if self._failing:
@@ -145,7 +145,7 @@ class AuditLog:
             self._waiting.popleft()
 
     def _tell(self) -> None:
-        """Wake those who wait for what has been written."""
+        """Wake the tasks whose entries have been written."""
         self._written.set()
         self._written = asyncio.Event()
 
@@ -154,14 +154,14 @@ class AuditLog:
             try:
                 await self.entries.prune(time.time() - self.days * _DAY)
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
-                log.exception("old entries of the audit log were not removed; trying again later")
+                log.exception("old entries of the audit log were not removed; retrying later")
             await asyncio.sleep(_TIDY_SECONDS)
 
 
 def _whose(principal: Principal, owner: str | None) -> str | None:
-    """The owner whose log is meant; None for everybody's."""
+    """The owner whose log is requested; None for all."""
     if owner is None or owner == principal.owner_id:
         return principal.owner_id
     if not principal.is_administrator:
-        raise Forbidden("Only administrators see the audit log of others.")
+        raise Forbidden("Only administrators can read the audit log of others.")
     return None if owner == EVERYBODY else owner

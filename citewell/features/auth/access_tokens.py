@@ -1,4 +1,4 @@
-"""The short-lived JWTs that people's browsers hold. Citewell signs and reads them itself; whether their session goes on is asked of the database."""
+"""The short-lived JWTs in people's browsers. Citewell signs and verifies them; the database decides whether their session is still valid."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class AccessTokens:
             "iat": now,
             "exp": now + self.seconds,
         }
-        import jwt  # where there are accounts: it loads the libraries of keys and signatures
+        import jwt  # only with accounts: this loads the libraries for keys and signatures
 
         return jwt.encode(claims, self.secret, algorithm=_ALGORITHM, headers={"typ": _KIND})
 
     def session_of(self, token: str, *, even_expired: bool = False) -> str | None:
-        """The session that a valid token names; None for anything else, other JWTs among them. even_expired: to sign out with."""
+        """The session in a valid token; None for anything else, including other JWTs. even_expired: for signing out."""
         import jwt
 
         try:
@@ -53,10 +53,10 @@ class AccessTokens:
         return session_id if read["header"].get("typ") == _KIND and isinstance(session_id, str) else None
 
     def csrf_of(self, session_id: str) -> str:
-        """What our page sends along, for as long as the session lasts and whichever access token it has."""
+        """The CSRF token of a session, independent of its current access token."""
         return hmac.new(self.secret, b"citewell csrf " + session_id.encode(), hashlib.sha256).hexdigest()
 
 
 def csrf_of(token: str) -> str:
-    """What Citewell's page sends along: derived from the token, so that nothing need be kept; only same-origin scripts can ask for it."""
+    """The CSRF token of Citewell's page: derived from the token, so it is not stored; only same-origin scripts can request it."""
     return hmac.new(token.encode(), b"citewell csrf", hashlib.sha256).hexdigest()

@@ -1,7 +1,7 @@
-"""A token in a cookie, for browsers: where it is, and what proves that a request comes from our own page.
+"""Tokens in cookies, for browsers, and the proof that a request comes from Citewell's own page.
 
-The cookie holds the token itself, out of reach of scripts, so revoking or expiring the token ends the session. Cookies are shared by all
-ports of a host, therefore the port is part of the name.
+The cookie contains the token itself, out of reach of scripts, so revoking or expiring the token ends the session. All ports of a host
+share their cookies, so the port is part of the name.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from starlette.responses import Response
 
 from citewell.errors import ForeignRequest
 
-# Sent to the address that a provider sends people back to, which another site's page leads to.
+# Sent to the address to which a provider redirects people from its own site.
 _FLOW_PATH = "/session/openid"
-# Sent to the addresses of sessions only, which are where it is exchanged and where one signs out.
+# Sent only to session addresses, which exchange it or sign out.
 _REFRESH_PATH = "/session"
 CSRF_HEADER = "X-CSRF-Token"
 SESSION_SECONDS = 30 * 86_400
 _SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 _PREFIX = "citewell_"
-# RFC 6265, section 4.1.1: no quote and no backslash, so nothing that a reader would have to unescape.
+# RFC 6265, section 4.1.1: no quotes or backslashes, so nothing needs unescaping.
 _VALUE = re.compile(rb"[!#-+\--:<-\[\]-~]*")
 
 
 def own_cookies(sent: Iterable[bytes]) -> bytes:
-    """What `Cookie` headers hold of our own cookies, as one header, in time linear in their length.
+    """Citewell's cookies from the `Cookie` headers, as one header, in time linear in their length.
 
-    Readers of cookies in Python before 3.11.10 and 3.12.6 take quadratic time for a quoted value (CVE-2024-7592), and cookies of other
-    programs at the same host are nothing to us.
+    Python's cookie parser before 3.11.10 and 3.12.6 takes quadratic time for a quoted value (CVE-2024-7592), and other programs' cookies
+    for the same host do not concern Citewell.
     """
     ours: list[bytes] = []
     for cookie in b";".join(sent).split(b";"):
@@ -55,7 +55,7 @@ def session_token(request: Request) -> str | None:
 
 
 def check_csrf(request: Request, proof: str) -> None:
-    """Raise `ForeignRequest` for a request that changes something and does not prove that our page sent it."""
+    """Raise `ForeignRequest` for a request that changes something without proof that Citewell's page sent it."""
     if request.method in _SAFE:
         return
     sent = request.headers.get(CSRF_HEADER, "")
@@ -64,7 +64,7 @@ def check_csrf(request: Request, proof: str) -> None:
 
 
 def check_own_page(request: Request) -> None:
-    """Raise `ForeignRequest` where the browser says that another site's page sent the request; for those that begin or renew a session."""
+    """Raise `ForeignRequest` if the browser says that another site sent a request that starts or renews a session."""
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise ForeignRequest
     origin = request.headers.get("origin")
@@ -78,32 +78,32 @@ def refresh_token(request: Request) -> str | None:
 
 
 def set_session(request: Request, response: Response, token: str, seconds: int = SESSION_SECONDS) -> None:
-    """Put the token into a cookie that no script can read and no other site makes the browser send."""
+    """Set a cookie with the token that scripts cannot read and other sites cannot make the browser send."""
     _set(request, response, cookie_name(request), token, seconds, "/")
 
 
 def set_refresh(request: Request, response: Response, token: str, seconds: int) -> None:
-    """Put the refresh token into such a cookie, too, which is sent to few addresses only."""
+    """Set such a cookie with the refresh token, sent only to session addresses."""
     _set(request, response, _refresh_name(request), token, seconds, _REFRESH_PATH)
 
 
 def flow_token(request: Request) -> str | None:
-    """What the browser keeps of a sign-in at an identity provider, if one is under way."""
+    """The browser's state of a sign-in at an identity provider, if one is in progress."""
     return request.cookies.get(_flow_name(request)) or None
 
 
 def set_flow(request: Request, response: Response, token: str, seconds: int) -> None:
-    """Put it into a cookie that comes along when the provider sends the browser back."""
+    """Store that state in a cookie that the browser sends when the provider redirects it back."""
     _set(request, response, _flow_name(request), token, seconds, _FLOW_PATH, samesite="lax")
 
 
 def end_flow(request: Request, response: Response) -> None:
-    """Have the browser forget it."""
+    """Delete that cookie."""
     response.delete_cookie(_flow_name(request), path=_FLOW_PATH, httponly=True, samesite="lax")
 
 
 def end_session(request: Request, response: Response, *, with_refresh: bool) -> None:
-    """Have the browser forget the tokens."""
+    """Delete the token cookies."""
     response.delete_cookie(cookie_name(request), path="/", httponly=True, samesite="strict")
     if with_refresh:
         response.delete_cookie(_refresh_name(request), path=_REFRESH_PATH, httponly=True, samesite="strict")

@@ -1,4 +1,4 @@
-"""HTTP for tokens (create, list, revoke), and for browser sessions, which keep a token in a cookie."""
+"""HTTP for tokens (create, list, revoke), and for browser sessions with a token in a cookie."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _service(request: Request) -> AuthService:
     "/tokens", access=everything(ADMIN), audit=changes(AuditAction.TOKEN_CREATED, answer="id"), status_code=201
 )
 async def create_token(request: Request, body: TokenIn, principal: CurrentPrincipal) -> NewToken:
-    """A new token for this owner, for all that it may do or, with `scopes` and `projects`, for some of it."""
+    """Create a token for this owner, with all of the caller's permissions or, with `scopes` and `projects`, some of them."""
     scopes = None if body.scopes is None else frozenset(body.scopes)
     info, secret = await _service(request).create_token(principal, body.name, body.days, scopes, body.projects)
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
@@ -55,7 +55,7 @@ async def list_tokens(request: Request, owner: Owner) -> TokenList:
     status_code=204,
 )
 async def revoke_token(request: Request, token_id: str, owner: Owner) -> Response:
-    """End a token's validity."""
+    """Revoke a token."""
     await _service(request).revoke_token(owner, token_id)
     return Response(status_code=204)
 
@@ -104,7 +104,7 @@ async def sign_in(request: Request, response: Response, body: SessionIn) -> Sess
 
 @session_router.delete("/session", access=PUBLIC, audit=changes(AuditAction.SIGNED_OUT), status_code=204)
 async def sign_out(request: Request) -> Response:
-    """Have the browser forget the token, and end the session of an account."""
+    """Sign out: delete the browser's cookies, and end the session of an account."""
     token, service = session_token(request), _service(request)
     if token is not None:
         check_csrf(request, service.csrf_of(token))

@@ -16,11 +16,11 @@ from citewell.errors import Unauthorized, Unavailable
 from citewell.types.json import well_formed
 
 _log = logging.getLogger(__name__)
-# Keys are fetched again after this long; then a key that the provider has withdrawn is refused.
+# Keys are fetched again after this time, so that keys the provider has withdrawn are refused.
 _FRESH_SECONDS = 600.0
-# A key id that is not known makes Citewell look for a new key, but not more often than this: anybody can make up key ids.
+# An unknown key id triggers a fetch, but not more often than this: anybody can make up key ids.
 _RETRY_SECONDS = 30.0
-# While the provider does not answer, keys that were fetched this long ago are still trusted.
+# While the provider does not respond, keys fetched up to this long ago stay trusted.
 _STALE_SECONDS = 86_400.0
 _FETCH_SECONDS = 5.0
 _MAX_BYTES = 256 * 1024
@@ -30,7 +30,7 @@ _KEY_TYPE = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 
 @dataclass(slots=True)
 class _Fetched:
-    """The keys that a provider published, by id. tried_at: also of a fetch that failed."""
+    """A provider's published keys, by id. tried_at: of the last fetch, even if it failed."""
 
     keys: dict[str | None, jwt.PyJWK] = field(default_factory=dict[str | None, jwt.PyJWK])
     fetched_at: float = -_STALE_SECONDS
@@ -39,7 +39,7 @@ class _Fetched:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JwksKeys:
-    """The public keys at an address, fetched when they are needed and kept for ten minutes."""
+    """The public keys at an address, fetched when needed and cached for ten minutes."""
 
     url: str
     algorithm: str
@@ -47,12 +47,12 @@ class JwksKeys:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def key(self, key_id: str | None) -> jwt.PyJWK | None:
-        """The key with this id (the only key there is, for None); None for an unknown one. Raises `Unavailable` when no keys can be had."""
+        """The key with this id (for None, the only key); None if unknown. Raises `Unavailable` if no keys can be fetched."""
         now = time.monotonic()
         found = self._find(key_id)
         if found is not None and now - self._fetched.fetched_at < _FRESH_SECONDS:
             return found
-        async with self._turn:  # those who waited find what the first has fetched
+        async with self._turn:  # waiting tasks find what the first one fetched
             now = time.monotonic()
             if now - self._fetched.tried_at >= _RETRY_SECONDS:
                 await self._fetch(now)
@@ -75,10 +75,10 @@ class JwksKeys:
             _log.warning("The keys at %s cannot be fetched: %s", self.url, error)
 
     def _usable(self, document: Any) -> dict[str | None, jwt.PyJWK]:
-        """The keys that can check the configured algorithm; secrets and keys for encryption are left out."""
+        """The keys that can verify the configured algorithm, without secrets and encryption keys."""
         listed = document.get("keys") if isinstance(document, dict) else None
         if not isinstance(listed, list):
-            raise ValueError("it is no set of keys")
+            raise ValueError("it is not a key set")
         kind, found = _KEY_TYPE[self.algorithm[:2]], {}
         for one in listed[:_MAX_KEYS]:
             if not isinstance(one, dict) or one.get("kty") != kind or one.get("use", "sig") != "sig":
@@ -94,7 +94,7 @@ class JwksKeys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JwtRules:
-    """How a JWT is checked: with a secret or with published keys. `sub` names the owner."""
+    """Verifies JWTs with a secret or with published keys. `sub` names the owner."""
 
     algorithm: str
     secret: str | None = None
@@ -103,10 +103,10 @@ class JwtRules:
     audience: str | None = None
 
     async def holder(self, token: str) -> tuple[str, float]:
-        """Whom a JWT speaks for, and until when (seconds since 1970). Raises `Unauthorized` unless it is signed as configured, by whom and for whom it should be, and valid now."""
+        """A JWT's owner and expiry (seconds since 1970). Raises `Unauthorized` unless its signature, issuer, audience and times are valid."""
         try:
             header = jwt.get_unverified_header(token)
-            # Before any key is looked up: the token has no say in how it is checked.
+            # Checked before any key is looked up: the token does not choose its own algorithm.
             if header.get("alg") != self.algorithm:
                 raise Unauthorized
             claims = jwt.decode(
@@ -134,7 +134,7 @@ class JwtRules:
 
 
 async def _document(url: str) -> Any:
-    """The JSON at an address, which must be small and arrive soon; redirects are not followed."""
+    """The JSON at an address, limited in size and time; redirects are not followed."""
     body = b""
     async with (
         asyncio.timeout(_FETCH_SECONDS),
@@ -151,5 +151,5 @@ async def _document(url: str) -> Any:
 
 
 def _is_text(subject: str) -> bool:
-    """Whether a database can hold it: UTF-8, without null characters."""
+    """Whether a database can store it: UTF-8, without null characters."""
     return "\x00" not in subject and well_formed(subject) == subject

@@ -13,22 +13,22 @@ from citewell.types.accounts import AccessScope
 
 
 class TokenIn(RequestBody):
-    """A name for the token, how many days it is valid (for good when absent), and what it is good for."""
+    """A new token's name, days of validity (default: unlimited), scopes and projects."""
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     days: Annotated[int, Field(ge=1, le=3_650)] | None = None
     scopes: list[AccessScope] | None = Field(
-        default=None, min_length=1, max_length=len(AccessScope), description="all that you may do unless given"
+        default=None, min_length=1, max_length=len(AccessScope), description="default: everything you may do"
     )
     projects: list[str] | None = Field(
-        default=None, min_length=1, max_length=MAX_PROJECTS, description="ids or names; all files unless given"
+        default=None, min_length=1, max_length=MAX_PROJECTS, description="ids or names; default: all files"
     )
 
 
 class TokenOut(Schema):
-    """A token as listed. `prefix` is how it begins, `projects` are ids (null for all), `last_used_at` is exact to the minute.
+    """A token in a list. `prefix` has its first characters, `projects` are ids (null for all), `last_used_at` is exact to the minute.
 
-    `made_with` is the id of the token that made it, and that it ends with.
+    `made_with` is the id of the token that created it; revoking that one revokes this one.
     """
 
     id: str
@@ -58,7 +58,7 @@ class TokenOut(Schema):
 
 
 class NewToken(TokenOut):
-    """A new token with its secret, which is never shown again."""
+    """A new token with its secret, which is shown only once."""
 
     token: str
 
@@ -76,11 +76,11 @@ class SessionIn(RequestBody):
 
 
 class SessionOut(Schema):
-    """Whether the browser is signed in, as whom, and what it sends as `X-CSRF-Token` with requests that change something.
+    """Whether the browser is signed in, as whom, and the `X-CSRF-Token` for requests that change something.
 
-    `accounts` says whether people have accounts here, `sign_up` how they get one, and `provider` what the identity provider is called
-    that they may sign in with; `sends_mail` whether a forgotten password can be reset by e-mail; `seconds` how long the access token of a session
-    is valid after `POST /session/refresh`; `person` who is signed in with an account.
+    `accounts`: whether this server has accounts; `sign_up`: how people get one; `provider`: the name of the identity provider, if any;
+    `sends_mail`: whether forgotten passwords can be reset by e-mail; `seconds`: how long the access token is valid after
+    `POST /session/refresh`; `person`: the person signed in with an account.
     """
 
     signed_in: bool

@@ -1,4 +1,4 @@
-"""Who is asking: tokens that Citewell issued, sessions of people, and JWTs of an identity provider when one is configured."""
+"""Authentication: tokens issued by Citewell, people's sessions, and an identity provider's JWTs if configured."""
 
 from __future__ import annotations
 
@@ -28,11 +28,13 @@ _REMEMBER_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuthService:
-    """Turns a token into a principal, and keeps count of how often an owner asks.
+    """Turns a token into a principal, and limits each owner's requests.
 
-    access: how access tokens of sessions are issued and read, None where there are no accounts; local_owner: who administers the server
-    without an account; sign_up: whether it is open, or by invitation; provider: the name of the one that people may sign in with;
-    sends_mail: whether a forgotten password can be reset by e-mail.
+    access:      issues and verifies the access tokens of sessions; None without accounts
+    local_owner: administers the server without an account
+    sign_up:     whether sign-up is open, or by invitation
+    provider:    the name of the identity provider, if any
+    sends_mail:  whether forgotten passwords can be reset by e-mail
     """
 
     owners: OwnerRepository
@@ -51,7 +53,7 @@ class AuthService:
     _refusals: Refusals = field(default_factory=Refusals)
 
     async def authenticate(self, token: str | None) -> Principal:
-        """Whom a token speaks for; raises `Unauthorized`. What is revoked, ended or suspended may pass for two more seconds."""
+        """The principal of a token. Raises `Unauthorized`. A revoked or suspended credential may pass for two more seconds."""
         if not token:
             raise Unauthorized
         known = self._known.get(token)
@@ -67,13 +69,13 @@ class AuthService:
         return principal
 
     async def is_admitted(self, principal: Principal) -> bool:
-        """Whether the credential of a request under way has been neither revoked nor suspended since."""
+        """Whether the credential of a running request is still neither revoked nor suspended."""
         if principal.session_id is not None:
             return await self.sessions.person(principal.session_id) is not None
         return principal.token_id is None or await self.owners.is_valid(principal.token_id)
 
     async def admit(self, owner_id: str) -> None:
-        """Count a request; raises `RateLimited` when the owner's share of this minute is used up, on all servers of the database together."""
+        """Count a request. Raises `RateLimited` if the owner's limit for this minute is used up, across all servers of the database."""
         if not self.requests_per_minute:
             return
         await self._refusals.admit(owner_id, self.requests_per_minute, self.owners.count_request)
@@ -87,10 +89,10 @@ class AuthService:
         project_id: str | None = None,
         resource_id: str | None = None,
     ) -> Grant:
-        """Whose files a request is about: the principal's own, or those of a project of another owner that the principal is a member of.
+        """The files a request may use: the principal's own, or those of a project in which the principal is a member.
 
-        project: the one that the request asks to be kept to, by id or name; project_id, resource_id: what its path names. Raises
-        `NotFound` for a project that is not open to the principal, `UnnamedProject`, and `Forbidden` for what its role in it is not good for.
+        project: the project the request is limited to, by id or name; project_id, resource_id: from its path. Raises `NotFound` for a
+        project that the principal may not use, `UnnamedProject`, and `Forbidden` if its role does not suffice.
         """
         UnnamedProject.check(project)
         if principal.project_ids is not None and (kept := await self.shared_projects(principal)):
@@ -120,7 +122,7 @@ class AuthService:
         return _granted(shared, scope, principal) if shared else own
 
     async def shared_projects(self, principal: Principal) -> list[SharedProject]:
-        """The projects of others that the principal may use; of a service account's key for some projects, those."""
+        """Projects that others share with the principal; for a service account's key limited to projects, only those."""
         kept = principal.project_ids
         if not self.has_accounts or (kept is not None and principal.managed_by is None):
             return []
@@ -135,16 +137,16 @@ class AuthService:
         scopes: frozenset[AccessScope] | None = None,
         projects: list[str] | None = None,
     ) -> tuple[TokenInfo, str]:
-        """A new token and its secret, shown this once; it ends with the credential that asks for it. `Forbidden` when it would be good for more."""
+        """A new token and its secret, shown only once; it ends with the credential that creates it. Raises `Forbidden` if it would exceed that credential."""
         if not name.strip():
-            raise InvalidInput("The token has no name. Give it one.")
+            raise InvalidInput("The token needs a name.")
         check_no_more(principal, scopes or principal.scopes)
         owner_id = principal.owner_id
         ids = principal.project_ids
         if projects is not None:
             named = await self.projects.resolve_all(owner_id, projects)
             if ids is not None and not set(named) <= set(ids):
-                raise Forbidden("A token cannot make another one for projects that are closed to itself.")
+                raise Forbidden("A token cannot create one for projects that it cannot access itself.")
             ids = named
         return await self.owners.create_token(
             owner_id, name.strip(), principal.end_of(days), scopes or principal.scopes, ids, principal.token_id
@@ -155,12 +157,12 @@ class AuthService:
         return await self.owners.list_tokens(owner_id)
 
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
-        """End a token's validity."""
+        """Revoke a token."""
         await self.owners.revoke_token(owner_id, token_id)
         self.forget()
 
     async def end_session(self, token: str | None, refresh_token: str | None) -> None:
-        """Sign out where these tokens of a browser are from."""
+        """End the session of these browser tokens."""
         session_id = self.access.session_of(token, even_expired=True) if self.access is not None and token else None
         person = session_id and await self.sessions.person(session_id)
         if session_id and person:
@@ -171,41 +173,41 @@ class AuthService:
 
     @property
     def sharing(self) -> MemberRepository | None:
-        """Who may use the projects of others; None without accounts."""
+        """Members of shared projects; None without accounts."""
         return self.members if self.has_accounts else None
 
     @property
     def access_seconds(self) -> int:
-        """How long an access token is valid; 0 without accounts."""
+        """Seconds for which an access token is valid; 0 without accounts."""
         return 0 if self.access is None else self.access.seconds
 
     def access_token(self, signed_in: SignedIn) -> str:
-        """A fresh access token of a session."""
+        """A new access token for a session."""
         assert self.access is not None
         return self.access.issue(signed_in.person_id, signed_in.id)
 
     def csrf_of(self, token: str) -> str:
-        """What our page sends along with this token in a cookie."""
+        """The CSRF token for a token in a cookie."""
         session_id = None if self.access is None else self.access.session_of(token, even_expired=True)
         return csrf_of(token) if session_id is None else self.csrf_of_session(session_id)
 
     def csrf_of_session(self, session_id: str) -> str:
-        """What our page sends along in this session."""
+        """The CSRF token for a session."""
         assert self.access is not None
         return self.access.csrf_of(session_id)
 
     def forget(self) -> None:
-        """Ask the database about every token again: something was revoked here."""
+        """Check every token in the database again, because one was revoked here."""
         self._known.clear()
 
     async def _names(self, principal: Principal) -> dict[str, str] | None:
-        """The names of the projects that a token is good for, by id; `Forbidden` once all of them are deleted."""
+        """The names of a token's projects, by id. Raises `Forbidden` once all of them are deleted."""
         if principal.project_ids is None:
             return None
         found = await self.projects.all(principal.owner_id)
         names = {one.id: one.name for one in found if one.id in principal.project_ids}
         if not names:
-            raise Forbidden("The projects that this token is good for have been deleted. Create another token.")
+            raise Forbidden("The projects of this token have been deleted. Create another token.")
         return names
 
     async def _session(self, token: str) -> Principal | None:
@@ -236,21 +238,21 @@ class AuthService:
 
 
 def check_no_more(principal: Principal, scopes: frozenset[AccessScope]) -> None:
-    """Raise `Forbidden` for scopes of a new credential that the one that makes it does not have."""
+    """Raise `Forbidden` if a new credential has scopes that its creator lacks."""
     if not scopes <= principal.scopes:
-        raise Forbidden("A token cannot make another one that is good for more than itself.")
+        raise Forbidden("A token cannot create one with more scopes than its own.")
 
 
 def check_person(principal: Principal) -> None:
-    """Raise `Forbidden` for a service account: for what only people do."""
+    """Raise `Forbidden` for a service account, for actions reserved to people."""
     if principal.managed_by is not None:
         raise Forbidden(
-            "A service account may not do this. Its keys are for programs; sign in with an account of your own."
+            "A service account may not do this. Sign in with a person's account."
         )
 
 
 def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[SharedProject]:
-    """The one with this id or name, or all where none is asked for; `NotFound` where it is not among them."""
+    """The project with this id or name, or all if none is requested. Raises `NotFound` if it is not among them."""
     wanted = None if project is None else composed_name(project)
     found = [one for one in shared if wanted is None or wanted in (one.id, composed_name(one.name))]
     if not found:
@@ -259,9 +261,9 @@ def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[Sh
 
 
 def _granted(shared: Sequence[SharedProject], scope: AccessScope | None, principal: Principal) -> Grant:
-    """What membership of these projects, all of one owner, is good for; `Forbidden` where none of the roles is enough."""
+    """The grant for these projects, all of one owner. Raises `Forbidden` if no role suffices."""
     enough = [one for one in shared if scope is None or scope in ROLE_SCOPES[one.role]]
     if not enough:
-        raise Forbidden(f"As {shared[0].role.value} of this project you may not do this. Ask its owner.")
+        raise Forbidden(f"Your role in this project, {shared[0].role.value}, does not allow this. Ask its owner.")
     writes = AccessScope.WRITE in principal.scopes.intersection(*(ROLE_SCOPES[one.role] for one in enough))
     return Grant(owner_id=enough[0].owner_id, projects={one.id: one.name for one in enough}, sees_history=writes)

@@ -1,4 +1,4 @@
-"""Answers as they come, for the library: pieces of text, then the whole answer; awaited, or for a `with` block."""
+"""Streamed answers for the library, awaited or in a `with` block: pieces of text, then the whole answer."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ T = TypeVar("T")
 
 
 class AsyncAnswerStream(AsyncIterator[str]):
-    """An answer as it comes: its pieces of text, then `answer`, the whole of it with its citations.
+    """A streamed answer: its pieces of text, then `answer`, complete with its citations.
 
-    The question is asked on entering the `async with` block (or with the first piece); leaving the block stops what is
-    still under way. One task may read at a time.
+    The question is asked on entering the `async with` block, or with the first piece; leaving the block stops the answer.
+    Only one task may read at a time.
     """
 
     def __init__(self, begin: Callable[[], Awaitable[Turn]]) -> None:
@@ -59,25 +59,25 @@ class AsyncAnswerStream(AsyncIterator[str]):
 
     @property
     def answer(self) -> Answer:
-        """The whole answer; raises `InvalidInput` before its end."""
+        """The complete answer. Raises `InvalidInput` before the stream ends."""
         if self._answer is None:
             raise InvalidInput("The answer is not complete yet. Iterate to its end first.")
         return self._answer
 
     @property
     def thread_id(self) -> str:
-        """What a follow-up names; raises `InvalidInput` before the question is asked."""
+        """The thread id for a follow-up. Raises `InvalidInput` before the question is asked."""
         if self._turn is None:
             raise InvalidInput("The question has not been asked yet. Enter the stream first: `async with stream:`.")
         return self._turn.thread.id
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more will come: the answer is complete, has failed, or was stopped."""
+        """Whether the stream has ended: the answer is complete, has failed, or was stopped."""
         return self._is_over
 
     async def close(self) -> None:
-        """Stop the answer where it is; what was said stays in the thread. Calling it twice is harmless."""
+        """Stop the answer here; the text so far stays in the thread. Safe to call twice."""
         if self._is_over:
             return
         self._is_over = True
@@ -93,7 +93,7 @@ class AsyncAnswerStream(AsyncIterator[str]):
         return self._turn
 
     async def _next(self) -> AgentEvent | None:
-        """The next event, None at the end. It is awaited in a task of its own, which `close` may cancel without the reader's."""
+        """The next event, None at the end. It is awaited in a separate task, which `close` may cancel without cancelling the reader's."""
         events = (await self._begun()).events
 
         async def event() -> AgentEvent | None:
@@ -118,9 +118,9 @@ class Call(Protocol):
 
 
 class AnswerStream(Iterator[str]):
-    """An answer as it comes: its pieces of text, then `answer`, the whole of it with its citations.
+    """A streamed answer: its pieces of text, then `answer`, complete with its citations.
 
-    Leaving the `with` block stops what is still under way. `thread_id` is what a follow-up names.
+    Leaving the `with` block stops the answer. Pass `thread_id` to ask a follow-up.
     """
 
     def __init__(self, stream: AsyncAnswerStream, call: Call) -> None:
@@ -145,11 +145,11 @@ class AnswerStream(Iterator[str]):
 
     @property
     def answer(self) -> Answer:
-        """The whole answer; raises `InvalidInput` before its end."""
+        """The complete answer. Raises `InvalidInput` before the stream ends."""
         return self._stream.answer
 
     def close(self) -> None:
-        """Stop the answer where it is; what was said stays in the thread. Calling it twice is harmless."""
+        """Stop the answer here; the text so far stays in the thread. Safe to call twice."""
         if not self._stream.is_over:
             self._call(self._stream.close())
 

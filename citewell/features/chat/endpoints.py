@@ -1,4 +1,4 @@
-"""HTTP for questions: one JSON answer, or NDJSON lines as it comes."""
+"""HTTP for questions: one JSON answer, or streamed NDJSON lines."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ router = Router(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute
 
 @router.post("/chat", access=narrowed(ASK), audit=changes(AuditAction.ASKED), response_model=ChatOut)
 async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> ChatOut | Response:
-    """Ask. With `stream` the answer comes as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
+    """Ask a question. With `stream`, the answer arrives as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
     if principal.project_ids is not None and body.thread_id is not None:
         raise Forbidden(
-            "This token is good for some projects, and a conversation may be about others. Leave out `thread_id`."
+            "This token is limited to some projects, and the conversation may be about others. Leave out `thread_id`."
         )
     turn = await service.begin(
         ChatRequest(
@@ -94,7 +94,7 @@ def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
 
 
 def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
-    """The whole answer as JSON; the trace only with `debug`."""
+    """The complete answer as JSON, with the trace only if `debug` is set."""
     return ChatOut(
         answer=done.answer.text,
         citations=[CitationOut.of(c) for c in done.answer.citations],

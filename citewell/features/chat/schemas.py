@@ -26,7 +26,7 @@ from citewell.types import NoAnswerReason
 
 
 class ChatIn(RequestBody):
-    """A message, the thread it belongs to, and what it may draw on."""
+    """A message, its thread, and the files it may draw on."""
 
     model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
@@ -35,25 +35,25 @@ class ChatIn(RequestBody):
     project: str | None = Field(default=None, description="id or name")
     projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
-    filters: FiltersIn = Field(default=[], description="which files may be drawn on; all of which must hold")
-    rerank: bool | None = Field(default=None, description="let the reranker order what is found")
+    filters: FiltersIn = Field(default=[], description="filters for the files to draw on; all must match")
+    rerank: bool | None = Field(default=None, description="rerank the passages")
     rerank_candidates: int | None = Field(
-        default=None, description="1 to 1,000: how many passages the reranker is given"
+        default=None, description="1 to 1,000: how many passages the reranker sees"
     )
     rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
     rerank_threshold: float | None = Field(
-        default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
+        default=None, allow_inf_nan=False, description="the lowest score to keep"
     )
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
     indexes: IndexesIn = None
     references: bool = Field(default=False, description="end the answer with a References section")
     debug: bool = False
-    stream: bool = Field(default=False, description="answer as NDJSON lines")
+    stream: bool = Field(default=False, description="stream the answer as NDJSON lines")
 
 
 class NearestOut(PlaceOut):
-    """A passage that is near the question although it does not answer it."""
+    """A passage close to the question that does not answer it."""
 
     text: str
 
@@ -77,29 +77,29 @@ class ChatOut(Schema):
     intent: str
     picture: PictureJson | None = Field(
         default=None,
-        description="of what was computed over many rows: a Vega-Lite 5 specification with its data inline",
+        description="a chart of an answer computed over many rows: a Vega-Lite 5 specification with its data inline",
     )
     nearest: list[NearestOut] = Field(default=[])
     confidence: float | None = Field(
         default=None,
-        description="0 to 1: how probable it is that the passages answer, or that a table question was read as it was meant; of a chat model's "
-        "answer, the share of its sentences whose citations hold; null where nothing was weighed",
+        description="0 to 1: the probability that the passages answer, or that a table question was understood as meant; for a chat model's "
+        "answer, the share of its sentences whose citations hold; null if nothing was weighed",
     )
     no_answer: NoAnswerOut | None = Field(default=None, description="why there is no answer; null with a chat model")
     inferred_filters: list[InferredFilterOut] = Field(
-        default=[], description="what the question was read to say of the files to look in"
+        default=[], description="filters inferred from the question"
     )
     usage: dict[str, Any] = Field(default={})
     timings_ms: dict[str, float] = Field(default={})
     trace: dict[str, Any] | None = None
     notice: str | None = Field(
         default=None,
-        description="what readers must know: that the index is being rebuilt, that the reranker failed, or that the chat model cannot be asked",
+        description="a warning for readers: the index is being rebuilt, the reranker failed, or the chat model is unavailable",
     )
 
 
 def used_doc(source: Source) -> dict[str, Any]:
-    """A passage as the `used_docs` line carries it."""
+    """A passage in the `used_docs` line."""
     hit = source.hit
     place = hit.chunk.locator
     metadata: dict[str, Any] = {
@@ -123,5 +123,5 @@ def used_doc(source: Source) -> dict[str, Any]:
 
 
 def nearest(source: Source) -> NearestOut:
-    """A passage offered where there is no answer."""
+    """A passage offered if there is no answer."""
     return NearestOut.model_validate({**source.hit.place(), "text": source.hit.chunk.text})

@@ -1,4 +1,4 @@
-"""A turn of a conversation: the thread before it, the agent's events, and what is kept of it."""
+"""A turn of a conversation: its thread, the agent's events, and what is stored."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ _TITLE_CHARACTERS = 80
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatRequest:
-    """A message in a thread (a new one when `thread_id` is None), with its scope. files_of: whose files answer, where not the asker's.
+    """A message in a thread (a new one if `thread_id` is None), with its scope. files_of: the owner of the files, if not the asker.
 
-    kept_to: names by id of the projects that the asker is kept to, None for all of those files.
+    kept_to: the projects that the asker is limited to (names by id); None for all of those files.
     """
 
     owner_id: str
@@ -61,7 +61,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Turn:
-    """A turn about to run: the thread it belongs to, the agent's events, and what readers must know of the index."""
+    """A turn about to run: its thread, the agent's events, and the index's notice."""
 
     thread: Thread
     message_id: str
@@ -69,15 +69,17 @@ class Turn:
     notice: str | None = None
 
     def noted(self, done: Done) -> str | None:
-        """What readers must know of the answer: of the index, and of what was done without on the way."""
+        """A notice for the answer: about the index, and about anything that failed on the way."""
         return " ".join(filter(None, (self.notice, done.notice))) or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
-    """Runs turns of a thread, and keeps what was asked and answered.
+    """Runs the turns of threads, and stores questions and answers.
 
-    indexes: those that answer, for their `notice`; options: of searches where a request says nothing else; model_problem: why the configured chat model cannot be asked, None where it can
+    indexes:       the open indexes, for their `notice`
+    options:       defaults for searches
+    model_problem: why the configured chat model cannot be used; None if it can
     """
 
     turns: TurnRunner
@@ -92,7 +94,7 @@ class ChatService:
         await self.turns.prepare()
 
     async def begin(self, request: ChatRequest) -> Turn:
-        """Check the request and record the question; raises before anything is streamed, also where a quota of the asker is used up."""
+        """Check the request and record the question. Raises before anything is streamed, also if the asker's quota is used up."""
         text = checked_text(request.message)
         if request.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
@@ -141,7 +143,7 @@ class ChatService:
         )
 
     async def finish(self) -> None:
-        """Wait until what its reader did not wait for is kept: the rest of an answer that was left, and its cost."""
+        """Wait until abandoned turns are stored: the rest of the answer, and its cost."""
         await self.turns.finish()
 
     def _without_model(self) -> str | None:
@@ -171,9 +173,9 @@ class ChatService:
                 self.turns.later(self._keep_partial(turn, asker, asked, message_id, written))
 
     async def _keep_partial(self, turn: TurnRequest, asker: str, asked: Message, message_id: str, written: str) -> None:
-        """What had been said when the reader left, unless the question was taken back or the thread deleted since."""
+        """Store what had been said when the reader left, unless the question or thread was deleted since."""
         details: JsonObject = {"stopped": True, "scope": _scope_json(turn.scope)}
-        # What its citations would have been was not checked any more.
+        # Its citations were not checked.
         text = strip_markers(written)
         with contextlib.suppress(NotFound):
             newest = await self.threads.messages(asker, asked.thread_id, last=1)
@@ -228,7 +230,7 @@ def _completed(turn: TurnRequest, thread_id: str, message_id: str, answer: Answe
 
 
 def _summary(past: Sequence[Message]) -> ThreadSummary | None:
-    """The newest summary that a turn has left, and how many of the messages in view it covers."""
+    """The newest summary stored by a turn, and how many of the given messages it covers."""
     places = {message.id: place for place, message in enumerate(past)}
     for message in reversed(past):
         kept = message.details.get("summary")

@@ -1,1 +1,1 @@
-"""Feature: citations of answers that others wrote, checked against the files."""
+"""Feature: checks citations in answers written elsewhere."""

@@ -1,4 +1,4 @@
-"""HTTP for answers that others wrote."""
+"""HTTP for checking answers written elsewhere."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ router = Router(tags=["citations"], responses=ERROR_RESPONSES, route_class=Sound
 
 
 @router.post(
-    "/citations/check", access=narrowed(READ), audit=not_audited("keeps nothing, and shows no more than it was given")
+    "/citations/check", access=narrowed(READ), audit=not_audited("stores nothing, and returns only what it received")
 )
 async def check_citations(request: Request, body: CitationCheckIn, grant: NarrowedGrant) -> CheckedAnswerOut:
     """Check the citations of an answer that another program wrote from passages of `/search`."""

@@ -1,4 +1,4 @@
-"""Checks of answers as HTTP sees them."""
+"""HTTP schemas for citation checks."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ from citewell.features.schemas import CitationOut, RequestBody, Schema
 
 MAX_PIECES = 10_000
 MAX_SEEN_IDS = 10_000
-"""What a long conversation has seen; the service compares with the last ones."""
+"""Ids that a long conversation may have seen; the service compares with the last ones."""
 ChunkId = Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
 
 
 class AnswerPieceIn(RequestBody):
-    """A part of an answer, with the passages that its writer cites for it."""
+    """A part of an answer, with the passages cited for it."""
 
     text: str = Field(max_length=MAX_ANSWER_CHARACTERS)
     chunk_ids: list[ChunkId] = Field(default=[], max_length=MAX_CITED, description="`chunk_id` of hits of `/search`")
 
 
 class CitationCheckIn(RequestBody):
-    """An answer that was written elsewhere from passages found here."""
+    """An answer written elsewhere from passages found here."""
 
     pieces: list[AnswerPieceIn] = Field(max_length=MAX_PIECES, description="the text in order")
     seen: list[ChunkId] = Field(
         default=[],
         max_length=MAX_SEEN_IDS,
-        description="passages that its writer was given, cited or not: each citation is compared with them",
+        description="passages the writer received, cited or not: each citation is compared with them",
     )
 
 
@@ -42,4 +42,4 @@ class CheckedAnswerOut(Schema):
     confidence: float | None = Field(
         default=None, description="the share of the sentences whose citations hold; null without citations"
     )
-    removed_citations: list[str] = Field(description="chunk ids that name no passage of yours: they are no citations")
+    removed_citations: list[str] = Field(description="chunk ids that match none of your passages; they do not count as citations")

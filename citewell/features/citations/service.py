@@ -1,4 +1,4 @@
-"""Checks answers that others wrote from passages found here, such as a model that was given them as search results."""
+"""Checks answers written elsewhere from passages found here, for example by a model that received them as search results."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_CHARACTERS = 100_000
 MAX_CITED = 200
-"""Chunks that an answer may cite."""
+"""The most chunks an answer may cite."""
 MAX_SEEN = 100
-"""Further chunks that a cited one is compared with; the last ones count."""
+"""The most other chunks that a cited one is compared with; the last ones count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CitationService:
-    """Turns attributed pieces of text into an answer with checked citations. Sees only what the owner has. checker: gives one, which is loaded then."""
+    """Turns attributed pieces of text into an answer with checked citations, using only the owner's files. checker: loads one on first use."""
 
     checker: Callable[[], CitationChecker]
     chunks: SqlChunks
@@ -40,10 +40,11 @@ class CitationService:
         *,
         projects: Sequence[str] | None = None,
     ) -> Answer:
-        """The pieces as one text with `[n]`, numbered as they are cited, and each citation with its verdict.
+        """The pieces as one text with `[n]` in order of citation, and each citation with its verdict.
 
-        seen: ids of chunks that the writer was given, cited or not; projects: ids of those whose files count, all unless given.
-        A chunk that does not exist or is another owner's is no citation; `trace["removed_citations"]` has its id. `InvalidInput` for an answer that is too long or cites too much.
+        seen: ids of chunks the writer received, cited or not; projects: only files in these, by default all. A chunk that does not exist or
+        belongs to another owner is not a citation; `trace["removed_citations"]` has its id. Raises `InvalidInput` for an answer that is too
+        long or cites too much.
         """
         if sum(len(piece.text) for piece in pieces) > MAX_ANSWER_CHARACTERS:
             raise InvalidInput(f"The answer is longer than {MAX_ANSWER_CHARACTERS:,} characters.")
@@ -80,7 +81,7 @@ class CitationService:
 
 
 def _written(pieces: Sequence[AnswerPiece], sources: Sequence[Source], numbers: Mapping[str, int]) -> str:
-    """The text with a marker after each piece that cites; bracketed numbers of the pieces' own do not count."""
+    """The text with a marker after each citing piece; bracketed numbers already in the pieces do not count."""
     from citewell.agent.citations.bracketed import escape_markers
     from citewell.agent.citations.writer import AnswerWriter
 

@@ -20,7 +20,7 @@ def _service(request: Request) -> EstimateService:
 
 @router.post("/ingest/estimate", access=narrowed(WRITE), audit=not_audited("keeps nothing"))
 async def estimate_ingest(request: Request, body: UploadEstimateIn, grant: NarrowedGrant) -> UploadEstimateOut:
-    """What uploading these files would take of models that cost; nothing is uploaded, and no provider is asked."""
+    """Estimate the paid model usage of uploading these files. Nothing is uploaded, and no provider is called."""
     files = [file.planned() for file in body.files]
     found = await _service(request).estimate(grant.owner_id, files, body.multimodal, projects=grant.kept_to)
     return UploadEstimateOut.of(found)

@@ -1,4 +1,4 @@
-"""Estimates of uploads as HTTP sees them."""
+"""HTTP schemas for upload estimates."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _MAX_BYTES = 2**50
 
 
 class PlannedFileIn(RequestBody):
-    """A file that is about to be uploaded. `media_type` counts where the name has no extension."""
+    """A file about to be uploaded. `media_type` is used if the name has no extension."""
 
     filename: str = Field(max_length=1_024)
     media_type: str | None = Field(default=None, max_length=255)
     size: Annotated[int, Field(ge=0, le=_MAX_BYTES, description="bytes")]
 
     def planned(self) -> PlannedFile:
-        """The kind of file that its name or media type says it is, and its size."""
+        """The file's kind, from its name or media type, and its size."""
         extension = PurePath(self.filename).suffix
         if not extension and self.media_type:
             extension = mimetypes.guess_extension(self.media_type.partition(";")[0].strip()) or ""
@@ -31,14 +31,14 @@ class PlannedFileIn(RequestBody):
 
 
 class UploadEstimateIn(RequestBody):
-    """Files that are about to be uploaded, and whether their pictures are to be described."""
+    """Files about to be uploaded, and whether to describe their pictures."""
 
     files: Annotated[list[PlannedFileIn], Field(min_length=1, max_length=MAX_FILES)]
     multimodal: bool = False
 
 
 class BoundsOut(Schema):
-    """The least and the most that is expected."""
+    """A lower and an upper estimate."""
 
     low: float
     high: float
@@ -50,7 +50,7 @@ class BoundsOut(Schema):
 
 
 class EstimatedPartOut(Schema):
-    """What one model would be asked for."""
+    """The estimated usage of one model."""
 
     purpose: Purpose
     provider: str
@@ -58,7 +58,7 @@ class EstimatedPartOut(Schema):
     tokens: BoundsOut
     calls: BoundsOut
     minutes: BoundsOut
-    dollars: BoundsOut | None = Field(description="US dollars; null where CITEWELL_PRICES has no price of the model")
+    dollars: BoundsOut | None = Field(description="US dollars; null if CITEWELL_PRICES has no price for the model")
 
     @staticmethod
     def of(part: EstimatedPart) -> EstimatedPartOut:
@@ -75,21 +75,21 @@ class EstimatedPartOut(Schema):
 
 
 class UploadEstimateOut(Schema):
-    """What uploading would take of models that cost; no `parts` where nothing does.
+    """The estimated usage of paid models for an upload; no `parts` if there is none.
 
-    What is in a file is known once it is read, so these are estimates: from the sizes of the files, and from what the owner's own
-    files of the same kinds hold for theirs.
+    A file's content is unknown until it is read, so the figures come from the sizes of the files, and from the content of the owner's
+    files of the same kinds.
     """
 
     files: int
-    measured: int = Field(description="files of kinds that the owner has enough files of to go by")
+    measured: int = Field(description="files of kinds for which the owner's own files are used")
     parts: list[EstimatedPartOut]
     minutes: BoundsOut
-    dollars: BoundsOut | None = Field(description="of all parts; null where one has no price")
+    dollars: BoundsOut | None = Field(description="of all parts; null if one has no price")
     max_spend: float | None = Field(description="CITEWELL_MAX_SPEND: US dollars per month; null without a limit")
-    dollars_left: float | None = Field(description="what is left of it this month")
+    dollars_left: float | None = Field(description="how much of it is left this month")
     exceeds: Literal["no", "perhaps", "yes"] = Field(
-        description="whether it costs more than is left: at its most (perhaps), or even at its least (yes)"
+        description="whether it would exceed what is left: by the upper estimate (perhaps), or even by the lower one (yes)"
     )
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""What an upload would take of models that cost, from what the owner's files of the same kinds hold."""
+"""Estimates the paid model usage of an upload, from the owner's files of the same kinds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PaidModelsSource: TypeAlias = Callable[[], Awaitable[PaidModels]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EstimateService:
-    """Estimates uploads; nobody is asked, and nothing is paid. `paid` says which models cost now."""
+    """Estimates uploads without calling any provider. paid: the models that currently cost money."""
 
     densities: DensityRepository
     paid: PaidModelsSource
@@ -27,7 +27,7 @@ class EstimateService:
         *,
         projects: Sequence[str] | None = None,
     ) -> UploadEstimate:
-        """What these files would take. Without a model that costs, nothing is measured. projects: ids of those whose files are measured; None for all."""
+        """The estimate for these files. Without paid models, nothing is measured. projects: measure only files in these; None for all."""
         models = await self.paid()
         if not (models.embeddings or models.vision or models.chat):
             return UploadEstimate(files=len(files), measured=0, parts=())
@@ -37,7 +37,7 @@ class EstimateService:
 
 
 def densities_of(files: Iterable[MeasuredFile]) -> dict[str, Density]:
-    """The density of each kind: of tokens per byte, and of pictures per file, the 20th and the 80th percentile."""
+    """The density of each kind: the 20th and 80th percentiles of tokens per byte, and of pictures per file."""
     kinds: dict[str, list[MeasuredFile]] = {}
     for file in files:
         kinds.setdefault(file.extension, []).append(file)

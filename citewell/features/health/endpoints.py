@@ -1,4 +1,4 @@
-"""HTTP for those who watch the server: alive, ready, and figures."""
+"""HTTP for monitoring: health, readiness and metrics."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def _service(request: Request) -> HealthService:
 
 @router.get("/health", access=PUBLIC)
 async def health(request: Request) -> Health:
-    """Alive? Needs no token."""
+    """Whether the server is running. Needs no token."""
     return Health(version=request.app.version)
 
 
 @router.get("/ready", access=nothing(READ), responses=ERROR_RESPONSES)
 async def ready(request: Request, response: Response, _owner: Owner) -> Readiness:
-    """Whether the database, the index and the model work; 503 when one does not. A vendor's embedder that is away, or a disk without space for more files, leaves it ready, and degraded."""
+    """Whether the database, the index and the model work; 503 if one does not. If a vendor's embedder is down or the disk has no space for more files, the server stays ready but `degraded`."""
     service = _service(request)
     parts = await service.check()
     is_ready = service.is_ready(parts)
@@ -41,7 +41,7 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
 
 @router.get("/doctor", access=nothing(ADMIN), responses=ERROR_RESPONSES)
 async def doctor(request: Request, owner: Owner) -> Examination:
-    """What `citewell doctor` finds. What is configured is told to the server's own owner only."""
+    """The findings of `citewell doctor`. Only the server's owner sees the configuration."""
     findings = await _service(request).examine(owner)
     return Examination(findings=[FindingOut(**asdict(finding)) for finding in findings])
 

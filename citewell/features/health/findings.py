@@ -1,4 +1,4 @@
-"""What looking at one part of a server found."""
+"""The result of checking one part of a server."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Level = Literal["ok", "note", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at. `advice` says what to do about a note or an error."""
+    """The result of one check. `advice` says what to do about a note or an error."""
 
     part: str
     level: Level

@@ -1,4 +1,4 @@
-"""Counts requests and their seconds, as plain ASGI: Starlette's own middleware class would cost a search a fifth of its time."""
+"""Counts requests and their duration. Plain ASGI, because Starlette's middleware class would slow a search down by a fifth."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from citewell.features.health.service import HealthService
 
 
 class Observer:
-    """ASGI middleware: tells the health service of each answered request, by route, not by address."""
+    """ASGI middleware: reports each answered request to the health service, by route rather than address."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer; an error that nobody handled counts as a 500."""
+        """Answer the request; an unhandled error counts as a 500."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

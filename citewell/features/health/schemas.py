@@ -1,4 +1,4 @@
-"""How a server is, as HTTP sees it."""
+"""HTTP schemas for the server's state."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from citewell.features.schemas import Schema
 
 
 class Health(Schema):
-    """The process answers."""
+    """The server is running."""
 
     status: str = "ok"
     version: str
 
 
 class RebuildingOut(Schema):
-    """How far the index is that is being rebuilt, in chunks; `problem` is what it waits for, `because` why no other one answers."""
+    """The progress of an index being rebuilt, in chunks; `problem`: what it waits for; `because`: why no other index answers."""
 
     done: int
     total: int
@@ -27,13 +27,13 @@ class RebuildingOut(Schema):
 
 
 class IndexChangeOut(Schema):
-    """An index that is to take the place of the one that answers, and how far it is, in chunks."""
+    """An index that will replace the active one, and its progress in chunks."""
 
     index_id: str
     fingerprint: str
     store: str
     mode: str = Field(description="fresh, dual or gradual")
-    state: str = Field(description="building, or offered: it costs money, and waits for `PATCH /indexes/{id}`")
+    state: str = Field(description="building, or offered: it costs money and waits for `PATCH /indexes/{id}`")
     done: int
     total: int
     paused: bool
@@ -41,20 +41,20 @@ class IndexChangeOut(Schema):
 
 
 class Readiness(Schema):
-    """Whether each part works, and how far the index is while it is being rebuilt: searches find what is there already."""
+    """Whether each part works, and the progress of an index being rebuilt: searches find what it already contains."""
 
     ready: bool
     degraded: bool = Field(
         default=False,
-        description="the vendor of the embedder is away: searches go by words alone; or the disk is nearly full: no files are taken in",
+        description="the embedder's vendor is unavailable, so searches use keywords only; or the disk is nearly full, so no files are accepted",
     )
     rebuilding: RebuildingOut | None = None
-    changing: list[IndexChangeOut] = Field(default=[], description="indexes of another model or store on their way")
+    changing: list[IndexChangeOut] = Field(default=[], description="indexes being built for another model or store")
     parts: dict[str, dict[str, Any]]
 
 
 class FindingOut(Schema):
-    """One thing that was looked at; `advice` says what to do about a note or an error."""
+    """The result of one check; `advice` says what to do about a note or an error."""
 
     part: str
     level: Level
@@ -63,6 +63,6 @@ class FindingOut(Schema):
 
 
 class Examination(Schema):
-    """What is configured and what can be reached."""
+    """What is configured, and what can be reached."""
 
     findings: list[FindingOut]

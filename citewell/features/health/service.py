@@ -1,4 +1,4 @@
-"""Checks of every part that a request may need, and the figures that Prometheus reads."""
+"""Checks of every part that a request may need, and metrics for Prometheus."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
 
 Configuration: TypeAlias = Callable[[], Awaitable[list[Finding]]]
-"""Looks at what is configured."""
+"""Checks the configuration."""
 _COUNT_SECONDS = 2.0
-"""How long a vector store may take to count; Prometheus waits for ten seconds for all figures together."""
+"""How long a vector store may take to count; Prometheus waits ten seconds for all metrics."""
 
 
 class _Figures:
-    """The figures of one server, in a registry of its own."""
+    """The metrics of one server, in a separate registry."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -48,11 +48,11 @@ class _Figures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthService:
-    """Knows how each part is.
+    """Checks each part of the server.
 
-    configuration: looks at what is configured; it may take seconds.
-    local_owner: who runs the server, and alone is told what is configured.
-    data: the data folder; space: what has to stay free on its disk for files to be taken in.
+    configuration: checks the configuration; may take seconds
+    local_owner:   the server's owner, the only one who sees the configuration
+    data, space:   the data folder, and how much must stay free on its disk for files to be accepted
     """
 
     indexes: IndexSet
@@ -66,12 +66,12 @@ class HealthService:
 
     @property
     def rebuilding(self) -> Rebuilding | None:
-        """How far the index that answers is being rebuilt; None when it is whole."""
+        """The progress of rebuilding the active index; None if it is complete."""
         return self.indexes.rebuilding
 
     @property
     def changes(self) -> tuple[IndexChange, ...]:
-        """The indexes that are to take the place of the one that answers."""
+        """The indexes that will replace the active one."""
         return self.indexes.changes
 
     def observe(self, method: str, route: str, status: int, seconds: float) -> None:
@@ -80,7 +80,7 @@ class HealthService:
         self._figures.seconds.labels(method, route).observe(seconds)
 
     async def metrics(self) -> bytes:
-        """All figures in Prometheus' text format."""
+        """All metrics in Prometheus' text format."""
         self._figures.waiting.set(await self.jobs.waiting())
         self._figures.chunks.set(await self.content.count_chunks())
         for status, count in (await self.jobs.by_status()).items():
@@ -107,8 +107,8 @@ class HealthService:
         }
 
     def is_ready(self, parts: dict[str, dict[str, Any]]) -> bool:
-        """Whether questions can be answered: without a vendor's embedder searches go by words alone; with less space than files need, they
-        still are; without anything else, they are not."""
+        """Whether questions can be answered. They can without a vendor's embedder (searches then use keywords only) and without space for new
+        files, but not without any other part."""
         spared = {
             "embedder": self.indexes.active.embedder.fingerprint.provider != "builtin",
             "disk": free_bytes(self.data) >= MIN_FREE_BYTES,
@@ -116,7 +116,7 @@ class HealthService:
         return all(part["ok"] or spared.get(name, False) for name, part in parts.items())
 
     async def examine(self, owner_id: str) -> list[Finding]:
-        """What is configured (for the local owner only), then what can be reached and how fast."""
+        """The configuration (for the local owner only), then what can be reached, and how fast."""
         configured = await self.configuration() if owner_id == self.local_owner else []
         reached = [
             Finding(name, _level(part), f"{part.get('note') or 'works'} ({part['ms']} ms)", _advice(part))
@@ -127,7 +127,7 @@ class HealthService:
     async def _check_embedder(self) -> None:
         if Capability.SERVER_SIDE_EMBEDDING in self.indexes.active.store.capabilities:
             return  # the index was just asked
-        # The words of a query are kept for a while: those of a new minute reach the vendor, once.
+        # Query vectors are cached for a while: a text with the current minute reaches the vendor once.
         await self.indexes.active.embedder.embed([f"ready? {int(time.time() // 60)}"], "query")
 
     async def _check_disk(self) -> None:
@@ -147,7 +147,7 @@ def _level(part: dict[str, Any]) -> Level:
 
 
 def _advice(part: dict[str, Any]) -> str:
-    return "Searches go on meanwhile." if _level(part) == "note" else ""
+    return "Searches continue meanwhile." if _level(part) == "note" else ""
 
 
 async def _probe(call: Callable[[], Awaitable[object]]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""HTTP for signing in with an identity provider: the browser is sent there, and comes back with a code."""
+"""HTTP for signing in with an identity provider, which redirects the browser back with a code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.features.routing import Router
 from citewell.types.audit import AuditAction
 
 router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-# Providers add parameters of their own to the address that they send people back to.
+# Providers add their own parameters to the redirect address.
 return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 _PATH = "/session/openid"
 _MAX = 4_096
@@ -42,10 +42,10 @@ def _sent(request: Request, response: Response, begun: Begun) -> OpenIdOut:
 @router.post(
     _PATH,
     access=PUBLIC,
-    audit=not_audited("nobody is known yet: what came of it is entered when the provider sends the browser back"),
+    audit=not_audited("nobody is known yet; the outcome is logged when the provider redirects the browser back"),
 )
 async def begin_openid(request: Request, response: Response, body: OpenIdIn) -> OpenIdOut:
-    """Begin to sign in with the identity provider: the answer says where the page goes, and sets a cookie for the way back."""
+    """Start signing in with the identity provider. The response has the address to go to, and sets a cookie for the return."""
     check_own_page(request)
     begun = await _service(request).begin(body.return_to, body.invitation, _redirect(request), sender_of(request))
     return _sent(request, response, begun)
@@ -61,7 +61,7 @@ async def finish_openid(
     iss: Annotated[str | None, Query(max_length=_MAX)] = None,
     error: Annotated[str | None, Query(max_length=_MAX)] = None,
 ) -> RedirectResponse:
-    """Where the identity provider sends the browser back to. It goes on to the page that it came from, with `sign_in=…` where it is not let in."""
+    """The redirect address for the identity provider. Redirects to the page that started the sign-in, with `sign_in=…` if it failed."""
     service = _service(request)
     done = await service.finish(
         flow_token(request), state=state, code=None if error else code, issuer=iss, sender=sender_of(request)
@@ -78,7 +78,7 @@ async def finish_openid(
 
 @router.post("/account/identity", access=everything(ADMIN), audit=changes(AuditAction.IDENTITY_CONNECTED))
 async def link_identity(request: Request, response: Response, body: LinkIn, principal: CurrentPrincipal) -> OpenIdOut:
-    """Begin to put an identity to your account: sign in at the provider, then you sign in with either. The password is asked for again."""
+    """Start connecting an identity to your account: after signing in at the provider you can use either. Requires the password."""
     check_own_page(request)
     begun = await _service(request).begin_link(principal, body.current_password, _redirect(request), sender_of(request))
     return _sent(request, response, begun)
@@ -88,7 +88,7 @@ async def link_identity(request: Request, response: Response, body: LinkIn, prin
     "/account/identity", access=everything(ADMIN), audit=changes(AuditAction.IDENTITY_REMOVED), status_code=204
 )
 async def unlink_identity(request: Request, principal: CurrentPrincipal) -> Response:
-    """Sign in with the password only from now on."""
+    """Disconnect the identity provider, and sign in only with the password from now on."""
     await _service(request).unlink(principal)
     return Response(status_code=204)
 

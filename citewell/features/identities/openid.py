@@ -1,4 +1,4 @@
-"""OpenID Connect (Core 1.0, Discovery 1.0): the code flow with PKCE towards one provider, and what its identity token says."""
+"""OpenID Connect (Core 1.0, Discovery 1.0): the code flow with PKCE for one provider, and verification of its identity tokens."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from citewell.errors import CitewellError, Unauthorized, Unavailable
 
 _log = logging.getLogger(__name__)
 _SCOPE = "openid email profile"
-# With public keys only: whoever reads a client's secret could sign HS256, and `none` is no signature.
+# Public keys only: anybody who reads a client's secret could sign HS256, and `none` is not a signature.
 _ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519")
-# Metadata and keys are fetched again after this long; a key id that is not known has them fetched at once.
+# Metadata and keys are fetched again after this time; an unknown key id triggers a fetch at once.
 _FRESH_SECONDS = 600.0
 _LEEWAY_SECONDS = 30
 _MAX_KEYS = 100
@@ -37,12 +37,12 @@ _FORM = {**_JSON, "Content-Type": "application/x-www-form-urlencoded"}
 
 
 Exchange: TypeAlias = Callable[[str, str, Mapping[str, str], bytes], Awaitable[tuple[int, bytes]]]
-"""Sends a method to an address with headers and a body; returns status and body. Raises `CitewellError` where nobody answers, or may be asked."""
+"""Sends a request and returns the response's status and body. Raises `CitewellError` if there is no response, or the address is not allowed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """Whom a provider says that somebody is. email: as the provider knows it; is_verified: whether it says that the address is theirs."""
+    """A person's identity according to the provider. email: as the provider has it; is_verified: whether it has verified the address."""
 
     issuer: str
     subject: str
@@ -53,7 +53,7 @@ class Identity:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIdFlow:
-    """One sign-in under way: what only the browser that began it has. redirect: where the provider sends it back to."""
+    """One sign-in in progress, known only to the browser that started it. redirect: where the provider sends the browser back to."""
 
     state: str
     nonce: str
@@ -63,7 +63,7 @@ class OpenIdFlow:
 
 @dataclass(slots=True)
 class _Known:
-    """What the provider has published, and when it was fetched."""
+    """The provider's published documents, and when they were fetched."""
 
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     keys: list[Key] = field(default_factory=list[Key])
@@ -72,7 +72,7 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIdProvider:
-    """A provider that people sign in with. dial: sends requests to the issuer's own host; guarded: to hosts that its documents name."""
+    """An identity provider. dial: sends requests to the issuer's host; guarded: to hosts named in its documents."""
 
     issuer: str
     client_id: str
@@ -84,7 +84,7 @@ class OpenIdProvider:
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def address(self, flow: OpenIdFlow) -> str:
-        """Where the browser is sent to sign in. Raises `Unavailable` while the provider does not answer."""
+        """The address at which to sign in. Raises `Unavailable` if the provider does not respond."""
         metadata = (await self._published()).metadata
         return prepare_grant_uri(
             metadata["authorization_endpoint"],
@@ -99,20 +99,20 @@ class OpenIdProvider:
         )
 
     async def identity(self, flow: OpenIdFlow, code: str, issuer: str | None) -> Identity:
-        """Who came back with this code. issuer: as the answer names it (RFC 9207). Raises `Unauthorized` for what is not in order."""
+        """The identity for a returned code. issuer: as named in the response (RFC 9207). Raises `Unauthorized` if anything is invalid."""
         metadata = (await self._published()).metadata
         says_issuer = metadata.get("authorization_response_iss_parameter_supported") is True
         if issuer != self.issuer and (issuer is not None or says_issuer):
-            raise _refused("the answer is another issuer's")
+            raise _refused("the response is from another issuer")
         tokens = await self._redeem(metadata, flow, code)
         claims = await self._claims(tokens, flow.nonce)
         said: dict[str, Any] = dict(claims)
         access_token, endpoint = tokens.get("access_token"), metadata.get("userinfo_endpoint")
-        # The code flow may keep the address back for the endpoint (OpenID Connect Core, section 5.4).
+        # In the code flow, the address may only be at the user information endpoint (OpenID Connect Core, section 5.4).
         if "email" not in said and isinstance(access_token, str) and isinstance(endpoint, str):
             more = await self._fetch(endpoint, {**_JSON, "Authorization": f"Bearer {access_token}"})
             if more.get("sub") != claims["sub"]:  # OpenID Connect Core, section 5.3.2
-                raise _refused("the user information is somebody else's")
+                raise _refused("the user information belongs to somebody else")
             given = {name: more.get(name) for name in ("email", "email_verified")}
             said = {**more, **said, **given}
         return _identity(self.issuer, said)
@@ -127,7 +127,7 @@ class OpenIdProvider:
         if status >= 500 or answer is None:
             raise _unavailable(f"the token endpoint answers HTTP {status}")
         if status != 200:
-            raise _refused(f"the code is not accepted: {str(answer.get('error'))[:100]}")
+            raise _refused(f"the provider refused the code: {str(answer.get('error'))[:100]}")
         return answer
 
     async def _claims(self, tokens: Mapping[str, Any], nonce: str) -> CodeIDToken:
@@ -159,7 +159,7 @@ class OpenIdProvider:
         return claims
 
     async def _published(self, *, again: bool = False) -> _Known:
-        """Metadata and keys, fetched when they are needed and kept for ten minutes."""
+        """Metadata and keys, fetched when needed and cached for ten minutes."""
         asked_at, known = time.monotonic(), self._known
         if not again and asked_at - known.fetched_at < _FRESH_SECONDS:
             return known
@@ -171,7 +171,7 @@ class OpenIdProvider:
         return known
 
     def _checked(self, metadata: dict[str, Any]) -> dict[str, Any]:
-        """The document, if it is the issuer's own and has what is needed: one that names another issuer mixes two of them up."""
+        """The document, if it is complete and names this issuer; one that names another mixes up two issuers."""
         if metadata.get("issuer") != self.issuer:
             raise _unavailable(f"its document names the issuer {str(metadata.get('issuer'))[:200]!r}")
         try:
@@ -195,7 +195,7 @@ class OpenIdProvider:
         return found
 
     async def _send(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """The operator named the issuer's host, wherever it leads; any other host is the provider's word and must be a public one."""
+        """The operator chose the issuer's host, so any address is allowed there; other hosts come from the provider and must be public."""
         send = self.dial if _origin(url) == _origin(self.issuer) else self.guarded
         try:
             return await send(method, url, headers, body)
@@ -210,11 +210,11 @@ class OpenIdProvider:
 
 
 class _UnknownKeyError(Exception):
-    """The provider has not published the key, as far as is known."""
+    """The key is not among the provider's fetched keys."""
 
 
 def _key(known: _Known, header: Mapping[str, Any]) -> Key:
-    """The key that a token names, or the only one of the right kind; an algorithm that is not allowed has been refused before."""
+    """The key a token names, or the only one of the right kind. Forbidden algorithms were refused before."""
     name, algorithm = header.get("kid"), header.get("alg")
     fitting = [key for key in known.keys if name is None or key.kid == name]
     fitting = [key for key in fitting if key.alg in (None, algorithm) and _fits(key, str(algorithm))]
@@ -229,7 +229,7 @@ def _fits(key: Key, algorithm: str) -> bool:
 
 
 def _keys(document: Mapping[str, Any]) -> list[Key]:
-    """The public keys for signatures in a published set; others are left out."""
+    """The public signature keys in a published set, without any others."""
     listed, found = document.get("keys"), list[Key]()
     for one in listed[:_MAX_KEYS] if isinstance(listed, list) else ():
         if not isinstance(one, dict) or one.get("kty") not in ("RSA", "EC", "OKP") or one.get("use", "sig") != "sig":
@@ -281,10 +281,10 @@ def _origin(url: str) -> tuple[str, str]:
 
 
 def _refused(why: str) -> Unauthorized:
-    _log.warning("A sign-in with the identity provider is refused: %s", why)
-    return Unauthorized("The identity provider's answer is not in order. Sign in again.")
+    _log.warning("refused a sign-in with the identity provider: %s", why)
+    return Unauthorized("The identity provider's response is not valid. Sign in again.")
 
 
 def _unavailable(why: str) -> Unavailable:
-    _log.warning("The identity provider cannot be used: %s", why)
+    _log.warning("cannot use the identity provider: %s", why)
     return Unavailable("The identity provider cannot be reached. Try again shortly.")

@@ -1,7 +1,7 @@
-"""Signing in with an identity provider: who is let in, who gets an account, and whose account an identity is put to.
+"""Signing in with an identity provider: who may sign in, who gets an account, and which account an identity is connected to.
 
-An identity is never put to an account because of its e-mail address alone where that account has a password: Citewell does not check the
-addresses of those who sign up with one, so somebody could wait there for the address's owner. Such people sign in with the password first.
+An identity is never connected by e-mail address alone to an account with a password. Citewell does not verify the addresses of people who
+sign up with a password, so somebody could sign up with another person's address and wait. These people sign in with the password first.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from citewell.features.identities.openid import Identity, OpenIdFlow, OpenIdProvider
 
 FLOW_SECONDS = 600
-"""How long signing in at the provider may take."""
-_MAX_BEGUN = 300  # in a quarter of an hour from one address, which may be that of a whole office; those that succeed do not count
+"""Seconds that signing in at the provider may take."""
+_MAX_BEGUN = 300  # failures in a quarter of an hour from one address, which may be a whole office's
 _KIND, _ALGORITHM = "flow+jwt", "HS256"
-# A path of this server: two slashes, or one and what browsers take for one, would lead to another host.
+# A path on this server: two slashes, or a slash and a character that browsers treat as one, would lead to another host.
 _LOCAL = re.compile(r"/(?![/\\])[\x21-\x5b\x5d-\x7e]*")
-_OFF = "Nobody signs in with an identity provider here. Use a password."
+_OFF = "This server has no identity provider. Sign in with a password."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Begun:
-    """A sign-in under way. address: where the browser goes; token: what it keeps until it comes back."""
+    """A sign-in in progress. address: where the browser goes; token: stored by the browser until it returns."""
 
     address: str
     token: str
@@ -51,7 +51,7 @@ class Begun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purpose:
-    """What a sign-in is for. person_id, session_id: of somebody signed in, to whose account the identity is put."""
+    """The purpose of a sign-in. person_id, session_id: of a signed-in person who connects the identity to their account."""
 
     return_to: str = "/"
     invitation: str | None = None
@@ -61,7 +61,7 @@ class Purpose:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Returned:
-    """What a browser came back with. problem: why it is not signed in; entry: None where somebody was signed in already."""
+    """The outcome of a return from the provider. problem: why it failed; entry: None if the person was already signed in."""
 
     return_to: str
     entry: Entry | None = None
@@ -69,7 +69,7 @@ class Returned:
 
 
 class _NotLetInError(Exception):
-    """Somebody is known to the provider, and not let in."""
+    """The provider knows the person, but they may not sign in here."""
 
     def __init__(self, problem: SignInProblem) -> None:
         super().__init__(problem)
@@ -78,7 +78,7 @@ class _NotLetInError(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IdentityService:
-    """Signing in with an identity provider. secret: what signs the cookies of sign-ins under way; domains: of the addresses that are let in."""
+    """Signing in with an identity provider. secret: signs the cookies of sign-ins in progress; domains: allowed for e-mail addresses."""
 
     accounts: AccountService
     provider: OpenIdProvider | None
@@ -87,35 +87,35 @@ class IdentityService:
     redirect_url: str | None = None
 
     async def begin(self, return_to: str, invitation: str | None, redirect: str, sender: From) -> Begun:
-        """Send a browser to the provider. redirect: where to it comes back, unless that is configured."""
+        """Send a browser to the provider. redirect: where it returns to, unless configured."""
         return await self._begin(Purpose(return_to=local_path(return_to), invitation=invitation), redirect, sender)
 
     async def begin_link(self, principal: Principal, password: str, redirect: str, sender: From) -> Begun:
-        """Send somebody who is signed in to the provider, to put the identity there to their account; the password is asked for again."""
+        """Send a signed-in person to the provider, to connect the identity there to their account. Requires the password."""
         person, accounts = await self.accounts.person(principal), self.accounts
         if principal.session_id is None:
             raise Forbidden("Sign in with an account in a browser to do this.")
         await accounts.count("account", person.email, MAX_PER_ACCOUNT)
         _, known = await accounts.people.get(person.id)
         if not await accounts.passwords.matches(known, password):
-            raise Wrong("The current password is wrong.")
+            raise Wrong("The current password is incorrect.")
         await accounts.attempts.forget("account", person.email)
         purpose = Purpose(return_to="/settings", person_id=person.id, session_id=principal.session_id)
         return await self._begin(purpose, redirect, sender)
 
     async def unlink(self, principal: Principal) -> None:
-        """Sign in with the password only from now on; `Conflict` for somebody who has none."""
+        """Disconnect the provider, and sign in only with the password. Raises `Conflict` for a person without one."""
         await self.accounts.people.unlink((await self.accounts.person(principal)).id)
 
     async def finish(
         self, token: str | None, *, state: str, code: str | None, issuer: str | None, sender: From
     ) -> Returned:
-        """Let somebody in who comes back from the provider. token: what the browser has kept; code: None where the provider said no."""
+        """Sign in a person returning from the provider. token: from the browser's cookie; code: None if the provider refused."""
         read = self._read(token)
         if read is None or not hmac.compare_digest(read[0].state.encode(), state.encode("utf-8", "replace")):
             return Returned(return_to="/", problem=SignInProblem.EXPIRED)
         flow, purpose = read
-        # Each state counts once, on all servers of the database together.
+        # Each state is valid once, across all servers of the database.
         used, _ = await self.accounts.attempts.count("openid", flow.state, FLOW_SECONDS)
         if used > 1:
             return Returned(return_to="/", problem=SignInProblem.EXPIRED)
@@ -137,7 +137,7 @@ class IdentityService:
     async def _begin(self, purpose: Purpose, redirect: str, sender: From) -> Begun:
         import jwt
 
-        # Only where there is a provider: the libraries are large.
+        # Imported only if there is a provider: the libraries are large.
         from citewell.features.identities.openid import OpenIdFlow
 
         provider = self._provider()
@@ -170,7 +170,7 @@ class IdentityService:
         return OpenIdFlow(**read["payload"]["flow"]), Purpose(**read["payload"]["purpose"])
 
     def _key(self) -> bytes:
-        """Another key than that of access tokens: neither passes for the other."""
+        """A different key from that of access tokens, so that neither passes for the other."""
         return hmac.new(self.secret, b"citewell openid", hashlib.sha256).digest()
 
     async def _let_in(self, identity: Identity, purpose: Purpose, sender: From) -> Entry | None:
@@ -184,7 +184,7 @@ class IdentityService:
             self._check_domain(person.email)
             if person.state is not PersonState.ACTIVE:
                 raise _NotLetInError(SignInProblem.SUSPENDED)
-            if purpose.invitation is not None:  # to a project; one that is not valid any more keeps nobody out
+            if purpose.invitation is not None:  # to a project; an invalid one does not prevent signing in
                 with contextlib.suppress(CitewellError):
                     await self.accounts.invitations.accept(person.owner_id, person.email, purpose.invitation)
         if person.state is not PersonState.ACTIVE:
@@ -192,7 +192,7 @@ class IdentityService:
         return await self.accounts.enter(person, sender)
 
     async def _link(self, identity: Identity, purpose: Purpose) -> None:
-        """Put the identity to the account of who began, who is still signed in there."""
+        """Connect the identity to the account of the person who started, who must still be signed in."""
         person = await self.accounts.sessions.person(purpose.session_id or "")
         if person is None or person.id != purpose.person_id:
             raise _NotLetInError(SignInProblem.EXPIRED)
@@ -206,7 +206,7 @@ class IdentityService:
             raise _NotLetInError(SignInProblem.OTHER_PERSON) from error
 
     async def _newcomer(self, identity: Identity, invitation: str | None, sender: From) -> Person:
-        """The person of an identity that is seen for the first time: a new one, or who signed in with an earlier provider."""
+        """The person for a new identity: a new account, or that of a person who used an earlier provider."""
         if identity.email is None or not identity.is_verified:
             raise _NotLetInError(SignInProblem.UNVERIFIED)
         email, accounts = checked_email(identity.email), self.accounts
@@ -214,7 +214,7 @@ class IdentityService:
         found = await accounts.people.by_email(email)
         if found is not None:
             person, password = found
-            # The same provider knows another subject: the address has been given to somebody else.
+            # The same provider has a different subject, so the address now belongs to somebody else.
             if password is not None or person.issuer in (None, identity.issuer):
                 raise _NotLetInError(SignInProblem.TAKEN)
             await accounts.people.link(person.id, identity.issuer, identity.subject)
@@ -235,7 +235,7 @@ class IdentityService:
 
 
 def local_path(text: str) -> str:
-    """The path, where it is one of this server; the start page for anything else."""
+    """The path if it is on this server, or else the start page."""
     return text if _LOCAL.fullmatch(text) else "/"
 
 

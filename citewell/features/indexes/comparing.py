@@ -1,4 +1,4 @@
-"""Two indexes over the same questions: how far they agree, how well each ranks what answers cited, how long and how dear each is."""
+"""Compares two indexes over the same questions: overlap, ranking of cited passages, time and cost."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from statistics import fmean
 from citewell.types import Hit
 
 MAX_CHANGED = 20
-"""Questions that are shown side by side: those whose passages change most."""
+"""Questions shown side by side: those whose passages change most."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundBy:
-    """What one index found for a question, best first, and in how many milliseconds."""
+    """The hits of one index for a question, best first, and the milliseconds it took."""
 
     hits: tuple[Hit, ...]
     milliseconds: float
@@ -28,7 +28,7 @@ class FoundBy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryComparison:
-    """One question in two indexes; `cited` are the passages that its answer cited and that still exist."""
+    """One question in two indexes; `cited` are the passages its answer cited that still exist."""
 
     query: str
     ours: FoundBy
@@ -37,19 +37,19 @@ class QueryComparison:
 
     @property
     def overlap(self) -> float:
-        """The share of the first index's hits that the second has too."""
+        """The share of the first index's hits that the second also has."""
         ours = set(self.ours.ids)
         return round(len(ours & set(self.theirs.ids)) / len(ours), 4) if ours else 1.0
 
     def gain(self, found: FoundBy, cutoff: int) -> float:
-        """nDCG of the cited passages in what was found."""
+        """nDCG of the cited passages among the hits."""
         from citewell.retrieve.evaluate import normalised_gain  # takes longer to load than the rest of the feature
 
         return normalised_gain(found.ids, dict.fromkeys(self.cited, 1), cutoff)
 
     @property
     def change(self) -> float:
-        """How much the ranking changes: from 0 for the same list to 1 for others altogether, differences at the top counting more."""
+        """How much the ranking changes, from 0 (the same list) to 1 (entirely different); differences at the top count more."""
         ours, theirs = self.ours.ids, self.theirs.ids
         weights = [1.0 / (rank + 1) for rank in range(max(len(ours), len(theirs)))]
         if not weights:
@@ -72,7 +72,7 @@ class SideFigures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexComparison:
-    """Two indexes over some questions. Answers cited what the active index had found, which favours it."""
+    """A comparison of two indexes. Answers cite what the active index found, which favours it."""
 
     queries: tuple[QueryComparison, ...]
     ours: SideFigures
@@ -86,12 +86,12 @@ class IndexComparison:
 
     @property
     def judged(self) -> int:
-        """How many of the questions have cited passages."""
+        """The number of questions with cited passages."""
         return sum(bool(one.cited) for one in self.queries)
 
     @property
     def changed(self) -> list[QueryComparison]:
-        """The questions that change most, those that change most first."""
+        """The questions whose passages change most, most changed first."""
         moved = [one for one in self.queries if one.change > 0.0]
         return sorted(moved, key=lambda one: one.change, reverse=True)[:MAX_CHANGED]
 
@@ -99,7 +99,7 @@ class IndexComparison:
 def side_figures(
     queries: Sequence[QueryComparison], found: Sequence[FoundBy], cutoff: int, dollars: float | None
 ) -> SideFigures:
-    """The figures of one side; `found` is what it found for each of the questions."""
+    """The figures of one index. found: its hits for each question."""
     gains = [one.gain(each, cutoff) for one, each in zip(queries, found, strict=True) if one.cited]
     return SideFigures(
         ndcg=round(fmean(gains), 4) if gains else None,
@@ -109,5 +109,5 @@ def side_figures(
 
 
 def milliseconds_since(started: float) -> float:
-    """Since a moment of `time.perf_counter`."""
+    """Milliseconds since a value of `time.perf_counter`."""
     return (time.perf_counter() - started) * 1000

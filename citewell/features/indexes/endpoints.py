@@ -37,13 +37,13 @@ async def list_indexes(request: Request, owner: Owner) -> IndexList:
     "/indexes", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CREATED, answer="id"), status_code=202
 )
 async def build_index(request: Request, body: IndexIn, owner: Owner) -> IndexOut:
-    """Build the index of another model or store beside the active one, which goes on answering; or, in mode `fresh`, in its place."""
+    """Build an index for another model or store beside the active one, which keeps answering or, in mode `fresh`, in its place."""
     return IndexOut.of(await _service(request).build(owner, body.asked, body.options, confirm=body.confirm))
 
 
 @router.post("/indexes/estimate", access=everything(ADMIN), audit=not_audited("keeps nothing"))
 async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> EstimateOut:
-    """What building this index would take; nothing is built, and no provider is asked."""
+    """Estimate the cost of building this index. Nothing is built, and no provider is called."""
     return EstimateOut.of(await _service(request).estimate(owner, body.asked))
 
 
@@ -51,14 +51,14 @@ async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> Estim
     "/indexes/{index_id}", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CHANGED, subject="index_id")
 )
 async def change_build(request: Request, index_id: str, body: BuildChange, owner: Owner) -> IndexOut:
-    """Pause or resume a build, start one that is offered, or change its pace and what it may cost."""
+    """Pause or resume a build, start an offered one, or change its pace and cost limit."""
     changes = body.model_dump(exclude_unset=True, exclude={"paused"})
     return IndexOut.of(await _service(request).change(owner, index_id, changes, body.paused))
 
 
 @router.get("/indexes/{index_id}", access=everything(READ))
 async def get_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
-    """One index, and how far it is built."""
+    """One index, and its progress."""
     return IndexOut.of(await _service(request).get(owner, index_id))
 
 
@@ -72,7 +72,7 @@ async def compare_index(request: Request, index_id: str, body: CompareIn, owner:
     "/indexes/{index_id}/switch", access=everything(ADMIN), audit=changes(AuditAction.INDEX_CHANGED, subject="index_id")
 )
 async def switch_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
-    """Let this index answer from now on; switching to the former one rolls back."""
+    """Use this index from now on. Switch to the previous one to roll back."""
     return IndexOut.of(await _service(request).switch(owner, index_id))
 
 
@@ -83,6 +83,6 @@ async def switch_index(request: Request, index_id: str, owner: Owner) -> IndexOu
     status_code=204,
 )
 async def delete_index(request: Request, index_id: str, owner: Owner) -> Response:
-    """Delete an index that does not answer."""
+    """Delete an index that is not active."""
     await _service(request).delete(owner, index_id)
     return Response(status_code=204)

@@ -21,35 +21,35 @@ _SHOWN_CHARACTERS = 300
 
 
 class IndexIn(RequestBody):
-    """The model, the store or both whose index is to be built; what is not given is as configured."""
+    """The model and store of a new index; omitted fields are as configured."""
 
     provider: EmbeddingProvider | None = Field(
-        default=None, description="whose model; as configured where it is not given"
+        default=None, description="the model's provider; default: as configured"
     )
     model: str | None = Field(default=None, max_length=200)
     dimensions: Annotated[int, Field(ge=1, le=65_536)] | None = None
-    store: VectorStore | None = Field(default=None, description="its address and keys are those that are configured")
+    store: VectorStore | None = Field(default=None, description="with the configured address and keys")
     mode: BuildMode = Field(
         default=BuildMode.DUAL,
-        description="dual: beside the index that answers. gradual: so, and each file is answered from there once it has moved. "
-        "fresh: the index that answers is dropped first, which needs `confirm`",
+        description="dual: beside the active index. gradual: the same, but each file is searched in the new index once it has moved. "
+        "fresh: the active index is deleted first, which needs `confirm`",
     )
     switch: bool | None = Field(
-        default=None, description="answer from it as soon as it is complete; by default only a gradual build does"
+        default=None, description="switch to it as soon as it is complete; default: only for gradual builds"
     )
-    confirm: bool = Field(default=False, description="drop the index that answers, in mode `fresh`")
+    confirm: bool = Field(default=False, description="delete the active index, in mode `fresh`")
     pause_seconds: float = Field(default=0.0, ge=0, le=MAX_PAUSE, description="between batches")
-    max_dollars: float | None = Field(default=None, ge=0, description="the build pauses before it costs more")
+    max_dollars: float | None = Field(default=None, ge=0, description="US dollars; the build pauses before it costs more")
 
     @property
     def asked(self) -> dict[str, Any]:
-        """The model and the store, as `citewell.composition.recorded` names them."""
+        """The model and store, as named in `citewell.composition.recorded`."""
         model = {} if self.provider is None else self.model_dump(include={"provider", "model", "dimensions"})
         return model | ({} if self.store is None else {"store": {"provider": self.store}})
 
     @property
     def options(self) -> BuildOptions:
-        """How the index is to be built."""
+        """The build's options."""
         return BuildOptions(
             mode=self.mode,
             switch=self.mode is BuildMode.GRADUAL if self.switch is None else self.switch,
@@ -59,7 +59,7 @@ class IndexIn(RequestBody):
 
 
 class BuildChange(RequestBody):
-    """What is to change of a build: whether it waits, and how fast and for how much it goes on. An offered one starts with `paused: false`."""
+    """Changes to a build: paused or running, its pace, and its cost limit. `paused: false` starts an offered one."""
 
     paused: bool | None = None
     pause_seconds: float | None = Field(default=None, ge=0, le=MAX_PAUSE)
@@ -68,12 +68,12 @@ class BuildChange(RequestBody):
 
 
 class IndexOut(Schema):
-    """An index: which model's vectors, where, what state, how far it is built (in chunks), and how."""
+    """An index: its model, store, state, progress (in chunks) and build options."""
 
     id: str
     fingerprint: str
     store: str
-    place: str = Field(description="which of the stores of that kind, without secrets; empty in the data folder")
+    place: str = Field(description="the store's location, without secrets; empty for the data folder")
     state: str = Field(description="offered, building, ready, filling, active or retired")
     progress: int
     total: int
@@ -85,7 +85,7 @@ class IndexOut(Schema):
     paused: bool
     pause_seconds: float
     max_dollars: float | None
-    spent: float = Field(description="US dollars that the build has cost, about")
+    spent: float = Field(description="the approximate cost of the build so far, in US dollars")
     problem: str = Field(description="what the build waits for")
     is_behind: bool = Field(description="it missed writes because it could not be opened")
 
@@ -115,14 +115,14 @@ class IndexOut(Schema):
 
 
 class EstimateOut(Schema):
-    """What building an index would take: texts that are not embedded yet, their tokens, calls, minutes, and US dollars."""
+    """The estimated cost of building an index: texts not yet embedded, tokens, calls, minutes, and US dollars."""
 
     fingerprint: str
     texts: int
     tokens: int
     calls: int
     minutes: float
-    dollars: float | None = Field(description="null where CITEWELL_PRICES has no price of the model")
+    dollars: float | None = Field(description="null if CITEWELL_PRICES has no price for the model")
     dollars_left: float | None = Field(description="what CITEWELL_MAX_SPEND leaves this month; null without a limit")
 
     @staticmethod
@@ -147,25 +147,25 @@ class IndexList(Schema):
 
 
 class CompareIn(RequestBody):
-    """Questions to run in the active index and in this one; without any, the latest that were asked, with what their answers cited."""
+    """Questions to run in the active index and in this one; default: the latest questions, with the passages their answers cited."""
 
     queries: list[str] | None = Field(default=None, min_length=1, max_length=MAX_QUERIES)
     top_k: int = Field(default=10, ge=1, le=100)
 
 
 class QueryComparisonOut(Schema):
-    """Chunk ids of both, best first, and the share of the active index's hits that the other has too."""
+    """Chunk ids from both, best first, and the share of the active index's hits that the other also has."""
 
     query: str
     active: list[str]
     candidate: list[str]
     overlap: float
-    change: float = Field(description="0 for the same list, 1 for others altogether; the top counts more")
-    cited: list[str] = Field(description="the passages that the answer cited and that still exist")
+    change: float = Field(description="0 for the same list, 1 for entirely different ones; the top counts more")
+    cited: list[str] = Field(description="passages cited by the answer that still exist")
 
 
 class ComparedPassage(Schema):
-    """A passage that one of the two found."""
+    """A passage found by one of the two indexes."""
 
     chunk_id: str
     filename: str
@@ -175,7 +175,7 @@ class ComparedPassage(Schema):
 
 
 class ChangedQuery(Schema):
-    """A question whose passages change, with the best of both."""
+    """A question whose passages change, with the best of both indexes."""
 
     query: str
     active: list[ComparedPassage]
@@ -186,19 +186,19 @@ class SideOut(Schema):
     """One of the two indexes over all questions."""
 
     ndcg: float | None = Field(description="nDCG of the cited passages; null without any")
-    milliseconds: float = Field(description="on average, for a search")
-    dollars: float | None = Field(description="for embedding 1,000 such questions; null where no price is known")
+    milliseconds: float = Field(description="per search, on average")
+    dollars: float | None = Field(description="for embedding 1,000 such questions; null if the price is unknown")
 
 
 class CompareOut(Schema):
-    """Per question and on average. Answers cited what the active index had found, which favours it."""
+    """Per question and on average. Answers cite what the active index found, which favours it."""
 
     queries: list[QueryComparisonOut]
     mean_overlap: float
     judged: int = Field(description="questions with cited passages")
     active: SideOut
     candidate: SideOut
-    changed: list[ChangedQuery] = Field(description="the twenty questions that change most")
+    changed: list[ChangedQuery] = Field(description="the twenty questions whose passages change most")
 
     @staticmethod
     def of(compared: IndexComparison) -> CompareOut:

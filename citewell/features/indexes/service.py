@@ -1,4 +1,4 @@
-"""Indexes as an administrator sees them: list, build, compare, switch, roll back, delete."""
+"""Index administration: list, build, compare, switch, roll back, delete."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ class Searches(Protocol):
     """Searches in any open index."""
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
-        """What this index finds."""
+        """This index's hits."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexService:
-    """Only the local owner, who runs the server, may change what answers everybody.
+    """Index administration. Only the local owner, who runs the server, may change what everybody searches.
 
-    questions: what owners have asked; estimator: what building the index of a model would take; max_spend: US dollars per month, None is no limit
+    questions: what owners have asked; estimator: estimates builds; max_spend: US dollars per month, None for no limit
     """
 
     migration: IndexMigration
@@ -60,9 +60,9 @@ class IndexService:
     async def build(
         self, owner_id: str, settings: Mapping[str, Any], options: BuildOptions | None = None, confirm: bool = False
     ) -> IndexRecord:
-        """Begin to build the index of another model or store beside the active one, or in its place.
+        """Start building an index for another model or store beside the active one, or in its place.
 
-        `SpendingLimitReached` when it costs more than is left; `Conflict` for a fresh build that is not confirmed.
+        Raises `SpendingLimitReached` if it costs more than is left, and `Conflict` for an unconfirmed fresh build.
         """
         self._check(owner_id)
         options = options or BuildOptions()
@@ -92,7 +92,7 @@ class IndexService:
     async def change(
         self, owner_id: str, index_id: str, changes: Mapping[str, Any], paused: bool | None
     ) -> IndexRecord:
-        """Change a build's options, then pause it, or let it go on; an offered one starts."""
+        """Change a build's options, then pause, resume or (if offered) start it."""
         self._check(owner_id)
         record = await self.migration.records.get(index_id)
         if changes:
@@ -110,7 +110,7 @@ class IndexService:
         return await self.migration.records.get(index_id)
 
     async def estimate(self, owner_id: str, settings: Mapping[str, Any]) -> BuildEstimate:
-        """What building the index of this model would take; nothing is built, and nobody is asked."""
+        """Estimate building an index for this model. Nothing is built, and no provider is called."""
         self._check(owner_id)
         try:
             return await self.estimator(settings)
@@ -118,17 +118,17 @@ class IndexService:
             raise InvalidInput(f"This index cannot be built: {error.message}") from error
 
     async def switch(self, owner_id: str, index_id: str) -> IndexRecord:
-        """Let an index answer; also the way back."""
+        """Switch to an index, or back."""
         self._check(owner_id)
         return await self.migration.switch(index_id)
 
     async def delete(self, owner_id: str, index_id: str) -> None:
-        """Delete an index that does not answer."""
+        """Delete an index that is not active."""
         self._check(owner_id)
         await self.migration.drop(index_id)
 
     async def compare(self, owner_id: str, index_id: str, queries: Sequence[str] | None, top_k: int) -> IndexComparison:
-        """The same questions in the active index and in this one: those given, else the latest that the owner has asked."""
+        """Run the given questions, or else the owner's latest ones, in the active index and in this one."""
         self._check(owner_id)
         if queries is not None and not 1 <= len(queries) <= MAX_QUERIES:
             raise InvalidInput(f"Give 1 to {MAX_QUERIES} queries.")
@@ -157,7 +157,7 @@ class IndexService:
         return QueryComparison(query=asked.question, ours=ours, theirs=theirs, cited=asked.cited)
 
     def _dollars(self, record: IndexRecord, asked: Sequence[AskedQuestion]) -> float | None:
-        """What embedding 1,000 such questions costs; None where the model has no price."""
+        """The cost of embedding 1,000 such questions; None if the model has no price."""
         index, price = self.migration.indexes.find(record.id), self.migration.price(record)
         if index is None or not asked or (price is None):
             return None
@@ -166,4 +166,4 @@ class IndexService:
 
     def _check(self, owner_id: str) -> None:
         if owner_id != self.local_owner:
-            raise NotFound("Indexes are managed by the owner of the server.")
+            raise NotFound("Only the server's owner can manage indexes.")

@@ -1,4 +1,4 @@
-"""HTTP for the model servers of this machine: which there are, use one, go back."""
+"""HTTP for model servers on this machine: list them, use one, or stop using it."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ def _service(request: Request) -> LocalModelService:
 
 @router.get("/local-model", access=everything(READ))
 async def local_models(request: Request, owner: Owner) -> LocalModels:
-    """The model servers that answer on this machine, and the model that was chosen of them."""
+    """Model servers running on this machine, and the chosen model."""
     return _out(await _service(request).look(owner))
 
 
 @router.post("/local-model", access=everything(ADMIN), audit=changes(AuditAction.MODEL_CHANGED))
 async def use_local_model(request: Request, body: LocalModelIn, owner: Owner) -> LocalModels:
-    """Have this model write the answers from now on, if it answers a first request; 409 where the settings decide."""
+    """Use this model for answers from now on, if it answers a first request; 409 if the settings decide."""
     return _out(await _service(request).use(owner, LocalModel(body.server, body.model)))
 
 
 @router.delete("/local-model", access=everything(ADMIN), audit=changes(AuditAction.MODEL_CHANGED))
 async def stop_using_local_model(request: Request, owner: Owner) -> LocalModels:
-    """Go back to answers that are extracted."""
+    """Go back to extracted answers."""
     return _out(await _service(request).stop(owner))
 
 

@@ -1,4 +1,4 @@
-"""Model servers of this machine, as HTTP sees them."""
+"""HTTP schemas for model servers on this machine."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class LocalModelOut(Schema):
 
 
 class LocalServerOut(Schema):
-    """A model server that answers on this machine, and its models."""
+    """A model server running on this machine, and its models."""
 
     server: str
     models: list[str]
 
 
 class LocalModels(Schema):
-    """What was chosen, and what could be.
+    """The chosen model, and the available ones.
 
-    state: `off` where no local model can be chosen (`reason` says why), `none` while none is, `used` while the chosen one writes
-    the answers, `silent` when the chosen one did not answer as Citewell started: answers are extracted until it is chosen again.
+    state: `off` if no local model can be chosen (`reason` says why), `none` if none is chosen, `used` while the chosen one writes the
+    answers, `silent` if the chosen one did not respond when Citewell started: answers are extracted until it is chosen again.
     """
 
     state: Literal["off", "none", "used", "silent"]

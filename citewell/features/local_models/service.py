@@ -1,4 +1,4 @@
-"""Using a model server of this machine in one step, and going back; the choice is kept in the data folder."""
+"""Using a model server on this machine in one step, and going back. The choice is stored in the data folder."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from citewell.types import JsonObject
 
 log = logging.getLogger(__name__)
 
-# A server that has not loaded the model yet reads gigabytes before its first word.
+# A server that has not loaded the model yet reads gigabytes before it answers.
 _CHECK_SECONDS = 60.0
 _CHECK_TOKENS = 32
 _NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
-# The agent sends its tools along with each question: a model that refuses them would refuse every question.
+# The agent sends its tools with each question: a model that refuses them would refuse every question.
 _CHECK_TOOL = ToolSpec("nothing", "Does nothing. Do not call it.", _NO_PARAMETERS)
 
 
 def refusal_in(settings: Settings) -> str | None:
-    """Why no model server of this machine may be looked for or chosen; None where one may: one owner, and no chat model configured."""
+    """Why local model servers may not be detected or chosen; None if they may: with one owner, and no chat model configured."""
     chat, auth = settings.chat, settings.auth
     if auth.secret is not None:
-        return f"This server has accounts ({auth.name_of('secret')}): whoever runs it configures the chat model, with {chat.name_of('provider')}."
+        return f"This server has accounts ({auth.name_of('secret')}), so its operator configures the chat model with {chat.name_of('provider')}."
     if not isinstance(chat, NoChat) or "chat_provider" in settings.values:
-        return f"{chat.name_of('provider')} is {chat.provider!r}, which decides. Unset it to choose a model here."
+        return f"{chat.name_of('provider')} is {chat.provider!r}. Unset it to choose a model here."
     if not chat.detect_local:
-        return f"{chat.name_of('detect_local')} is off. Set it to true to have model servers of this machine found."
+        return f"{chat.name_of('detect_local')} is off. Set it to true to detect model servers on this machine."
     return None
 
 
 class ListedServer(Protocol):
-    """A model server that answers on this machine."""
+    """A model server running on this machine."""
 
     @property
     def name(self) -> str:
@@ -51,13 +51,13 @@ class ListedServer(Protocol):
 
     @property
     def models(self) -> Sequence[str]:
-        """The models that it lists; at least one."""
+        """The models it lists; at least one."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What was chosen and what could be; `reason` says why nothing can be."""
+    """The chosen model and the available ones; `reason` says why none can be chosen."""
 
     state: Literal["off", "none", "used", "silent"]
     chosen: LocalModel | None = None
@@ -67,18 +67,19 @@ class Overview:
 
 @dataclass(slots=True)
 class _Now:
-    """The chosen model that writes the answers at present."""
+    """The chosen model that currently writes answers."""
 
     used: LocalModel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LocalModelService:
-    """Looks for model servers, checks the one that is chosen, and has it write the answers.
+    """Detects model servers, checks the chosen one, and uses it for answers.
 
-    find: asks the servers of this machine for their models; it takes up to a second, and runs in a thread.
-    build: a chat model of a server that `find` returned. answer_with: has it write the answers of turns that begin from now on; None goes back.
-    refused: why no local model can be chosen; None where one can.
+    find:        requests the models of servers on this machine; takes up to a second, and runs in a thread
+    build:       creates a chat model on a server that `find` returned
+    answer_with: uses it for turns that start from now on; None goes back
+    refused:     why no local model can be chosen; None if one can
     """
 
     folder: DataFolder
@@ -91,18 +92,18 @@ class LocalModelService:
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def resume(self) -> None:
-        """Use what was chosen before; when its server does not answer, say so in the log and go on without it."""
+        """Use the earlier choice. If its server does not respond, log that and continue without it."""
         chosen = self.folder.local_model() if self.refused is None else None
         if chosen is None:
             return
         server = await self._server_of(chosen)
         if server is None:
-            log.warning("%s with %s does not answer: answers are extracted. Start it, and choose it again.", *chosen)
+            log.warning("%s with %s does not respond, so answers are extracted. Start it, and choose it again.", *chosen)
             return
         self._use(server, chosen)
 
     async def look(self, owner_id: str) -> Overview:
-        """What was chosen, and which servers answer now."""
+        """The choice, and the servers that respond now."""
         reason = self._refusal(owner_id)
         if reason is not None:
             return Overview("off", reason=reason)
@@ -113,10 +114,10 @@ class LocalModelService:
         return Overview("used" if self._now.used == chosen else "silent", chosen, servers)
 
     async def use(self, owner_id: str, choice: LocalModel) -> Overview:
-        """Have the model write the answers, once it has answered a first request.
+        """Use the model for answers once it has answered a first request.
 
-        Raises `LocalModelRefused` where the settings decide, `NotFound` when no server lists the model, and a `ProviderError` when
-        it does not answer; nothing is changed then.
+        Raises `LocalModelRefused` if the settings decide, `NotFound` if no server lists the model, and a `ProviderError` if it does not
+        answer; nothing is changed then.
         """
         self._require(owner_id)
         async with self._changing:
@@ -131,7 +132,7 @@ class LocalModelService:
         return await self.look(owner_id)
 
     async def stop(self, owner_id: str) -> Overview:
-        """Go back to answers that are extracted; without a choice nothing happens. Raises `LocalModelRefused` where the settings decide."""
+        """Go back to extracted answers; without a choice, do nothing. Raises `LocalModelRefused` if the settings decide."""
         self._require(owner_id)
         async with self._changing:
             self.folder.keep_local_model(None)
@@ -154,23 +155,23 @@ class LocalModelService:
 
     def _refusal(self, owner_id: str) -> str | None:
         if owner_id != self.local_owner:
-            return "Only the owner of this machine's data folder chooses its model."
+            return "Only the owner of this machine's data folder can choose its model."
         return self.refused
 
 
 async def _check(model: ChatModel, choice: LocalModel) -> None:
-    """Ask for one word; raises a `ProviderError` when nothing comes."""
+    """Request one word. Raises a `ProviderError` if none arrives."""
     question = [ChatMessage(role="user", content="Answer with the word: ready")]
     said = False
     try:
         async with asyncio.timeout(_CHECK_SECONDS):
             async for delta in model.stream(question, tools=[_CHECK_TOOL], max_tokens=_CHECK_TOKENS):
-                # A model that thinks first may have used up its tokens before the first word.
+                # A reasoning model may use up its tokens before the first word.
                 thought = delta.usage is not None and delta.usage.output_tokens > 0
                 said = said or bool(delta.text.strip()) or delta.tool_call is not None or thought
     except TimeoutError as error:
         seconds = round(_CHECK_SECONDS)
-        message = f"{choice.server} with {choice.model} did not answer within {seconds} seconds. Try again when it has loaded the model."
+        message = f"{choice.server} with {choice.model} did not answer within {seconds} seconds. Try again once it has loaded the model."
         raise ProviderUnavailable(message) from error
     if not said:
-        raise ProviderRejected(f"{choice.server} with {choice.model} answered with nothing. Choose another model.")
+        raise ProviderRejected(f"{choice.server} with {choice.model} returned an empty answer. Choose another model.")

@@ -1,4 +1,4 @@
-"""`/mcp`: the tools over the streamable HTTP transport, stateless, with a Citewell token. `?project=NAME` (which may be repeated) narrows what they see."""
+"""`/mcp`: the tools over the stateless streamable HTTP transport, with a Citewell token. `?project=NAME` (repeatable) limits what they see."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DECLARED = Declared(everything(READ), views(AuditAction.TOOLS_CALLED))
 
 
 class McpEndpoint:
-    """An ASGI app for one route; `run` it for as long as the server lives. The first request that is let in starts the transport."""
+    """An ASGI app for one route; `run` it as long as the server lives. The first authenticated request starts the transport."""
 
     def __init__(self) -> None:
         setattr(self, DECLARED, {("POST", "/mcp"): _DECLARED})
@@ -52,7 +52,7 @@ class McpEndpoint:
             await asyncio.gather(keeper, return_exceptions=True)
 
     async def _keep(self, tools: McpTools, wanted: asyncio.Event, transport: asyncio.Future[ASGIApp]) -> None:
-        """Run the transport from the first request on; its task group must be entered and left in one task, which is this."""
+        """Run the transport from the first request on, in this task, because its task group must be entered and left in one task."""
         await wanted.wait()
         try:
             session_manager = await asyncio.to_thread(_load)
@@ -76,7 +76,7 @@ class McpEndpoint:
         assert self._wanted is not None
         assert self._transport is not None
         self._wanted.set()
-        # Shielded: a client that leaves must not cancel what others wait for.
+        # Shielded: a client that disconnects must not cancel what others are waiting for.
         transport = await asyncio.shield(self._transport)
         await transport(scope, receive, send)
 
@@ -96,7 +96,7 @@ class McpEndpoint:
 
 
 def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:
-    """The `mcp` library takes half a second or more to import, and most servers are never asked for it."""
+    """Import the `mcp` library, which takes half a second or more and which most servers never need."""
     from citewell.features.mcp.transport import session_manager
 
     return session_manager

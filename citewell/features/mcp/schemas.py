@@ -1,4 +1,4 @@
-"""Tools and their results as MCP has them."""
+"""Tools and their results in MCP's format."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TITLES = {
 
 
 def tool(spec: ToolSpec) -> types.Tool:
-    """A tool as clients list it."""
+    """A tool in a client's list."""
     return types.Tool(
         name=spec.name,
         title=_TITLES.get(spec.name),
@@ -37,9 +37,9 @@ def tool(spec: ToolSpec) -> types.Tool:
 
 
 def tool_result(result: ToolResult) -> types.CallToolResult:
-    """The text for the model with the passages under it, the pictures that are shown, and the text and passages as data.
+    """The text for the model followed by the passages, the pictures, and text and passages as structured data.
 
-    Pictures are no part of the data: clients that pass it on to their model would pass them on as text.
+    The structured data has no pictures: clients that pass it to their model would pass them as text.
     """
     text = "\n\n".join([result.text, *(_passage(source) for source in result.sources)])
     return types.CallToolResult(
@@ -76,5 +76,5 @@ def _data(source: Source) -> dict[str, Any]:
 
 
 def tool_error(error: CitewellError) -> types.CallToolResult:
-    """What is wrong with a call, for the model to read."""
+    """A call's error, for the model to read."""
     return types.CallToolResult(content=[types.TextContent(type="text", text=error.message)], is_error=True)

@@ -1,4 +1,4 @@
-"""The agent's tools for MCP clients: each call is a turn of its own, of the owner that the token names."""
+"""The agent's tools for MCP clients: each call is a separate turn of the token's owner."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from citewell.agent.turn.state import ToolResult
     from citewell.agent.turn.tools import Toolbox
 
-# Where the endpoint leaves, in the ASGI scope of a request, who asks and within which project.
+# The keys in a request's ASGI scope under which the endpoint stores the caller and the projects.
 OWNER = "citewell.owner"
 SCOPE = "citewell.scope"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTools:
-    """Lists and calls the tools, which `toolbox` loads when they are first asked for."""
+    """Lists and calls the tools, which `toolbox` loads on first use."""
 
     toolbox: Callable[[], Awaitable[Toolbox]]
     projects: ProjectRepository
@@ -32,15 +32,15 @@ class McpTools:
     top_k: int
 
     async def specs(self) -> tuple[ToolSpec, ...]:
-        """All tools; every one only reads."""
+        """All tools; they are read-only."""
         return (await self.toolbox()).specs
 
     async def scope(self, owner_id: str, projects: Sequence[str]) -> Scope:
-        """What calls may draw on: projects, given by id or name, or everything where none is; `NotFound` for an unknown project."""
+        """The scope of calls: projects by id or name, or everything if none is given. Raises `NotFound` for an unknown project."""
         return Scope(await self.projects.resolve_all(owner_id, projects) if projects else None)
 
     async def call(self, owner_id: str, scope: Scope, name: str, arguments: JsonObject) -> ToolResult:
-        """The result of a call; what is wrong with its arguments is told in the result, for the model to read."""
+        """The result of a call. Errors in its arguments are part of the result, for the model to read."""
         toolbox = await self.toolbox()
         from citewell.agent.turn.state import TurnState  # loaded with the tools
 

@@ -1,1 +1,1 @@
-"""Feature: the chat completions that existing clients speak."""
+"""Feature: an API compatible with OpenAI's chat completions, for existing clients."""

@@ -1,4 +1,4 @@
-"""HTTP for chat clients that speak OpenAI's chat completions: point them at `/v1` with a Citewell token as the key."""
+"""HTTP for clients of OpenAI's chat completions: point them at `/v1` with a Citewell token as the key."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from citewell.features.routing import Router
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.types.audit import AuditAction
 
-# A body that is too large or too slow is refused before the route is known, in our own shape.
+# A body that is too large or slow is refused before the route is known, with Citewell's error shape.
 _ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
 router = Router(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute)
 
@@ -51,13 +51,13 @@ def _service(request: Request) -> CompletionService:
 
 @router.get("/models", access=everything(READ))
 async def list_models(request: Request, owner: Owner) -> ModelList:
-    """The names to ask under: everything, or one of the projects."""
+    """The available model names: everything, or one of the projects."""
     return ModelList(data=[ModelOut(id=name, created=int(at)) for name, at in await _service(request).models(owner)])
 
 
 @router.get("/models/{model:path}", access=everything(READ))
 async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
-    """One of the names to ask under."""
+    """One of the model names."""
     known = dict(await _service(request).models(owner))
     if model not in known:
         raise UnknownModel
@@ -70,7 +70,7 @@ async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
 async def create_completion(
     request: Request, body: CompletionIn, owner: Owner, principal: CurrentPrincipal
 ) -> Response:
-    """Ask, with the conversation in the request. Citations come as annotations, on the whole answer or the last piece."""
+    """Ask, with the conversation in the request. Citations are annotations on the whole answer or the last piece."""
     service = _service(request)
     turn = await service.turn(
         owner,

@@ -1,4 +1,4 @@
-"""Errors in the shape that OpenAI's clients read: `{"error": {"message", "type", "param", "code"}}`."""
+"""Errors in OpenAI's shape: `{"error": {"message", "type", "param", "code"}}`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit
 
 
 class OpenAIRoute(SoundRoute):
-    """A route that answers every error in that shape."""
+    """A route that returns every error in that shape."""
 
     def get_route_handler(self) -> Callable[[Request], Awaitable[Response]]:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """The handler, with our errors told as theirs."""
+        """The handler, with Citewell's errors converted."""
         handler = super().get_route_handler()
 
         async def telling(request: Request) -> Response:

@@ -16,7 +16,7 @@ _MARKER = re.compile(r"\[(\d+)\]")
 
 
 class OpenAIErrorBody(Schema):
-    """What went wrong: `code` is ours, `type` one of OpenAI's; `param` names the field that is at fault, where it is one."""
+    """An error: `code` is Citewell's, `type` is OpenAI's; `param` names the invalid field, if any."""
 
     message: str
     type: str
@@ -25,7 +25,7 @@ class OpenAIErrorBody(Schema):
 
 
 class OpenAIErrorResponse(Schema):
-    """Every error of the addresses for OpenAI's clients has this shape."""
+    """The shape of every error under `/v1`."""
 
     error: OpenAIErrorBody
 
@@ -38,40 +38,40 @@ class TextPart(Schema):
 
 
 class MessageIn(Schema):
-    """One message of the conversation, which the client keeps."""
+    """One message of the conversation, which the client stores."""
 
     role: Literal["system", "developer", "user", "assistant", "tool", "function"]
     content: str | list[TextPart] | None = None
 
     def text(self) -> str:
-        """The content as one text; raises `InvalidInput` for images and the like."""
+        """The content as one text. Raises `InvalidInput` for images and other parts."""
         if isinstance(self.content, list):
             if other := [part.type for part in self.content if part.type != "text"]:
-                raise InvalidInput(f"Only text can be read here, not {other[0]}. Add files with POST /ingest.")
+                raise InvalidInput(f"Only text is accepted here, not {other[0]}. Add files with POST /ingest.")
             return "\n".join(part.text for part in self.content)
         return self.content or ""
 
 
 class StreamOptions(Schema):
-    """What a stream carries besides."""
+    """Options of a stream."""
 
     include_usage: bool = False
 
 
 class CompletionIn(BaseModel):
-    """A request; what is not named here (temperature and the like) is accepted and has no effect."""
+    """A request; other fields (such as temperature) are accepted and have no effect."""
 
     model: str
     messages: list[MessageIn] = Field(min_length=1, max_length=1_000)
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
-    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ours: only these files")
-    references: bool = Field(default=False, description="ours: end the answer with a References section")
+    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="a Citewell extension: only these files")
+    references: bool = Field(default=False, description="a Citewell extension: end the answer with a References section")
 
 
 class ModelOut(Schema):
-    """A name to ask under."""
+    """A model name."""
 
     id: str
     object: Literal["model"] = "model"
@@ -80,14 +80,14 @@ class ModelOut(Schema):
 
 
 class ModelList(Schema):
-    """All names to ask under: `citewell` for everything, `citewell/NAME` for a project."""
+    """All model names: `citewell` for everything, `citewell/NAME` for a project."""
 
     object: Literal["list"] = "list"
     data: list[ModelOut]
 
 
 def citation_annotations(text: str, citations: tuple[Citation, ...], base: str) -> list[dict[str, Any]]:
-    """One per `[n]` in the text, in the shape of URL citations, with Citewell's whole citation beside it."""
+    """One per `[n]` in the text, in the shape of URL citations, with Citewell's complete citation added."""
     known = {citation.n: citation for citation in citations}
     return [
         {
@@ -106,13 +106,13 @@ def citation_annotations(text: str, citations: tuple[Citation, ...], base: str) 
 
 
 def what_helps(done: Done) -> str:
-    """What would help where there is no answer, to go behind its text: these clients show nothing else."""
+    """Advice if there is no answer, appended to the text, because these clients show nothing else."""
     why = done.answer.no_answer
     return f" {why.hint}" if why is not None and why.hint else ""
 
 
 def completion(id: str, created: int, model: str, done: Done, base: str) -> dict[str, Any]:
-    """The answer sent whole."""
+    """The complete answer."""
     message = {
         "role": "assistant",
         "content": done.answer.text + what_helps(done),
@@ -131,13 +131,13 @@ def completion(id: str, created: int, model: str, done: Done, base: str) -> dict
 
 
 def chunk(id: str, created: int, model: str, delta: dict[str, Any], finish: str | None = None) -> dict[str, Any]:
-    """A piece of a streamed answer."""
+    """One piece of a streamed answer."""
     choice = {"index": 0, "delta": delta, "finish_reason": finish, "logprobs": None}
     return {"id": id, "object": "chat.completion.chunk", "created": created, "model": model, "choices": [choice]}
 
 
 def usage(done: Done) -> dict[str, int]:
-    """Tokens of the chat model behind; zeros where none is configured."""
+    """The chat model's tokens; zeros if none is configured."""
     sent, said = done.usage.input_tokens, done.usage.output_tokens
     return {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
 

@@ -1,4 +1,4 @@
-"""A conversation as chat clients keep it, as a turn of the agent; the model's name says what it may draw on."""
+"""Runs a chat client's conversation as a turn of the agent; the model's name sets the scope."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ Role = Literal["system", "developer", "user", "assistant", "tool", "function"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompletionService:
-    """`citewell` draws on everything the owner has, `citewell/NAME` on a project."""
+    """`citewell` uses everything the owner has, `citewell/NAME` one project."""
 
     turns: TurnRunner
     projects: ProjectRepository
 
     async def models(self, owner_id: str) -> list[tuple[str, float]]:
-        """Names with the time they came to be (0: always)."""
+        """Model names with their creation times (0: always)."""
         projects: Sequence[Project] = await self.projects.all(owner_id)
         return [(EVERYTHING, 0.0), *((f"{_PREFIX}{project.name}", project.created_at) for project in projects)]
 
@@ -40,7 +40,7 @@ class CompletionService:
         *,
         references: bool,
     ) -> TurnRequest:
-        """The last message as a question after those before it, which counts as asked. System messages say how answers are to be written."""
+        """The last message as a question that follows the earlier ones; counts towards quotas. System messages set how answers are written."""
         asked = [(role, text) for role, text in messages if role in ("user", "assistant")]
         if not asked or asked[-1][0] != "user":
             raise InvalidInput("The last message must be the user's.")
@@ -60,7 +60,7 @@ class CompletionService:
         )
 
     def run(self, turn: TurnRequest) -> AsyncGenerator[AgentEvent]:
-        """The events of a turn. The client keeps the conversation; only what the turn cost is recorded."""
+        """The events of a turn. The client stores the conversation; only the cost is recorded."""
         return self.turns.run(turn)
 
     async def _project(self, owner_id: str, model: str) -> str | None:

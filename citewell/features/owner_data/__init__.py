@@ -1,1 +1,1 @@
-"""Feature: what belongs to an owner, handed over or erased."""
+"""Feature: export and erasure of an owner's data."""

@@ -1,4 +1,4 @@
-"""HTTP for all that belongs to an owner: as an archive, and to be erased."""
+"""HTTP for exporting and erasing an owner's data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _service(request: Request) -> OwnerDataService:
     responses=_ARCHIVE,
 )
 async def export_everything(request: Request, owner: Owner, principal: CurrentPrincipal) -> StreamingResponse:
-    """Everything that belongs to the owner: files as they were uploaded, and what the database has, as JSON."""
+    """Export everything: the uploaded files, and the database's content as JSON."""
     headers = {"Content-Disposition": 'attachment; filename="citewell-export.zip"'}
     pieces = while_admitted(request, principal, await begun(_service(request).export(owner)))
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)
@@ -40,5 +40,5 @@ async def export_everything(request: Request, owner: Owner, principal: CurrentPr
 
 @router.post("/erasure", access=everything(ADMIN), audit=changes(AuditAction.DATA_ERASED))
 async def erase_everything(request: Request, body: ErasureIn, owner: Owner) -> ErasureOut:
-    """Erase everything that belongs to the owner, and look whether anything is left. Tokens end too, but for the owner of this machine."""
+    """Erase everything that belongs to the owner, and check that nothing is left. Tokens are revoked too, except this machine's owner's."""
     return ErasureOut.of(await _service(request).erase(owner, body.confirm))

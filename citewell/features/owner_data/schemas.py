@@ -1,4 +1,4 @@
-"""Export and erasure as HTTP sees them."""
+"""HTTP schemas for export and erasure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from citewell.types.accounts import ERASURE_CONFIRMATION
 
 
 class ErasureIn(RequestBody):
-    """The words that say that it is meant."""
+    """The words that confirm the erasure."""
 
     confirm: str = Field(max_length=100, description=f"`{ERASURE_CONFIRMATION}`")
 
 
 class RemovedOut(Schema):
-    """A place, how much of the owner was there, and how much was found afterwards."""
+    """A place, and how much of the owner's data was there before and after."""
 
     place: str
     before: int
@@ -26,13 +26,13 @@ class RemovedOut(Schema):
 
 
 class ErasureOut(Schema):
-    """A receipt: what was removed where, and what was found when every place was looked through again."""
+    """A receipt: what was removed where, and what a second check of every place found."""
 
     owner: str
     at: datetime
     complete: bool = Field(description="nothing was found afterwards")
     removed: list[RemovedOut]
-    not_looked_into: list[str] = Field(description="where copies may be that Citewell cannot look through")
+    not_looked_into: list[str] = Field(description="places with possible copies that Citewell cannot check")
 
     @staticmethod
     def of(receipt: ErasureReceipt) -> ErasureOut:

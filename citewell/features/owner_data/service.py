@@ -1,4 +1,4 @@
-"""Everything that belongs to an owner: as one archive, or erased, with a receipt of what was removed where and what was found afterwards."""
+"""Exports an owner's data as one archive, or erases it, with a receipt of what was removed where and what a second check found."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from citewell.types.accounts import ERASURE_CONFIRMATION
 
 _UNSAFE = re.compile(r"[^\w .()\-]+")
 _MAX_NAME = 120
-_ROWS_AT_ONCE = 100  # rows that are packed in one step, a few hundred kilobytes
+_ROWS_AT_ONCE = 100  # rows packed in one step, a few hundred kilobytes
 T = TypeVar("T")
-_ROUNDS = 3  # what is uploaded while files are being erased is erased in the next round
-# What the owner of this machine keeps: the way in, and a project to begin with.
+_ROUNDS = 3  # files uploaded during the erasure are erased in the next round
+# What this machine's owner keeps: access, and a first project.
 _STAYING = frozenset({"table tokens", "table projects"})
 _README = """This archive holds what Citewell keeps of you.
 
@@ -48,7 +48,7 @@ Not in here: pictures, tables and vectors that Citewell makes of the files, and 
 
 @dataclass(frozen=True, slots=True)
 class Removed:
-    """One place: how much there was of the owner before, and how much was found when it was looked through afterwards."""
+    """One place, and how much of the owner's data it contained before the erasure and after it."""
 
     place: str
     before: int
@@ -57,7 +57,7 @@ class Removed:
 
 @dataclass(frozen=True, slots=True)
 class ErasureReceipt:
-    """What an erasure removed. `not_looked_into`: where copies may be that Citewell cannot look through."""
+    """What an erasure removed. not_looked_into: places with possible copies that Citewell cannot check."""
 
     owner_id: str
     at: float
@@ -66,12 +66,12 @@ class ErasureReceipt:
 
     @property
     def complete(self) -> bool:
-        """Whether nothing was found afterwards."""
+        """Whether the second check found nothing."""
         return not any(one.after for one in self.removed)
 
 
 class _Pieces(io.RawIOBase):
-    """What a `ZipFile` writes, to be sent on piece by piece."""
+    """A buffer for a `ZipFile`'s output, sent piece by piece."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -82,19 +82,19 @@ class _Pieces(io.RawIOBase):
         return True
 
     def write(self, data: Any, /) -> int:
-        """Keep a piece until it is taken."""
+        """Store a piece until it is taken."""
         piece = bytes(data)
         self._written.append(piece)
         return len(piece)
 
     def take(self) -> bytes:
-        """What was written since it was last asked."""
+        """Everything written since the last call."""
         taken, self._written = b"".join(self._written), []
         return taken
 
 
 class _Archive:
-    """A ZIP archive that is made in threads: no step takes longer than a piece of a file, and none goes on after its caller."""
+    """A ZIP archive packed in threads: each step takes one piece of a file, and none outlives its caller."""
 
     def __init__(self) -> None:
         self._pieces = _Pieces()
@@ -106,7 +106,7 @@ class _Archive:
 
     @asynccontextmanager
     async def entry(self, name: str, compression: int) -> AsyncGenerator[Callable[..., Awaitable[bytes]]]:
-        """Add one file: what is given to the block makes bytes of its argument, adds them, and returns what can be sent by then."""
+        """Add one file. The block gets a function that converts its argument to bytes, adds them, and returns what can be sent."""
         info = zipfile.ZipInfo(name, time.gmtime()[:6])
         info.compress_type = compression
         with self._zip.open(info, "w", force_zip64=True) as entry:
@@ -118,13 +118,13 @@ class _Archive:
             yield partial(_whole, add)
 
     async def end(self) -> bytes:
-        """Its directory, and all that was not sent yet."""
+        """The archive's directory, and everything not sent yet."""
         await _whole(self._zip.close)
         return self._pieces.take()
 
 
 async def _whole(work: Callable[..., T], *arguments: Any) -> T:
-    """What the work returns, in a thread. Who is cancelled meanwhile waits for its end, as two must not write at once."""
+    """Run work in a thread. If the caller is cancelled, wait for the end, because two threads must not write at once."""
     step = asyncio.ensure_future(asyncio.to_thread(work, *arguments))
     try:
         return await asyncio.shield(step)
@@ -151,9 +151,13 @@ def _lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnerDataService:
-    """Hands over or erases what belongs to an owner.
+    """Exports or erases an owner's data.
 
-    delete_file: removes a file with its bytes and vectors; uploads: ids of an owner's files at Anthropic; text_key: by what the cache of embeddings knows a text; backups, cache: folders with copies of the database, and of tables; local_owner: stays able to use this machine when its data is erased
+    delete_file: removes a file with its bytes and vectors
+    uploads:     the ids of an owner's files at Anthropic
+    text_key:    the key of a text in the embedding cache
+    backups:     the folder with copies of the database; cache: the folder with copies of tables
+    local_owner: can still use this machine after its data is erased
     """
 
     data: OwnerDataRepository
@@ -171,9 +175,9 @@ class OwnerDataService:
     exports: Shares = field(default_factory=lambda: Shares("exports", each=1))
 
     async def export(self, owner_id: str) -> AsyncGenerator[bytes]:
-        """A ZIP archive in pieces: the files as they were uploaded, and what the database has, as JSON.
+        """A ZIP archive in pieces: the uploaded files, and the database's content as JSON.
 
-        `RateLimited` while another export of the owner is under way. Packing is done in threads, a piece at a time.
+        Raises `RateLimited` while the owner has another export in progress. Packs in threads, a piece at a time.
         """
         async with self.exports.hold(owner_id):
             archive = _Archive()
@@ -185,7 +189,7 @@ class OwnerDataService:
             missing = list[str]()
             for one in await self.data.originals(owner_id):
                 try:
-                    # Most formats are compressed already.
+                    # Most formats are already compressed.
                     async with archive.entry(_name(one), zipfile.ZIP_STORED) as write:
                         async for data in self.blobs.get(one.key):
                             yield await write(bytes, data)
@@ -196,7 +200,7 @@ class OwnerDataService:
             yield await archive.end()
 
     async def erase(self, owner_id: str, confirmation: str) -> ErasureReceipt:
-        """Remove everything of the owner and of its service accounts, and look whether anything is left. `InvalidInput` without the right words."""
+        """Erase everything of the owner and its service accounts, and check that nothing is left. Raises `InvalidInput` without the confirmation."""
         check_confirmation(confirmation)
         managed, removed = await self.data.service_owners(owner_id), list[Removed]()
         uploads, answers = list[str](), 0
@@ -206,7 +210,7 @@ class OwnerDataService:
             removed.append(Removed("citations in conversations of others", withdrawn.citations, 0))
             uploads += await self.uploads(one)
             removed += await self._erase(one)
-        if managed:  # each went with what it had
+        if managed:  # each was erased with its data
             left = await self.data.service_owners(owner_id)
             removed.append(Removed("table service_accounts", len(managed), len(left)))
         elsewhere = (*_at_anthropic(uploads), *_in_answers(answers), *self._elsewhere())
@@ -223,7 +227,7 @@ class OwnerDataService:
                     await self.delete_file(owner_id, resource_id)
             if not files:
                 break
-        for key in await self._keys(owner_id):  # what an upload has left that was interrupted
+        for key in await self._keys(owner_id):  # the remains of an interrupted upload
             await self.blobs.delete(key)
         forgotten = await self.data.forget_vectors(passages)
         removed_copies = sum([await asyncio.to_thread(_unlinked, copy) for copy in copies])
@@ -240,7 +244,7 @@ class OwnerDataService:
         return removed
 
     async def _found(self, owner_id: str) -> dict[str, int]:
-        """What there is of the owner, by place."""
+        """The amount of the owner's data, by place."""
         found = {f"table {name}": count for name, count in (await self.data.counts(owner_id)).items()}
         for index in self.indexes.all:
             place = f"index {index.record.fingerprint} in {index.record.store}"
@@ -252,7 +256,7 @@ class OwnerDataService:
         return [key for prefix in prefixes_of(owner_id) for key in await self.blobs.list(prefix)]
 
     async def _text_keys(self, owner_id: str) -> list[str]:
-        """By what the cache of embeddings knows the owner's passages."""
+        """The keys of the owner's passages in the embedding cache."""
         ids = await self.data.resource_ids(owner_id, inside_others=True)
         if not ids:
             return []
@@ -262,16 +266,16 @@ class OwnerDataService:
     def _elsewhere(self) -> tuple[str, ...]:
         copies = sorted(self.backups.glob("*.db")) if self.backups.is_dir() else []
         return (
-            *(f"{copy}: a copy of the database that an upgrade made; delete it" for copy in copies),
-            "the cache of embeddings: vectors, without text or owner, of passages of files that were deleted or changed before",
-            "what the database and the vector stores have deleted and not yet overwritten in their own files",
-            "logs of the server and of what is in front of it, which may have names of files",
-            "backups that the operator makes, and what providers keep of the texts that were sent to them",
+            *(f"{copy}: a copy of the database made by an upgrade; delete it" for copy in copies),
+            "the embedding cache: vectors, without text or owner, of passages from files deleted or changed earlier",
+            "data that the database and vector stores have deleted but not yet overwritten in their files",
+            "logs of the server and of proxies in front of it, which may contain file names",
+            "the operator's backups, and copies that providers keep of texts sent to them",
         )
 
 
 def check_confirmation(confirmation: str) -> None:
-    """Raise `InvalidInput` unless these are the words that say that erasing everything is meant."""
+    """Raise `InvalidInput` unless these words confirm erasing everything."""
     if confirmation != ERASURE_CONFIRMATION:
         raise InvalidInput(
             f"Nothing was erased. To erase everything, send `confirm` with the words '{ERASURE_CONFIRMATION}'."
@@ -279,11 +283,11 @@ def check_confirmation(confirmation: str) -> None:
 
 
 def _at_anthropic(uploads: Sequence[str]) -> tuple[str, ...]:
-    """The uploads that stay, each by its id: what knew of them is erased, and only their key can delete them."""
+    """The remaining uploads at Anthropic by id: Citewell's record of them is erased, and only their key can delete them."""
     if not uploads:
         return ()
     return (
-        f"Anthropic's Files API, where uploads stay until they expire or their key deletes them: {', '.join(uploads)}",
+        f"Anthropic's Files API, which keeps uploads until they expire or are deleted with their key: {', '.join(uploads)}",
     )
 
 
@@ -291,12 +295,12 @@ def _in_answers(answers: int) -> tuple[str, ...]:
     if not answers:
         return ()
     return (
-        f"conversations of others: {answers} answers about files that you shared stay theirs, and may repeat what these say",
+        f"conversations of others: they keep {answers} answers about files you shared, which may repeat their content",
     )
 
 
 def _together(removed: Sequence[Removed]) -> tuple[Removed, ...]:
-    """The same places of several owners as one."""
+    """The same places of several owners, added up."""
     found: dict[str, Removed] = {}
     for one in removed:
         known = found.get(one.place, Removed(one.place, 0, 0))
@@ -313,6 +317,6 @@ def _unlinked(path: Path) -> bool:
 
 
 def _name(file: OriginalFile) -> str:
-    """A path within the archive that no file name can lead out of it."""
+    """A path that stays within the archive, whatever the file name."""
     safe = _UNSAFE.sub("_", Path(file.filename).name).strip(". ")[-_MAX_NAME:] or "file"
     return f"files/{file.resource_id}/{file.version} {safe}"

@@ -21,7 +21,7 @@ def _service(request: Request) -> ProjectService:
 
 @router.get("/projects", access=narrowed(READ))
 async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
-    """All projects of the owner that the token is good for. `GET /shared-projects` lists those of others."""
+    """All the owner's projects that the token may use. `GET /shared-projects` lists those shared by others."""
     found = await _service(request).all(grant.owner_id)
     return ProjectList(
         projects=[ProjectOut.of(one) for one in found if grant.projects is None or one.id in grant.projects]
@@ -32,7 +32,7 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     "/projects", access=everything(WRITE), audit=changes(AuditAction.PROJECT_CREATED, answer="id"), status_code=201
 )
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
-    """A new project; 409 when the name is taken."""
+    """Create a project; 409 if the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
     return ProjectOut.of(await _service(request).create(owner, body.name, chunking, body.index))
 
@@ -47,7 +47,7 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
     "/projects/{project_id}", access=project(ADMIN), audit=changes(AuditAction.PROJECT_CHANGED, subject="project_id")
 )
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
-    """Change how the files of a project are cut, or which index answers about them; `null` returns to the server's settings."""
+    """Change a project's chunking or index; `null` returns to the server's settings."""
     return ProjectOut.of(await _service(request).change(owner, project_id, body.given()))
 
 

@@ -1,4 +1,4 @@
-"""Projects as HTTP sees them."""
+"""HTTP schemas for projects."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.types import Project
 
 
 class ChunkingIn(RequestBody):
-    """How the files of a project are cut: in place of the server's settings. Data files are cut by row whatever it says."""
+    """How a project's files are chunked, instead of the server's settings. Data files are always chunked by row."""
 
     strategy: Strategy | None = None
     size: int | None = Field(default=None, ge=16, le=100_000)
@@ -29,19 +29,19 @@ class ProjectIn(RequestBody):
 
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     chunking: ChunkingIn | None = None
-    index: str | None = Field(default=None, max_length=36, description="the index that answers questions about it")
+    index: str | None = Field(default=None, max_length=36, description="the index to search for this project")
 
 
 class ProjectChange(RequestBody):
-    """What is to change of a project. Chunking applies to files that are indexed from then on (`POST /resources/{id}/reindex`)."""
+    """Changes to a project. Chunking applies to files indexed from then on (`POST /resources/{id}/reindex`)."""
 
     chunking: ChunkingIn | None = None
     index: str | None = Field(
-        default=None, max_length=36, description="the index that answers questions about it; null for the server's"
+        default=None, max_length=36, description="the index to search for this project; null for the server's"
     )
 
     def given(self) -> dict[str, Any]:
-        """What was given, also null."""
+        """The given fields, including null ones."""
         changes: dict[str, Any] = {"chunking": self.chunking and self.chunking.given(), "index": self.index}
         return {name: changes[name] for name in sorted(self.model_fields_set)}
 

@@ -1,4 +1,4 @@
-"""Projects: named sets of resources, each with its own chunking and index if it says so."""
+"""Projects: named sets of resources, each with optional chunking and index settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.types import Project
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectService:
-    """Projects of an owner. chunking: what applies where a project says nothing; has_index: whether an index is open."""
+    """Projects of an owner. chunking: the server's default; has_index: whether an index is open."""
 
     projects: ProjectRepository
     chunking: ChunkConfig
@@ -33,12 +33,12 @@ class ProjectService:
     async def create(
         self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None, index: str | None = None
     ) -> Project:
-        """A new project; `Conflict` when the name is taken, `InvalidRequest` for chunking that cannot work or an unknown index."""
+        """Create a project. Raises `Conflict` if the name is taken, and `InvalidRequest` for invalid chunking or an unknown index."""
         self._require_index(index)
         return await self.projects.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
 
     async def change(self, owner_id: str, project_id: str, changes: Mapping[str, Any]) -> Project:
-        """Give a project another `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns it to the server's."""
+        """Change a project's `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns to the server's."""
         self._require_index(changes.get("index"))
         before = await self.projects.settings(owner_id, project_id)
         await self.projects.change(owner_id, project_id, self._settings({**before, **changes}))
@@ -49,7 +49,7 @@ class ProjectService:
         await self.projects.delete(owner_id, project_id)
 
     def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """The form in which a project keeps its settings; chunking is tried out where the server's settings fill the gaps."""
+        """A project's settings in their stored form. Chunking is validated together with the server's settings for missing fields."""
         settings = {name: value for name, value in given.items() if value is not None}
         try:
             with_settings(self.chunking, settings)
@@ -58,6 +58,6 @@ class ProjectService:
         return settings
 
     def _require_index(self, named: str | None) -> None:
-        """`InvalidRequest` for an index that is not open. One that was named before may have been dropped since: the server's answers then."""
+        """Raise `InvalidRequest` for an index that is not open. If a project's index is deleted later, the server's is used instead."""
         if named is not None and not self.has_index(named):
             raise invalid_request([{"field": "body.index", "problem": "There is no such open index."}])

@@ -1,4 +1,4 @@
-"""HTTP for quotas: your own, and those of people for administrators."""
+"""HTTP for quotas: your own and, for administrators, other people's."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _service(request: Request) -> QuotaService:
 
 @router.get("/quotas", access=everything(READ))
 async def get_quotas(request: Request, owner: Owner) -> QuotaList:
-    """What you may have and do, and how much of it is used."""
+    """Your quotas, and how much of each is used."""
     return QuotaList.of(await _service(request).standings(owner))
 
 
 @router.get("/people/{person_id}/quotas", access=everything(ADMIN))
 async def get_person_quotas(request: Request, person_id: str, principal: CurrentPrincipal) -> QuotaList:
-    """The quotas of somebody with an account, for administrators."""
+    """A person's quotas, for administrators."""
     return QuotaList.of(await _service(request).of_person(principal, person_id))
 
 
@@ -39,5 +39,5 @@ async def get_person_quotas(request: Request, person_id: str, principal: Current
 async def change_person_quotas(
     request: Request, person_id: str, body: QuotasIn, principal: CurrentPrincipal
 ) -> QuotaList:
-    """Set what holds for somebody, for administrators. It takes effect with the next file or question."""
+    """Set a person's quotas, for administrators. Takes effect with the next file or question."""
     return QuotaList.of(await _service(request).change(principal, person_id, body.own()))

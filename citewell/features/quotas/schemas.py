@@ -1,4 +1,4 @@
-"""Quotas as HTTP sees them."""
+"""HTTP schemas for quotas."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class QuotaOut(Schema):
     quota: Quota
     limit: float | None = Field(description="null without a limit; `spend` in US dollars")
     used: float
-    own: bool = Field(description="whether it was set for this owner; else the server's default holds")
+    own: bool = Field(description="whether it was set for this owner; otherwise the server's default applies")
     resets_at: datetime | None = Field(description="when the month (UTC) ends; null for files and bytes")
 
     @staticmethod
@@ -48,15 +48,15 @@ class QuotaList(Schema):
 
 
 class QuotasIn(RequestBody):
-    """What is to hold for somebody: null is no limit, and the server's default holds for what is left out."""
+    """A person's quotas: null means no limit; for omitted ones the server's default applies."""
 
-    files: _Whole | None = Field(default=None, description="files and records, those inside other files included")
+    files: _Whole | None = Field(default=None, description="files and records, including those inside other files")
     bytes: _Whole | None = Field(default=None, description="of all versions of the files")
     questions: _Whole | None = Field(default=None, description="per calendar month (UTC)")
     spend: Annotated[float, Field(ge=0, le=_MAX)] | None = Field(
-        default=None, description="US dollars that models may cost per calendar month (UTC)"
+        default=None, description="US dollars spent on models per calendar month (UTC)"
     )
 
     def own(self) -> dict[Quota, float | None]:
-        """Those that are named."""
+        """The given quotas."""
         return {Quota(name): getattr(self, name) for name in self.model_fields_set}

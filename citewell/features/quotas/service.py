@@ -1,4 +1,4 @@
-"""What owners may have and do: their own standing for everybody, other limits for single people by administrators."""
+"""Quotas: owners see their own; administrators set them for individual people."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from citewell.types.quotas import Quota, QuotaStanding
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuotaService:
-    """Shows and changes quotas. What is set for an owner: a number, or None for no limit; the default holds where nothing is set."""
+    """Shows and changes quotas. An owner's quota is a number, or None for no limit; if none is set, the default applies."""
 
     quotas: QuotaRepository
     people: PersonRepository
@@ -29,13 +29,13 @@ class QuotaService:
         return await self.quotas.standings(owner_id)
 
     async def of_person(self, principal: Principal, person_id: str) -> list[QuotaStanding]:
-        """The same of a person, for administrators. `NotFound`."""
+        """A person's limits and usage, for administrators. Raises `NotFound`."""
         return await self.quotas.standings(await self._owner_of(principal, person_id))
 
     async def change(
         self, principal: Principal, person_id: str, own: Mapping[Quota, float | None]
     ) -> list[QuotaStanding]:
-        """Set what holds for a person, for administrators; the defaults hold for what is left out. `NotFound`."""
+        """Set a person's quotas, for administrators; defaults apply to omitted ones. Raises `NotFound`."""
         owner_id = await self._owner_of(principal, person_id)
         await self.quotas.change(owner_id, own)
         return await self.quotas.standings(owner_id)
@@ -43,7 +43,7 @@ class QuotaService:
     async def change_on_server(
         self, name: str, own: Mapping[Quota, float | None], to_default: frozenset[Quota]
     ) -> list[QuotaStanding]:
-        """Set some quotas of the owner called so, and have the defaults hold for others again; for the command line. `NotFound`."""
+        """Set some of an owner's quotas, and reset others to the defaults, for the command line. Raises `NotFound`."""
         owner_id = await self.quotas.find_owner(name)
         kept = {quota: most for quota, most in (await self.quotas.own(owner_id)).items() if quota not in to_default}
         await self.quotas.change(owner_id, {**kept, **own})
@@ -61,5 +61,5 @@ class QuotaService:
 
     async def _owner_of(self, principal: Principal, person_id: str) -> str:
         if not principal.is_administrator:
-            raise Forbidden("Only administrators see and change the quotas of others.")
+            raise Forbidden("Only administrators can see and change other people's quotas.")
         return (await self.people.get(person_id))[0].owner_id

@@ -1,4 +1,4 @@
-"""HTTP for sending many files through the stages again."""
+"""HTTP for processing many files again."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ def _service(request: Request) -> ReindexService:
     "/reindex", access=everything(WRITE), audit=changes(AuditAction.FILES_REINDEXED, answer="id"), status_code=202
 )
 async def begin_reindex(request: Request, body: ReindexIn, owner: Owner) -> ReindexOut:
-    """Cut and embed files again: all, those of a project, or those that failed. It goes on after a restart; unchanged texts are not embedded again."""
+    """Chunk and embed files again: all, a project's, or those that failed. Continues after a restart; unchanged texts are not embedded again."""
     begun = await _service(request).begin(owner, body.project, failed=body.failed, read_again=body.read_again)
     return ReindexOut.of(begun)
 
 
 @router.get("/reindex", access=everything(READ))
 async def list_reindexes(request: Request, owner: Owner) -> ReindexList:
-    """The newest runs first, each with how far it is."""
+    """All runs with their progress, newest first."""
     return ReindexList(runs=[ReindexOut.of(run) for run in await _service(request).latest(owner)])
 
 
 @router.get("/reindex/{run_id}", access=everything(READ))
 async def get_reindex(request: Request, run_id: str, owner: Owner) -> ReindexOut:
-    """One run, and how far it is."""
+    """One run, and its progress."""
     return ReindexOut.of(await _service(request).run(owner, run_id))

@@ -1,4 +1,4 @@
-"""Runs over many files as HTTP sees them."""
+"""HTTP schemas for reindexing runs."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from citewell.types import Reindex
 
 
 class ReindexIn(RequestBody):
-    """Which files to send through the stages again; all of them unless it says less."""
+    """Which files to process again; default: all."""
 
     project: str | None = Field(default=None, description="id or name")
     failed: bool = Field(default=False, description="only files that are FAILED or PARTIAL")
-    read_again: bool = Field(default=False, description="read the bytes again, in place of only cutting and embedding")
+    read_again: bool = Field(default=False, description="also read the original files again")
 
 
 class ReindexOut(Schema):
-    """A run, and how far it is: `done` of `total` files, of which `failed` are FAILED or PARTIAL."""
+    """A run and its progress: `done` of `total` files, of which `failed` are FAILED or PARTIAL."""
 
     id: str
     state: str = Field(description="running or finished")
@@ -44,6 +44,6 @@ class ReindexOut(Schema):
 
 
 class ReindexList(Schema):
-    """The newest runs first."""
+    """All runs, newest first."""
 
     runs: list[ReindexOut]

@@ -1,4 +1,4 @@
-"""Sends many files through the stages again, after a change of settings or a failure."""
+"""Processes many files again, after a change of settings or a failure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_LISTED = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexService:
-    """Runs of an owner. What a run asks for is in the rows of the files, so it goes on after a restart; the embedding cache spares unchanged texts."""
+    """An owner's runs. A run is stored in the rows of its files, so it continues after a restart; unchanged texts come from the embedding cache."""
 
     reprocessing: ReprocessingRepository
     projects: ProjectRepository
@@ -23,7 +23,7 @@ class ReindexService:
     async def begin(
         self, owner_id: str, project: str | None = None, *, failed: bool = False, read_again: bool = False
     ) -> Reindex:
-        """Begin a run over all files, or those of a project given by id or name; `failed` and `read_again` as in `ReindexSelection`."""
+        """Start a run over all files, or those of a project (by id or name); `failed` and `read_again` as in `ReindexSelection`."""
         project_id = await self.projects.resolve(owner_id, project) if project is not None else None
         selection = ReindexSelection(project_id=project_id, failed=failed, read_again=read_again)
         begun = await self.reprocessing.begin(owner_id, selection)
@@ -31,9 +31,9 @@ class ReindexService:
         return begun
 
     async def run(self, owner_id: str, run_id: str) -> Reindex:
-        """One run, and how far it is; `NotFound`."""
+        """One run, and its progress. Raises `NotFound`."""
         return await self.reprocessing.run(owner_id, run_id)
 
     async def latest(self, owner_id: str) -> list[Reindex]:
-        """The newest runs first."""
+        """All runs, newest first."""
         return await self.reprocessing.latest(owner_id, _MAX_LISTED)

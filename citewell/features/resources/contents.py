@@ -1,4 +1,4 @@
-"""What was read of a file, and its bytes: elements, passages, pictures, and the file as it was uploaded."""
+"""A file's content: elements, passages, pictures, and the uploaded bytes."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from citewell.storage.files.content import ContentRepository
 from citewell.storage.files.resources import Original, ResourceRepository
 from citewell.types import PREVIEW, BlobLink, Category, Chunk, StoredBlob
 
-_CURRENT_ONLY = "You may read only the current version of this file. Ask the owner of the project for another one."
+_CURRENT_ONLY = "You may read only the current version of this file. Ask the project's owner for another one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceContents:
-    """Reads what resources hold. Every method takes the owner first and sees only what is theirs."""
+    """Reads the content of resources. Every method takes the owner first and sees only that owner's data."""
 
     resources: ResourceRepository
     content: ContentRepository
@@ -39,7 +39,7 @@ class ResourceContents:
         return await self.content.chunks_page(resource_id, limit, cursor)
 
     async def chunk(self, owner_id: str, resource_id: str, chunk_id: str) -> Chunk:
-        """One chunk of a resource; `NotFound` for one of another resource."""
+        """One chunk of a resource. Raises `NotFound` for a chunk of another resource."""
         found = await self.content.load_chunks(owner_id, [chunk_id])
         chunk = found[chunk_id].chunk if chunk_id in found else None
         if chunk is None or chunk.resource_id != resource_id:
@@ -49,7 +49,7 @@ class ResourceContents:
     async def original(
         self, owner_id: str, resource_id: str, version: int | None, *, sees_history: bool = True
     ) -> StoredBytes:
-        """The bytes of a version (the current one for None) as they were uploaded; `NotFound` for an earlier one without `sees_history`."""
+        """The uploaded bytes of a version (None: the current one). Raises `NotFound` for an earlier one without `sees_history`."""
         found = await self._version(owner_id, resource_id, version, sees_history)
         return StoredBytes(
             found.filename, found.mime_type, found.size, partial(self.blobs.get, found.key), found.content_hash
@@ -58,9 +58,9 @@ class ResourceContents:
     async def link(
         self, owner_id: str, resource_id: str, version: int | None, *, sees_history: bool = True
     ) -> tuple[BlobLink, Original]:
-        """Where a version, as of `original`, can be fetched from the store that keeps it; `Conflict` where links are not given out.
+        """A link to a version, chosen as in `original`, in its object store. Raises `Conflict` if this server provides no links.
 
-        The store does not compare the bytes with their hash: who follows the link can.
+        The store does not compare the bytes with their hash; the client can.
         """
         found = await self._version(owner_id, resource_id, version, sees_history)
         try:
@@ -68,31 +68,31 @@ class ResourceContents:
         except NotFound as error:
             raise DamagedFile from error
         if link is None:
-            raise Conflict("There are no links to this file here. Get it from /resources/{id}/file.")
+            raise Conflict("This server provides no link to this file. Get it from /resources/{id}/file.")
         return link, found
 
     async def _version(self, owner_id: str, resource_id: str, version: int | None, sees_history: bool) -> Original:
         if version is not None and not sees_history:
             if version != (await self.resources.get(owner_id, resource_id)).version:
                 raise NotFound(_CURRENT_ONLY)
-            version = None  # the one that is current when it is read
+            version = None  # the version that is current when it is read
         return await self.resources.original(owner_id, resource_id, version)
 
     async def extracted(self, owner_id: str, resource_id: str) -> list[StoredBlob]:
-        """The files that extraction made."""
+        """The files that extraction produced."""
         resource = await self.resources.get(owner_id, resource_id)
         return await self.content.blobs(resource_id, resource.version)
 
     async def extracted_bytes(self, owner_id: str, resource_id: str, name: str) -> StoredBytes:
-        """The bytes of one file that extraction made."""
+        """The bytes of one file that extraction produced."""
         resource = await self.resources.get(owner_id, resource_id)
         found = await self.content.blob(resource_id, resource.version, name)
         return StoredBytes(found.name, found.mime_type, found.size, partial(self.blobs.get, found.key))
 
     async def picture(self, owner_id: str, resource_id: str, chunk_id: str | None = None) -> StoredBytes:
-        """A file that is a picture, or the picture that one of its chunks describes: the small copy, where one was kept.
+        """The picture that a file is, or that one of its chunks describes: the small copy, if there is one.
 
-        `InvalidInput` where there is no picture, `NotFound` for a file or chunk that the owner does not have.
+        Raises `InvalidInput` if there is no picture, and `NotFound` if the owner has no such file or chunk.
         """
         resource = await self.resources.get(owner_id, resource_id)
         blob = None
@@ -104,7 +104,7 @@ class ResourceContents:
                 raise InvalidInput(f"This passage of {resource.filename} describes no picture.")
             blob = found.picture.blob
         elif resource.detected_category != Category.IMAGE.value:
-            raise InvalidInput(f"{resource.filename} is not a picture. Search for what it says instead.")
+            raise InvalidInput(f"{resource.filename} is not a picture. Search its text instead.")
         previews = await self.content.blobs(resource_id, resource.version, PREVIEW)
         small = next((one.name for one in previews if blob is None or one.metadata.get("of") == blob), None)
         if small or blob:

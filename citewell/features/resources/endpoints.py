@@ -82,7 +82,7 @@ Filters = Annotated[
         description='filters as JSON, such as `[{"field": "metadata.camera", "value": "Leica"}]`: see docs/filters.md',
     ),
 ]
-# The fields of a new version's form, and those that only a new file has; others are refused.
+# The form fields for a new version, and those only for a new file; others are refused.
 _VERSION_FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
     "multimodal": {"type": "boolean", "default": False},
@@ -92,7 +92,7 @@ _VERSION_FIELDS: dict[str, Any] = {
     "chunking": {"type": "string", "description": "a JSON object with `strategy`, `size` and `overlap`, for this file"},
     "caption": {
         "type": "string",
-        "description": "words that belong to the file; of a picture or video they are embedded with it",
+        "description": "text that belongs to the file; embedded together with a picture or video",
     },
     "metadata": {
         "type": "string",
@@ -100,19 +100,19 @@ _VERSION_FIELDS: dict[str, Any] = {
     },
 }
 _UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
-    "project": {"type": "string", "description": "id or name; a new name makes a new project"},
+    "project": {"type": "string", "description": "id or name; a new name creates a project"},
     "identifier": {"type": "string", "description": "your own name for it, unique in its project"},
-    "thread": {"type": "string", "description": "the conversation that it comes with"},
-    "strict": {"type": "boolean", "default": False, "description": "415 for types without a reader"},
+    "thread": {"type": "string", "description": "the conversation it belongs to"},
+    "strict": {"type": "boolean", "default": False, "description": "respond 415 to types without a reader"},
 }
 
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _TAG: dict[str, Any] = {"ETag": {"description": "the SHA-256 of the bytes, quoted", "schema": {"type": "string"}}}
-_RANGE: dict[str, Any] = {"Content-Range": {"description": "which bytes of how many", "schema": {"type": "string"}}}
+_RANGE: dict[str, Any] = {"Content-Range": {"description": "the range of bytes, and the total", "schema": {"type": "string"}}}
 _FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "the whole file", "content": _BYTES, "headers": _TAG},
-    206: {"description": "the range that `Range` asks for", "content": _BYTES, "headers": _TAG | _RANGE},
-    304: {"description": "`If-None-Match` names the ETag of these bytes", "headers": _TAG},
+    206: {"description": "the requested `Range`", "content": _BYTES, "headers": _TAG | _RANGE},
+    304: {"description": "`If-None-Match` has the ETag of these bytes", "headers": _TAG},
     416: {"model": ErrorResponse, "description": "the file has no bytes in this range", "headers": _RANGE},
 }
 
@@ -140,7 +140,7 @@ def _contents(request: Request) -> ResourceContents:
     responses={200: {"model": IngestedOut}},
 )
 async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> IngestedOut:
-    """Upload a file. 201 with the new resource, or 200 with the one that has the same content and an `outcome` that says what was done.
+    """Upload a file. Returns 201 with the new resource, or 200 with the existing one of the same content and the `outcome`.
 
     What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
     out stay as the file has them. A request that is kept to projects knows only the files in them. One that is in others, too, stays as it is: 403
@@ -168,7 +168,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
 
 @router.post("/records", access=everything(WRITE), audit=changes(AuditAction.RECORDS_ADDED))
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
-    """Index texts as they are, without a file; hits carry their `record_id`. 400 for a text that is empty."""
+    """Index texts without files; hits carry their `record_id`. 400 for an empty text."""
     records = [record.model_dump() for record in body.records]
     return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
 
@@ -189,9 +189,9 @@ async def list_resources(
     filters: Filters = None,
     fields: Literal["all", "summary"] = "all",
 ) -> ResourceList:
-    """A page of resources, newest first. `status=ready` means any fully processed state; `q` looks into file names.
+    """A page of resources, newest first. `status=ready` means any fully processed state; `q` searches file names.
 
-    `fields=summary` leaves out what grows with a file's content: no metadata, and of the coverage only `unit` and `unit_count`.
+    `fields=summary` omits fields that grow with a file's content: metadata, and the coverage except `unit` and `unit_count`.
     """
     _check_status(status)
     _check_category(category)
@@ -221,10 +221,10 @@ async def list_facets(
     project: str | None = None,
     status: str | None = None,
     filters: Filters = None,
-    values: Annotated[int, Query(description="1 to 200 values of each field")] = 20,
+    values: Annotated[int, Query(description="1 to 200 values per field")] = 20,
     dates: Literal["month", "year"] = "month",
 ) -> FacetsOut:
-    """What the files of a list can be filtered by: each field that they have, its values, and how many files have each."""
+    """What a list of files can be filtered by: each field, its values, and how many files have each value."""
     _check_status(status)
     narrowed = ResourceFilter(status=status, conditions=seen_by(grant, _filters(filters)))
     found = await _service(request).facets(
@@ -251,7 +251,7 @@ async def get_resource(request: Request, resource_id: ResourceId, grant: Current
     "/resources/{resource_id}", access=resource(WRITE), audit=changes(AuditAction.FILE_DELETED, subject="resource_id")
 )
 async def delete_resource(request: Request, resource_id: ResourceId, owner: Owner) -> ReceiptOut:
-    """Delete a resource and everything made of it, with a receipt."""
+    """Delete a resource and everything derived from it. Returns a receipt."""
     return ReceiptOut.of(await _service(request).delete(owner, resource_id))
 
 
@@ -301,7 +301,7 @@ async def reindex(
     grant: CurrentGrant,
     body: Annotated[OptionsIn, Body(default_factory=OptionsIn)],
 ) -> ResourceOut:
-    """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
+    """Index a file again; new options are applied first."""
     asked = body.asked() if body.model_fields_set else None
     begun = await _service(request).reindex(grant.owner_id, resource_id, asked)
     [seen] = await _seen(request, grant, ResourceOut.of(begun))
@@ -360,7 +360,7 @@ async def follow_events(
         pieces = service.stream(principal.owner_id, owner, resource_id)
         async with aclosing(while_admitted(request, principal, pieces)) as events:
             async for event in events:
-                number += 1  # not its own number, which counts what happens to all files of the server
+                number += 1  # not the event's id, which counts the events of all files on the server
                 yield dumped(event | {"id": number}) + b"\n"
 
     return StreamingResponse(await begun(lines()), media_type="application/x-ndjson")
@@ -379,9 +379,9 @@ async def get_file(
     grant: CurrentGrant,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> Response:
-    """The original bytes, always as an attachment; of an earlier version, if asked for by somebody who may change the file.
+    """The original bytes, always as an attachment. Callers who may change the file can also request earlier versions.
 
-    A byte range is served. The ETag is the SHA-256 of the bytes; `If-None-Match` and `If-Range` are heeded.
+    Supports a byte range, `If-None-Match` and `If-Range`. The ETag is the SHA-256 of the bytes.
     """
     contents = _contents(request)
     stored = await contents.original(grant.owner_id, resource_id, version, sees_history=grant.sees_history)
@@ -400,9 +400,9 @@ async def make_link(
     grant: CurrentGrant,
     version: Annotated[int | None, Query(ge=1, le=2**31 - 1)] = None,
 ) -> LinkOut:
-    """A short-lived address of the original in the object store, from which it is downloaded as an attachment without a token.
+    """A short-lived link to the original in the object store, which downloads it as an attachment without a token.
 
-    409 where this server gives out none: without an object store, unless `CITEWELL_BLOB_LINK_SECONDS` is set, and for files that were stored before links were known.
+    409 if there is none: without an object store or `CITEWELL_BLOB_LINK_SECONDS`, and for files stored before links existed.
     """
     response.headers["Cache-Control"] = "no-store"
     contents = _contents(request)
@@ -412,7 +412,7 @@ async def make_link(
 
 @router.get("/resources/{resource_id}/blobs", access=resource(READ))
 async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
-    """The files that extraction made: images, and exact copies of tables."""
+    """The files that extraction produced: images, and exact copies of tables."""
     found = await _contents(request).extracted(owner, resource_id)
     return BlobList(blobs=[BlobOut.of(blob) for blob in found])
 
@@ -424,7 +424,7 @@ async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) ->
     response_class=Response,
 )
 async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: Owner) -> Response:
-    """One file that extraction made."""
+    """One file that extraction produced."""
     stored = await _contents(request).extracted_bytes(owner, resource_id, name)
     return await stored_bytes(stored, request.headers)
 
@@ -436,7 +436,7 @@ async def get_blob(request: Request, resource_id: ResourceId, name: str, owner: 
     response_class=Response,
 )
 async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn, grant: CurrentGrant) -> Response:
-    """A picture for a model to look at: the small copy, where one was kept. 400 for one that models do not take: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
+    """A picture for a model: the small copy, if there is one. 400 for pictures that models do not accept: other than JPEG, PNG, GIF and WebP, or larger than 3.75 MB."""
     service, owner = _service(request), grant.owner_id
     projects, filters = grant.narrowed(body.projects), seen_by(grant, parse_filters(body.filters))
     await service.require_within(owner, resource_id, projects, body.resource_ids, filters, kept_to=grant.kept_to)
@@ -447,7 +447,7 @@ async def get_picture(request: Request, resource_id: ResourceId, body: PictureIn
 
 @contextmanager
 def _quota_without_figures(grant: Grant) -> Generator[None]:
-    """Refuse an upload that is too much for the owner without saying, to who is kept to projects, how much the owner has in all."""
+    """Refuse an upload beyond the owner's quota without revealing the owner's total to a caller limited to projects."""
     try:
         yield
     except (FilesQuotaReached, BytesQuotaReached) as error:
@@ -457,7 +457,7 @@ def _quota_without_figures(grant: Grant) -> Generator[None]:
 
 
 async def _seen(request: Request, grant: Grant, *found: ResourceOut) -> list[ResourceOut]:
-    """What the holder of a grant sees of resources."""
+    """Resources as the holder of a grant may see them."""
     if grant.projects is None:
         return list(found)
     parents = {one.parent_id for one in found if one.parent_id is not None}

@@ -1,4 +1,4 @@
-"""What the service of resources hands out besides resources: stored bytes, and receipts of deletions."""
+"""Results of the resource service besides resources: stored bytes, and receipts of deletions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from citewell.storage.files.resources import Receipt
 
 @dataclass(frozen=True, slots=True)
 class Deleted:
-    """A receipt, and how many vectors were still found afterwards."""
+    """A receipt, and how many vectors were left."""
 
     receipt: Receipt
     vectors_left: int
@@ -18,7 +18,7 @@ class Deleted:
 
 @dataclass(frozen=True, slots=True)
 class StoredBytes:
-    """Bytes that are kept, to be sent as a file. read: (start, end) → the pieces of that part. content_hash: SHA-256, where known."""
+    """Stored bytes to send as a file. read: (start, end) → pieces of that range; content_hash: SHA-256, if known."""
 
     filename: str
     mime_type: str

@@ -1,4 +1,4 @@
-"""Known files that arrive again from callers who are kept to some projects: they add a file to their project, and change only what is theirs."""
+"""Uploads of existing files by callers limited to projects: they add the file to their project, and change only files they may change."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _REFUSED = (
 
 
 def may_change(project_ids: Collection[str], within: Collection[str] | None) -> bool:
-    """Whether who is kept to the projects `within` (None for who is not) may change a file or record that is in `project_ids`.
+    """Whether a caller restricted to the projects `within` (None: unrestricted) may change a file or record in `project_ids`.
 
-    What is in no project at all is its owner's alone.
+    Only its owner may change a file that is in no project.
     """
     return within is None or (bool(project_ids) and set(project_ids) <= set(within))
 
@@ -29,7 +29,7 @@ def may_change(project_ids: Collection[str], within: Collection[str] | None) -> 
 async def require_as_it_is(
     file: Resource, said: Said, options: AskedOptions, limits: MetadataLimits, reprocessing: ReprocessingRepository
 ) -> None:
-    """Raise `Forbidden` where an upload would change what is said of a known file, or how it is read and cut."""
+    """Raise `Forbidden` if an upload would change an existing file's annotations or options."""
     asked = _beyond_defaults(options)
     if _says_otherwise(file, said, limits) or await reprocessing.asks_more(file.owner_id, file.id, asked):
         raise Forbidden(_REFUSED)
@@ -45,7 +45,7 @@ def _says_otherwise(file: Resource, said: Said, limits: MetadataLimits) -> bool:
 
 
 def _beyond_defaults(options: AskedOptions) -> AskedOptions:
-    """Without the ways of reading that every file has unless told otherwise: forms send these along, and nobody asked for them."""
+    """Options without the defaults: forms always send these, so nobody requested them."""
     default = UploadOptions()
     unasked = {name: None for name in _READING if getattr(options, name) == getattr(default, name)}
     return replace(options, **unasked)

@@ -1,4 +1,4 @@
-"""Resources as HTTP sees them."""
+"""HTTP schemas for resources."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ from citewell.types import (
 from citewell.types.accounts import Grant
 
 MAX_CAPTION = 20_000
-"""Characters of a caption: what is longer is a document."""
+"""Characters of a caption; anything longer is a document."""
 
 
 class OptionsOut(Schema):
-    """What was asked for a file. `chunking` is null where its project's, or the server's, applies."""
+    """A file's options. `chunking` is null if its project's, or the server's, applies."""
 
     multimodal: bool
     extract_tables: bool
@@ -71,7 +71,7 @@ class StageOut(Schema):
 
 
 class ResourceOut(Schema):
-    """An uploaded file and what became of it. Durations in milliseconds, sizes in bytes."""
+    """An uploaded file and its state. Durations in milliseconds, sizes in bytes."""
 
     id: str
     filename: str
@@ -88,7 +88,7 @@ class ResourceOut(Schema):
     status: str
     error_message: str | None
     error_stage: str | None = Field(
-        description="extraction, indexing or description (a file that lacks only this is searchable)"
+        description="extraction, indexing or description (a file without only a description is searchable)"
     )
     error_code: str | None
     extraction_metadata: MetadataJson
@@ -97,9 +97,9 @@ class ResourceOut(Schema):
     summary: str | None
     chunk_count: int
     searchable: Searchable | None = Field(
-        description="words: found and answered from, while the vectors of its passages follow; full: by meaning too; null: not yet, or never"
+        description="words: by keyword, while its vectors are being computed; full: by keyword and meaning; null: not yet, or never"
     )
-    semantic_progress: float = Field(description="the share of its passages that are found by meaning, 0 to 1")
+    semantic_progress: float = Field(description="the share of its passages with vectors, 0 to 1")
     created_at: datetime
     extracted_at: datetime | None
     indexed_at: datetime | None
@@ -107,8 +107,8 @@ class ResourceOut(Schema):
     indexing_duration_ms: int | None
     parent_id: str | None
     record_id: str | None
-    metadata: dict[str, MetadataValueOut] = Field(default={}, description="what people say of the file")
-    thread: str | None = Field(default=None, description="the conversation that the file came with")
+    metadata: dict[str, MetadataValueOut] = Field(default={}, description="metadata set by people")
+    thread: str | None = Field(default=None, description="the conversation the file belongs to")
     options: OptionsOut
     stages: list[StageOut] | None = None
 
@@ -154,12 +154,12 @@ class ResourceOut(Schema):
 
     @staticmethod
     def brief(summary: ResourceSummary) -> ResourceOut:
-        """The public form of a summary: of the coverage only `unit` and `unit_count`."""
+        """The public form of a summary: the coverage has only `unit` and `unit_count`."""
         coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
         return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
 
     def within(self, grant: Grant, hidden: Collection[str] = ()) -> Self:
-        """What the holder of a grant sees of it: of its projects, those that the grant is kept to; and nothing of a parent that is hidden."""
+        """The resource as the holder of a grant may see it: only projects of the grant, and no hidden parent."""
         if grant.projects is None:
             return self
         changes: dict[str, Any] = {"project_ids": [one for one in self.project_ids if one in grant.projects]}
@@ -170,7 +170,7 @@ class ResourceOut(Schema):
 
 
 class IngestedOut(ResourceOut):
-    """An uploaded file, and what the upload did."""
+    """An uploaded file, and the outcome."""
 
     outcome: UploadOutcome = Field(
         description="created: a new file. Of a known one, unchanged: nothing to do; retried: what had failed is tried again; "
@@ -179,7 +179,7 @@ class IngestedOut(ResourceOut):
 
 
 class OptionsIn(RequestBody):
-    """Options to change; those that are left out stay. An empty `chunking` is that of the project again."""
+    """Options to change; omitted ones stay. An empty `chunking` restores the project's."""
 
     multimodal: bool | None = None
     extract_tables: bool | None = None
@@ -187,23 +187,23 @@ class OptionsIn(RequestBody):
     password: str | None = Field(default=None, description="opens an encrypted file")
     chunking: dict[str, JsonIn] | None = Field(default=None, description="`strategy`, `size`, `overlap`, for this file")
     caption: str | None = Field(
-        default=None, max_length=MAX_CAPTION, description="words that belong to the file; an empty one removes them"
+        default=None, max_length=MAX_CAPTION, description="text that belongs to the file; an empty one removes it"
     )
 
     def asked(self) -> AskedOptions:
-        """The form that the service takes."""
+        """The value for the service."""
         return AskedOptions(**self.model_dump())
 
 
 class PictureIn(RequestBody):
-    """Which picture of a file, and within what the file must be."""
+    """Which picture of a file, and the scope that must contain the file."""
 
     chunk_id: str | None = Field(
-        default=None, max_length=64, description="of the passage that describes it; none for a file that is a picture"
+        default=None, max_length=64, description="the passage that describes the picture; omit it for a picture file"
     )
     projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
-    filters: FiltersIn = Field(default=[], description="all of which must hold of the file")
+    filters: FiltersIn = Field(default=[], description="filters; the file must match all")
 
 
 def _options(options: UploadOptions) -> OptionsOut:
@@ -234,22 +234,22 @@ class ResourceList(Schema):
 
 
 class FacetValueOut(Schema):
-    """A value, and how many files have it. Of dates, it is a month or a year in UTC."""
+    """A value, and how many files have it. For dates it is a month or a year in UTC."""
 
     value: bool | float | str
     files: int
 
 
 class FacetOut(Schema):
-    """A field that files have, with values of one type."""
+    """A field with values of one type."""
 
-    field: str = Field(description="as filters name it")
+    field: str = Field(description="its name in filters")
     type: MetadataKind
     files: int = Field(description="how many files have it")
-    distinct: int = Field(description="how many values there are")
-    values: list[FacetValueOut] = Field(description="the most frequent values; of dates, the latest periods")
-    min: float | str | None = Field(default=None, description="the least number, or the first date")
-    max: float | str | None = Field(default=None, description="the greatest number, or the last date")
+    distinct: int = Field(description="how many distinct values there are")
+    values: list[FacetValueOut] = Field(description="the most frequent values; for dates, the latest periods")
+    min: float | str | None = Field(default=None, description="the lowest number, or the earliest date")
+    max: float | str | None = Field(default=None, description="the highest number, or the latest date")
 
     @staticmethod
     def of(facet: Facet) -> FacetOut:
@@ -266,7 +266,7 @@ class FacetOut(Schema):
 
 
 class FacetsOut(Schema):
-    """How many files there are, and what they can be filtered by."""
+    """The number of files, and what they can be filtered by."""
 
     files: int
     facets: list[FacetOut]
@@ -285,7 +285,7 @@ class ElementList(Schema):
 
 
 class ChunkOut(Schema):
-    """A chunk: what is indexed, and the elements it was made of."""
+    """A chunk: the indexed text, and the elements it was made from."""
 
     id: str
     ordinal: int
@@ -320,7 +320,7 @@ class ChunkList(Schema):
 
 
 class BlobOut(Schema):
-    """A file that extraction made: an image of the document, or the exact copy of a table."""
+    """A file that extraction produced: an image from the document, or the exact copy of a table."""
 
     name: str
     mime_type: str
@@ -343,9 +343,9 @@ class BlobList(Schema):
 
 
 class ReceiptOut(Schema):
-    """What a deletion removed. `vectors_left` is counted afterwards, and is 0 unless a store failed.
+    """What a deletion removed. `vectors_left` is counted afterwards; it is 0 unless a store failed.
 
-    `quotations`: citations in conversations, whosever they are, that were emptied of the file's words.
+    `quotations`: citations in anybody's conversations from which the file's words were removed.
     """
 
     deleted: list[str]
@@ -369,7 +369,7 @@ class ReceiptOut(Schema):
 
 
 class LinkOut(Schema):
-    """Where a file can be downloaded without a token, and until when. Keep the address as you would keep a token."""
+    """A link to download a file without a token, and its expiry. Protect the link like a token."""
 
     url: str
     expires_at: datetime
@@ -390,21 +390,21 @@ class LinkOut(Schema):
 
 
 class ResourceChange(RequestBody):
-    """What to change of a file; what is left out stays."""
+    """Changes to a file; omitted fields stay."""
 
     metadata: dict[str, JsonIn | None] = Field(default={}, description="keys to set; null removes a key")
     identifier: str | None = Field(
         default=None, description="your own name for it, unique in a project; empty removes it"
     )
-    thread: str | None = Field(default=None, description="the conversation that it belongs to; empty removes it")
+    thread: str | None = Field(default=None, description="the conversation it belongs to; empty removes it")
 
     def said(self) -> Said:
-        """The form that the service takes."""
+        """The value for the service."""
         return Said(metadata=self.metadata, identifier=self.identifier, thread=self.thread)
 
 
 class RecordIn(RequestBody):
-    """A text to index as it is."""
+    """A text to index."""
 
     id: str = Field(min_length=1, max_length=512, pattern=r"^[^\x00]+$")
     text: str
@@ -415,7 +415,7 @@ class RecordIn(RequestBody):
 
 
 class RecordsIn(RequestBody):
-    """Texts to add; one with a known id replaces what it was, and is then in the project that is named, too."""
+    """Texts to add; one with a known id replaces the earlier text, and is also added to the given project."""
 
     model_config = sample(
         {"records": [{"id": "note-1", "text": "The warehouse closes at nine.", "metadata": {"tags": ["hours"]}}]}
@@ -426,7 +426,7 @@ class RecordsIn(RequestBody):
 
 
 class RecordsOut(Schema):
-    """What became of the texts: the ids of their resources, one for each in order, and how many resources are new, replaced or unchanged."""
+    """The result: resource ids, one per text in order, and how many resources are new, replaced or unchanged."""
 
     resource_ids: list[str]
     added: int
@@ -435,7 +435,7 @@ class RecordsOut(Schema):
 
     @staticmethod
     def of(done: RecordsAdded) -> RecordsOut:
-        """The public form of what was added."""
+        """The public form of the result."""
         return RecordsOut(
             resource_ids=list(done.resource_ids), added=done.added, replaced=done.replaced, unchanged=done.unchanged
         )

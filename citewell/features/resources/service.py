@@ -1,4 +1,4 @@
-"""What one can do with resources, for every caller: the web, the command line, or a channel. What they hold is read by `contents`."""
+"""Operations on resources for every caller: the web, the command line, or a channel. `contents` reads their content."""
 
 from __future__ import annotations
 
@@ -56,16 +56,16 @@ from citewell.types.metadata_values import MetadataLimits, checked_identifier, i
 _EVENT_POLL_SECONDS = 0.2
 _POLLS_PER_LOOK = 5
 _STREAMS = (
-    100  # of changes of state that one owner follows at once: the browser has one for each file that it has just sent
+    100  # event streams per owner at the same time: the browser opens one for each file it has just uploaded
 )
 _PIECE = 1024 * 1024
-# How long a change of metadata waits for the indexes; after that it is made without anybody waiting.
+# How long a metadata change waits for the indexes; after that it continues in the background.
 _APPLIED_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceService:
-    """Uploads, lists, describes and deletes. Every method takes the owner first and sees only what is theirs."""
+    """Uploads, lists, annotates and deletes. Every method takes the owner first and sees only that owner's data."""
 
     resources: ResourceRepository
     events: EventRepository
@@ -87,19 +87,19 @@ class ResourceService:
     _looks: dict[str, asyncio.Task[int]] = field(default_factory=dict[str, "asyncio.Task[int]"])
 
     def open_spool(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
-        """A place for the bytes of one file of at least so many; leave its block without `finish`, and nothing is left behind.
+        """A spool for one file of at least `least` bytes. Leaving its block without `finish` removes everything.
 
-        Raises `BytesQuotaReached` as soon as it is clear that the owner has no room for them.
+        Raises `BytesQuotaReached` as soon as the owner's quota would be exceeded.
         """
         return self.capture.spool_of(owner_id, least)
 
     def receiving(self, owner_id: str, least: int = 0) -> AbstractAsyncContextManager[Spool]:
-        """The same for a request that brings a file; `RateLimited` while too many are under way."""
+        """The same for an upload request. Raises `RateLimited` while too many are in progress."""
         return self.capture.receiving(owner_id, least)
 
     @property
     def max_bytes(self) -> int:
-        """How large a file may be."""
+        """The size limit of a file."""
         return self.capture.max_bytes
 
     async def add_file(
@@ -113,7 +113,7 @@ class ResourceService:
         options: AskedOptions | None = None,
         source: str = "upload",
     ) -> Resource:
-        """Upload a local file, under its own name unless another is given: its new resource, or the one that has the same bytes."""
+        """Upload a local file, under its own name unless another is given. Returns its new resource, or the one with the same bytes."""
         with path.open("rb") as file:
             async with self.open_spool(owner_id, os.fstat(file.fileno()).st_size) as spool:
                 while piece := await asyncio.to_thread(file.read, _PIECE):
@@ -138,15 +138,14 @@ class ResourceService:
         item: str | None = None,
         within: Collection[str] | None = None,
     ) -> tuple[Resource, UploadOutcome]:
-        """Make a resource of a spooled file, or find the known one of the same bytes; with what was done.
+        """Make a resource from a spooled file, or find the existing one with the same bytes. Returns it with the outcome.
 
-        For a known one that is what its options did not ask for before; one that is FAILED or PARTIAL is tried again, and what is
-        said of the file is added to what was said. Raises `InvalidMetadata`, `InvalidInput` for chunking that cannot work,
-        `Conflict` for an identifier that another file of the project has, and `FilesQuotaReached` or `BytesQuotaReached` for a new
-        file for which the owner has no room.
+        For an existing one, newly requested options are applied, FAILED or PARTIAL is retried, and annotations are added to the earlier
+        ones. Raises `InvalidMetadata`, `InvalidInput` for invalid chunking, `Conflict` for an identifier of another file in the project,
+        and `FilesQuotaReached` or `BytesQuotaReached` for a new file beyond a quota.
 
-        within: the projects that the caller is kept to, if it is. Files outside them do not count as known; one that is in others, too,
-        joins the project and stays as it is: `Forbidden` where it would be changed.
+        within: the projects the caller is limited to, if any. Files outside them do not count as existing. One that is also in others joins
+        the project unchanged: `Forbidden` if the upload would change it.
         """
         options, said = options or AskedOptions(), said or Said()
         try:
@@ -178,14 +177,14 @@ class ResourceService:
             self.wake(Stage.EXTRACT)
             return resource, UploadOutcome.CREATED
         if not may_change(resource.project_ids if inside is None else inside, within):
-            # Once more, for a file that has come since.
+            # Once more, for a file added since.
             await require_as_it_is(resource, said, options, self.limits, self.reprocessing)
             return resource, UploadOutcome.UNCHANGED
         await self.describe(owner_id, resource.id, said)
         return await self.reprocess(owner_id, resource.id, options)
 
     async def reprocess(self, owner_id: str, resource_id: str, options: AskedOptions) -> tuple[Resource, UploadOutcome]:
-        """Do for a file what these options ask for beyond what was done, and try again what failed. `NotFound`, `InvalidInput`."""
+        """Apply newly requested options to a file, and retry failed steps. Raises `NotFound` and `InvalidInput`."""
         self._check_chunking(options)
         outcome = await self.reprocessing.ask(owner_id, resource_id, options)
         self.wake()
@@ -202,9 +201,9 @@ class ResourceService:
         item: str | None = None,
         within: Collection[str] | None = None,
     ) -> Resource:
-        """Make a spooled file the next version of a resource; `metadata` is merged as by `describe`. item: as of `UploadRequest`; within: as of `upload`.
+        """Make a spooled file the next version of a resource; `metadata` is merged as in `describe`. item: as in `UploadRequest`; within: as in `upload`.
 
-        `Conflict` for bytes that another resource of the owner has.
+        Raises `Conflict` if another of the owner's resources has the same bytes.
         """
         try:
             checked = merged({}, metadata or {}, self.limits)
@@ -223,10 +222,10 @@ class ResourceService:
         return resource
 
     async def describe(self, owner_id: str, resource_id: str, said: Said) -> Resource:
-        """Change what is said of a file. Keys of metadata are set, or removed by None; an empty identifier or thread removes it.
+        """Change a file's annotations. Metadata keys are set, or removed by None; an empty identifier or thread removes it.
 
-        Every index has the change when this returns, unless one cannot be written now or the file is being read: then soon.
-        Raises `InvalidMetadata`, `NotFound`, and `Conflict` for an identifier that is taken.
+        When this returns, every index has the change, unless an index cannot be written now or the file is being read: then soon after.
+        Raises `InvalidMetadata`, `NotFound`, and `Conflict` if the identifier is taken.
         """
         changes = said.metadata
         change = FileChange(
@@ -241,7 +240,7 @@ class ResourceService:
         return resource
 
     async def resolve(self, owner_id: str, name: str, project: str | None = None) -> str:
-        """The id of a file given by id or identifier; `NotFound`, and `Conflict` when several projects use the identifier."""
+        """The id of a file given by id or identifier. Raises `NotFound`, and `Conflict` if several projects use the identifier."""
         if is_resource_id(name):
             return name
         project_ids = [await self.projects.resolve(owner_id, project)] if project is not None else None
@@ -255,9 +254,9 @@ class ResourceService:
         *,
         is_kept_to_it: bool = False,
     ) -> RecordsAdded:
-        """Index texts as they are, in a project. Those whose id is known are put into it too, where one is named.
+        """Index texts, in a project if given. Texts with a known id are added to it too.
 
-        is_kept_to_it: whether the caller is; then `Forbidden` for another text of a record that is in other projects.
+        is_kept_to_it: whether the caller is limited to it; changing a record that is also in other projects then raises `Forbidden`.
         """
         project_id = await self.projects.resolve(owner_id, project, create=True)
         placing = Placing(project_id, joins=project is not None, is_bound=is_kept_to_it)
@@ -266,7 +265,7 @@ class ResourceService:
         return done
 
     async def _apart(self, owner_id: str, content_hash: str, place_id: str, within: Collection[str]) -> str | None:
-        """Which item these bytes are, so that a file that is in none of the projects `within` neither joins nor blocks the upload; None if there is no such item."""
+        """The item key under which to store these bytes separately, so that an existing file outside the projects `within` neither joins nor blocks the upload; None if there is no such file."""
         for item in (None, own_copy(place_id)):
             identity = content_hash if item is None else item_identity(item, content_hash)
             if not await self.resources.outside(owner_id, [identity], within):
@@ -276,8 +275,8 @@ class ResourceService:
     async def _copy_for(
         self, owner_id: str, content_hash: str, project_id: str | None, within: Collection[str] | None
     ) -> str | None:
-        """As `_apart`, for an upload to a project. For the owner's own, the project must be named, and a file inside another stays where it
-        is, with its place, which those who use the project may not know."""
+        """Like `_apart`, for an upload to a project. Without `within`, the project must be named, and a file inside another file stays there,
+        because its place must not be revealed to the project's members."""
         if within is not None:
             return await self._apart(owner_id, content_hash, project_id or "", within)
         known = None if project_id is None else await self.known(owner_id, content_hash)
@@ -286,7 +285,7 @@ class ResourceService:
         return await self._apart(owner_id, content_hash, project_id, [project_id])
 
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
-        """The owner's file that is known by this hash, which is that of its bytes (SHA-256) unless it is an item; None if there is none."""
+        """The owner's file with this content hash, which is the SHA-256 of its bytes unless it is an item; None if there is none."""
         found = await self.resources.find_by_content(owner_id, content_hash)
         return None if found is None else await self.resources.get(owner_id, found)
 
@@ -295,7 +294,7 @@ class ResourceService:
         return await self.resources.get(owner_id, resource_id)
 
     async def outside(self, owner_id: str, ids: Collection[str], project_ids: Collection[str]) -> set[str]:
-        """Those of some hundred resources that are in none of these projects."""
+        """Those of a few hundred resources that are in none of these projects."""
         return await self.resources.outside(owner_id, ids, project_ids)
 
     async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
@@ -311,9 +310,9 @@ class ResourceService:
         project: str | None = None,
         kept_to: Sequence[str] | None = None,
     ) -> tuple[list[Resource], str | None]:
-        """A page of resources, newest first; of one project, given by id or name, where one is named.
+        """A page of resources, newest first; of one project (by id or name) if given.
 
-        kept_to: ids of the projects that the caller is kept to, of whose files alone errors tell; None for all of the owner's.
+        kept_to: ids of the projects the caller is limited to, so that errors reveal only their files; None for all of the owner's.
         """
         narrowed = await self._within(owner_id, filter, project, kept_to)
         return await self.resources.page(owner_id, narrowed, limit, cursor)
@@ -327,7 +326,7 @@ class ResourceService:
         project: str | None = None,
         kept_to: Sequence[str] | None = None,
     ) -> tuple[list[ResourceSummary], str | None]:
-        """As `page`, without what grows with the resources' content."""
+        """Like `page`, without fields that grow with the resources' content."""
         narrowed = await self._within(owner_id, filter, project, kept_to)
         return await self.resources.summaries(owner_id, narrowed, limit, cursor)
 
@@ -341,28 +340,28 @@ class ResourceService:
         by_year: bool = False,
         kept_to: Sequence[str] | None = None,
     ) -> Facets:
-        """What the files of a list can be filtered by: see `FacetRepository.facets`. `InvalidInput` for too many values. kept_to: as of `page`."""
+        """What a list of files can be filtered by: see `FacetRepository.facets`. Raises `InvalidInput` for too many values. kept_to: as in `page`."""
         if not 1 <= values <= MAX_FACET_VALUES:
             raise InvalidInput(f"A facet lists 1 to {MAX_FACET_VALUES} values.")
         narrowed = await self._within(owner_id, filter, project, kept_to)
         return await self.facets_of.facets(owner_id, narrowed, values, by_year=by_year, kept_to=kept_to)
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
-        """All changes of state so far."""
+        """All state changes so far."""
         await self.resources.get(owner_id, resource_id)
         return await self.events.since(resource_id)
 
     async def stream(self, asker: str, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
-        """What `follow` gives. `RateLimited` for an asker who follows too many files already."""
+        """Like `follow`. Raises `RateLimited` if the caller already follows too many files."""
         async with self.streams.hold(asker), aclosing(self.follow(owner_id, resource_id)) as events:
             async for event in events:
                 yield event
 
     async def follow(self, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
-        """Changes of state as they come, until a terminal one."""
+        """State changes as they happen, until a terminal one."""
         last = 0
         for poll in itertools.count():
-            # Most polls find nothing: the resource itself is read when something happened, and now and then.
+            # Most polls find nothing: the resource itself is read only after an event, and from time to time.
             if poll % _POLLS_PER_LOOK == 0 or await self._newest_event(resource_id) > last:
                 resource = await self.resources.get(owner_id, resource_id)
                 for event in await self.events.since(resource_id, last):
@@ -373,7 +372,7 @@ class ResourceService:
             await asyncio.sleep(_EVENT_POLL_SECONDS)
 
     async def _newest_event(self, resource_id: str) -> int:
-        """The id of a file's last event: all that follow the file within one span of polling look together."""
+        """The id of a file's last event. All followers of the file within one polling interval share a query."""
         look = self._looks.get(resource_id)
         if look is None:
             look = self._looks[resource_id] = asyncio.create_task(self.events.newest(resource_id))
@@ -381,7 +380,7 @@ class ResourceService:
         return await asyncio.shield(look)
 
     async def wait(self, owner_id: str, resource_id: str) -> Resource:
-        """The resource once it is in a terminal state."""
+        """Wait for the resource's terminal state."""
         async for _ in self.follow(owner_id, resource_id):
             pass
         return await self.resources.get(owner_id, resource_id)
@@ -396,9 +395,9 @@ class ResourceService:
         *,
         kept_to: Sequence[str] | None = None,
     ) -> None:
-        """Raise `NotFound` for a file outside these projects, files and filters; None is everywhere.
+        """Raise `NotFound` for a file outside these projects, files and filters; None means everywhere.
 
-        projects: by id or name; resource_ids: ids or identifiers; kept_to: as of `page`. `InvalidFilter` for a filter that no list of files takes.
+        projects: by id or name; resource_ids: ids or identifiers; kept_to: as in `page`. Raises `InvalidFilter` for a filter that does not apply to files.
         """
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         wanted = None if resource_ids is None else tuple(resource_ids)
@@ -411,7 +410,7 @@ class ResourceService:
             raise NotFound
 
     async def reindex(self, owner_id: str, resource_id: str, options: AskedOptions | None = None) -> Resource:
-        """Run stage 3 again; a FAILED resource, and one that other `options` are named for, is read again from the start."""
+        """Run stage 3 again; a FAILED resource, or one with new `options`, is read again from the start."""
         if options is not None:
             resource, outcome = await self.reprocess(owner_id, resource_id, options)
             if outcome is not UploadOutcome.UNCHANGED:
@@ -421,17 +420,17 @@ class ResourceService:
             owner_id, resource_id, resource.options
         )
         if not restarted:
-            raise Conflict("There is nothing to index in this resource.", status=resource.status.value)
+            raise Conflict("This resource has nothing to index.", status=resource.status.value)
         self.wake()
         return await self.resources.get(owner_id, resource_id)
 
     async def delete(self, owner_id: str, resource_id: str) -> Deleted:
-        """Remove a resource, the files inside it, and everything made of them; the vectors are counted afterwards."""
+        """Delete a resource, the files inside it, and everything derived from them, then count remaining vectors."""
         receipt = await self.resources.delete(owner_id, resource_id)
         return Deleted(receipt, await self._finish(receipt))
 
     async def finish_deletions(self) -> None:
-        """Remove what was deleted before the process ended, and was not yet gone everywhere."""
+        """Finish deletions that a previous process did not complete everywhere."""
         for receipt in await self.resources.unfinished_deletions():
             await self._finish(receipt)
 
@@ -447,9 +446,10 @@ class ResourceService:
         return replace(filter, project_ids=(await self.projects.resolve(owner_id, project),))
 
     async def _finish(self, receipt: Receipt) -> int:
-        """Remove vectors and blobs; returns how many vectors are still found.
+        """Remove vectors and blobs. Returns how many vectors are left.
 
-        What a worker held is removed once more at the next start: the worker may write until it notices, and end before it has cleaned up.
+        Resources that a worker was processing are removed again at the next start, because the worker may write until it notices, and die before
+        cleaning up.
         """
         gone = Filter(owner_id=receipt.owner_id, resource_ids=receipt.resource_ids)
         for key in receipt.blob_keys:
@@ -460,7 +460,7 @@ class ResourceService:
         for index in self.indexes.all:
             with contextlib.suppress(
                 DiskFull
-            ):  # counted then, and removed at the next start; nothing finds them without their rows
+            ):  # removed at the next start; without their rows nothing finds them
                 await index.store.delete(gone)
             left += await index.store.count(gone)
         if not left and not receipt.is_busy:

@@ -1,6 +1,6 @@
-"""Stored bytes as a response: whole or in part, checked against what was uploaded, and so that no browser runs what is in them.
+"""Responses with stored bytes: whole or in part, verified against the upload, and with headers that keep browsers from running them.
 
-Not Starlette's `FileResponse`: that reads files of this machine, without comparing them with a hash.
+Starlette's `FileResponse` only reads local files, and does not verify hashes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,11 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 
 async def stored_bytes(stored: StoredBytes, asked: Mapping[str, str]) -> Response:
-    """The bytes that the headers of a request ask for, as an attachment; raises `DamagedFile` when they are missing or too few.
+    """The requested bytes as an attachment. Raises `DamagedFile` if bytes are missing.
 
-    `If-None-Match` with the file's ETag is answered with 304. A single range is served (RFC 9110, section 14), unless `If-Range` names
-    another ETag; `RangeNotSatisfiable` where there is nothing in it.
-    Bytes that are there but are not those of the upload are noticed before anything is sent where a file has up to 1 MiB,
-    else at its end, which is then held back, so that no client takes what it got for the file.
+    Responds 304 to `If-None-Match` with the file's ETag, and serves a single range (RFC 9110, section 14) unless `If-Range` has another
+    ETag; raises `RangeNotSatisfiable` for an empty one. Bytes that differ from the upload are detected before anything is sent for files
+    up to 1 MiB, and otherwise at the end, which is then withheld, so that no client mistakes what it got for the file.
     """
     tag = None if stored.content_hash is None else f'"{stored.content_hash}"'
     known = {} if tag is None else {"ETag": tag}
@@ -52,17 +51,17 @@ async def stored_bytes(stored: StoredBytes, asked: Mapping[str, str]) -> Respons
 
 
 class _Checked(StreamingResponse):
-    """Breaks off, in place of ending, when the last bytes show that the file is damaged."""
+    """Breaks off instead of ending if the last bytes show that the file is damaged."""
 
     async def stream_response(self, send: Send) -> None:
         try:
             await super().stream_response(send)
         except DamagedFile as error:
-            log.error("a file that was being sent is cut off: %s", error.message)
+            log.error("cut off a file while sending it: %s", error.message)
 
 
 async def _checked(pieces: AsyncIterator[bytes], size: int, content_hash: str | None) -> AsyncIterator[bytes]:
-    """Each piece once there is another one after it, or all are as they should be."""
+    """Each piece, delayed until the next one arrives, or until all are verified."""
     digest, received, held = hashlib.sha256(), 0, b""
     async for piece in pieces:
         if held:
@@ -82,7 +81,7 @@ async def _with(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes
 
 
 def _byte_range(asked: str | None, size: int) -> tuple[int, int, bool]:
-    """(start, end, whether it is a part) of a single-range header; anything else gets the whole, as does an empty file's end."""
+    """(start, end, whether it is a part) for a single-range header; anything else gets the whole file, as does the end of an empty file."""
     match = _RANGE.fullmatch(asked or "")
     if match is None or not any(match.groups()):
         return 0, size, False
@@ -97,6 +96,6 @@ def _byte_range(asked: str | None, size: int) -> tuple[int, int, bool]:
 
 
 def _names(header: str, tag: str) -> bool:
-    """Whether an If-None-Match header names this ETag; weak ones count as strong."""
+    """Whether an If-None-Match header contains this ETag; weak ones count as strong."""
     named = {one.strip().removeprefix("W/") for one in header.split(",")}
     return tag in named or named == {"*"}

@@ -1,4 +1,4 @@
-"""The fields of an upload's form. What is refused takes the uploaded bytes with it."""
+"""The form fields of an upload. If one is refused, the uploaded bytes are discarded."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from citewell.types.accounts import Grant
 
 
 def _field(upload: Upload, name: str) -> str | None:
-    """The text of a field without the space around it; None for an empty one."""
+    """The text of a field without surrounding space; None if empty."""
     value = upload.fields.get(name, "").strip()
     if len(value) > 512:
         upload.file.path.unlink(missing_ok=True)
@@ -23,21 +23,21 @@ def _field(upload: Upload, name: str) -> str | None:
 
 
 def project_of(upload: Upload, grant: Grant) -> str | None:
-    """The project that an upload names, as the grant admits it."""
+    """The upload's project, if the grant allows it."""
     try:
-        return grant.project(_field(upload, "project"))  # forms send a field that is left empty, too
+        return grant.project(_field(upload, "project"))  # forms also send empty fields
     except CitewellError:
         upload.file.path.unlink(missing_ok=True)
         raise
 
 
 def said_in(upload: Upload) -> Said:
-    """What the uploader says of the file: metadata, identifier, thread."""
+    """The uploader's annotations: metadata, identifier, thread."""
     return Said(metadata=metadata_in(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
 
 
 def metadata_in(upload: Upload) -> dict[str, Any] | None:
-    """The metadata that the uploader gives; None for none."""
+    """The uploader's metadata; None if there is none."""
     return _object(upload, "metadata", InvalidMetadata)
 
 
@@ -56,7 +56,7 @@ def _object(upload: Upload, name: str, refused: type[CitewellError]) -> dict[str
 
 
 def options_of(upload: Upload) -> tuple[AskedOptions, bool]:
-    """What the uploader asks for, and whether a type without a reader is refused (`strict`)."""
+    """The uploader's options, and whether to refuse a type without a reader (`strict`)."""
     password = upload.fields.get("password")
     return (
         AskedOptions(

@@ -1,4 +1,4 @@
-"""Sample files as HTTP sees them."""
+"""HTTP schemas for sample files."""
 
 from __future__ import annotations
 

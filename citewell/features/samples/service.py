@@ -10,7 +10,7 @@ from citewell.errors import NotFound
 from citewell.types import Resource
 
 _PACKAGE = Path(__file__).parent.parent.parent
-# The wheel has the samples inside the package, a clone next to it.
+# A wheel has the samples inside the package, a clone beside it.
 _FOLDERS = (_PACKAGE / "samples", _PACKAGE.parent / "samples")
 
 
@@ -29,7 +29,7 @@ class SampleService:
     add_file: AddFile
 
     async def add(self, owner_id: str) -> list[str]:
-        """Add the sample files to the owner's default project; the ids of their resources, by file name."""
+        """Add the sample files to the owner's default project. Returns their resource ids by file name."""
         return [(await self.add_file(owner_id, path, source="sample")).id for path in sample_files()]
 
 

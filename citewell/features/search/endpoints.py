@@ -25,7 +25,7 @@ router = Router(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRou
 
 @router.post("/search", access=narrowed(READ), audit=views(AuditAction.SEARCHED), response_model=SearchOut)
 async def search(request: Request, body: SearchIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> Response:
-    """Find passages by meaning and by words."""
+    """Find passages by meaning and by keyword."""
     service: SearchService = request.app.state.services.search
     found = await service.search_for(principal.owner_id, _typed(body, grant, service.top_k))
     answer: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""Measuring search on texts with judged queries: every configuration over one index, as users' searches run."""
+"""Measures search on texts with judged queries: every configuration over one index, run like users' searches."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from citewell.retrieve.evaluate import CONFIGURATIONS, Configuration, Judgements
 from citewell.retrieve.retriever import Retriever
 from citewell.types import SearchRequest
 
-# A record that was split may hold several of the first places.
+# A split record may occupy several of the first ranks.
 HITS_PER_RECORD = 2
 CUTOFF = 10
 
 
 async def measure(search: SearchService, owner_id: str, judged: Judgements, names: Sequence[str]) -> list[Quality]:
-    """The named configurations on the records that the owner has added. Raises `InvalidInput` for an unknown name."""
+    """Measure the named configurations on the owner's records. Raises `InvalidInput` for an unknown name."""
     unknown = [name for name in names if name not in CONFIGURATIONS]
     if unknown:
         raise InvalidInput(f"There is no search configuration {unknown[0]!r}.", known=list(CONFIGURATIONS))

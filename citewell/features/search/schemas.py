@@ -1,4 +1,4 @@
-"""Searches as HTTP sees them."""
+"""HTTP schemas for searches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
 
 
 class SearchIn(RequestBody):
-    """What to look for, and where. What is left out is as the server is configured."""
+    """What to search for, and where. Omitted fields are as configured on the server."""
 
     model_config = sample({"query": "maximum loan size for first-time borrowers", "top_k": 5})
 
@@ -35,23 +35,23 @@ class SearchIn(RequestBody):
     projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     types: list[ChunkType] | None = None
-    filters: FiltersIn = Field(default=[], description="all of which must hold")
-    rerank: bool | None = Field(default=None, description="let the reranker order what is found")
+    filters: FiltersIn = Field(default=[], description="filters; all must match")
+    rerank: bool | None = Field(default=None, description="rerank the results")
     rerank_candidates: int | None = Field(
-        default=None, description="1 to 1,000: how many passages the reranker is given"
+        default=None, description="1 to 1,000: how many passages the reranker sees"
     )
     rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
     rerank_threshold: float | None = Field(
-        default=None, allow_inf_nan=False, description="passages that it scores lower are left out"
+        default=None, allow_inf_nan=False, description="the lowest score to keep"
     )
     vector_threshold: float | None = Field(
-        default=None, description="0 to 1: passages whose cosine with the query is lower are left out"
+        default=None, description="0 to 1: the lowest cosine with the query to keep"
     )
-    diversity: float | None = Field(default=None, description="0 to 1: how much being unlike the hits before counts")
-    near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share so many words")
-    variations: int | None = Field(default=None, description="0 to 10 rephrasings by the chat model, searched too")
+    diversity: float | None = Field(default=None, description="0 to 1: how much to favour hits unlike the earlier ones")
+    near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share at least this part of their words")
+    variations: int | None = Field(default=None, description="0 to 10: rephrasings by the chat model that are also searched")
     self_query: SelfQuery | None = Field(
-        default=None, description="who reads filters from the query; `model` needs a chat model"
+        default=None, description="how filters are inferred from the query; `model` needs a chat model"
     )
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
@@ -67,7 +67,7 @@ class HitOut(Schema):
     record_id: str | None = None
     identifier: str | None = None
     metadata: dict[str, MetadataValueOut] | None = None
-    image: ImageOut | None = Field(default=None, description="what the passage describes, where that is a picture")
+    image: ImageOut | None = Field(default=None, description="the picture that the passage describes, if any")
     resource_id: str
     filename: str
     type: str
@@ -75,17 +75,17 @@ class HitOut(Schema):
     score: float
     scores: dict[str, float]
     vector_score: float | None = Field(
-        default=None, description="cosine with the query; missing where words alone found it"
+        default=None, description="cosine with the query; missing if only keywords found it"
     )
     rerank_score: float | None = Field(
-        default=None, description="on the reranker's own scale; missing where it was not asked"
+        default=None, description="on the reranker's scale; missing without reranking"
     )
     locator: LocatorJson
     label: str
 
 
 class PassageOut(Schema):
-    """Neighbouring hits of one file, with the chunks around them, as one text."""
+    """Neighbouring hits of one file and the chunks around them, as one text."""
 
     resource_id: str
     filename: str
@@ -96,7 +96,7 @@ class PassageOut(Schema):
 
 
 class TraceOut(Schema):
-    """What happened on the way; milliseconds per step."""
+    """How the search ran, with milliseconds per step."""
 
     timings_ms: dict[str, float]
     details: dict[str, Any] = Field(default={})
@@ -109,19 +109,19 @@ class SearchOut(Schema):
     passages: list[PassageOut] | None = None
     trace: TraceOut | None = None
     inferred_filters: list[InferredFilterOut] = Field(
-        default=[], description="what the query was read to say of the files to look in"
+        default=[], description="filters inferred from the query"
     )
     notice: str | None = Field(
         default=None,
-        description="what readers must know: that the index is being rebuilt, that the reranker failed, or that nothing fits an inferred filter",
+        description="a warning for readers: the index is being rebuilt, the reranker failed, or nothing matches an inferred filter",
     )
 
 
-# The answers are written from these plain values, as validating what we made ourselves would cost a search most of its time.
+# Responses are serialised from these plain values, because validating Citewell's own values would take most of a search's time.
 
 
 def hit_json(hit: Hit) -> dict[str, Any]:
-    """A `HitOut`; what is not known of it is left out."""
+    """A `HitOut` without unknown fields."""
     locator, scores = hit.chunk.locator, hit.scores.to_json()
     out: dict[str, Any] = {
         "chunk_id": hit.chunk.id,

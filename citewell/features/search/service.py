@@ -1,4 +1,4 @@
-"""Searching: whatever index is active answers, and SQL has the last word on what an owner may see."""
+"""Search over the active index; SQL has the last word on what an owner may see."""
 
 from __future__ import annotations
 
@@ -34,17 +34,18 @@ MAX_QUERY_CHARACTERS = 8_000
 
 @dataclass(slots=True)
 class ChatSlot:
-    """The chat model that searches ask at present; None where there is none."""
+    """The chat model that searches currently use; None if there is none."""
 
     model: ChatModel | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchService:
-    """Searches in the active index; after a switch, in the new one.
+    """Searches the active index and, after a switch, the new one.
 
-    on_spent: enters in the ledger what the searches of an owner spend; those within an answer are entered with the answer
-    top_k: hits where a request does not say how many; is_logged: whether each search is a line of the log, with its query
+    on_spent:  records an owner's search usage in the ledger; searches within an answer are recorded with the answer
+    top_k:     the default number of hits
+    is_logged: whether each search is logged, with its query
     """
 
     indexes: IndexSet
@@ -60,7 +61,7 @@ class SearchService:
 
     @property
     def notice(self) -> str | None:
-        """What readers of results must know: that the index is being rebuilt, and not everything is found yet."""
+        """A notice for readers of results while the index is being rebuilt and incomplete."""
         return self.indexes.notice
 
     async def prepare(self) -> None:
@@ -68,12 +69,12 @@ class SearchService:
         await asyncio.to_thread(importlib.import_module, "citewell.retrieve.retriever")
 
     async def search_for(self, payer: str, request: SearchRequest) -> SearchResult:
-        """As `search`, at the expense of the owner who asks, also where the files are another owner's."""
+        """Like `search`, charged to the owner who asks, even if the files are another owner's."""
         async with reported(payer, self.on_spent):
             return await self.search(request)
 
     async def search(self, request: SearchRequest) -> SearchResult:
-        """Hits of `request.owner_id` only, best first; raises `InvalidInput` for a query or a number out of bounds."""
+        """Hits of `request.owner_id` only, best first. Raises `InvalidInput` for a query or number out of range."""
         if isinstance(request.top_k, bool) or not 1 <= request.top_k <= MAX_HITS:
             raise InvalidInput(f"`top_k` must be from 1 to {MAX_HITS}.")
         if len(request.query) > MAX_QUERY_CHARACTERS:
@@ -91,12 +92,12 @@ class SearchService:
         return replace(found, passages=tuple(passages))
 
     async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
-        """Whether a chunk of the owner within the scope has one of these words."""
+        """Whether any of the owner's chunks in scope contains one of these words."""
         request = SearchRequest(owner_id=owner_id, query="", scope=scope)
         return await (await self._retriever_for(request)).holds_any(request, words)
 
     async def search_in(self, index_id: str, request: SearchRequest) -> SearchResult:
-        """The same search in a given open index, active or not, at the owner's expense: for comparing models."""
+        """The same search in a given open index, active or not, charged to the owner; for comparing models."""
         async with reported(request.owner_id, self.on_spent):
             return await self._retriever(index_id).search(request)
 
@@ -105,12 +106,12 @@ class SearchService:
         await close_connections(self.reranker)
 
     def use_chat(self, model: ChatModel | None) -> None:
-        """Ask this chat model from the next search on, or none."""
+        """Use this chat model, or none, from the next search on."""
         self.chat.model = model
         self._retrievers.clear()
 
     async def _retriever_for(self, request: SearchRequest) -> Retriever:
-        """Over the index that answers; over those that the request, its projects or a gradual build say, where there are several."""
+        """Search the active index, or the indexes given by the request, its projects or a gradual build."""
         if request.indexes is None and len(self.indexes.all) == 1:
             return self._retriever()
         if request.indexes is not None:
@@ -121,7 +122,7 @@ class SearchService:
         return self._over(parts)
 
     async def _parts(self, request: SearchRequest) -> list[tuple[OpenIndex, tuple[Expression, ...]]]:
-        """The indexes that the projects of a request have chosen, with what each is asked for; the active one for all others."""
+        """The indexes chosen by the request's projects, with their part of the request; the active one for the rest."""
         chosen = await self.chunks.projects.chosen_indexes(request.owner_id)
         by_index: dict[str, list[str]] = {}
         for project_id, index_id in chosen.items():
@@ -143,7 +144,7 @@ class SearchService:
         return parts
 
     async def _named(self, request: SearchRequest) -> tuple[str, ...] | None:
-        """The projects that a request is limited to; None for all."""
+        """The projects a request is limited to; None for all."""
         named = request.scope.project_ids
         if request.projects is not None:
             resolved = await self.chunks.projects.resolve_all(request.owner_id, request.projects)
@@ -193,7 +194,7 @@ class SearchService:
 
 
 def _note(request: SearchRequest, found: SearchResult, seconds: float) -> None:
-    """A line of the log for a search. It is JSON in ASCII, so that no query looks like a line of its own or moves a cursor."""
+    """A log line for a search. It is ASCII JSON, so that no query can forge a line or move the cursor."""
     best = found.hits[0] if found.hits else None
     line = {
         "owner": request.owner_id,

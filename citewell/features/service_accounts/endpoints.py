@@ -28,7 +28,7 @@ def _service(request: Request) -> ServiceAccountService:
 
 @router.get("/service-accounts", access=everything(ADMIN))
 async def list_service_accounts(request: Request, principal: CurrentPrincipal) -> ServiceAccountList:
-    """Your service accounts, and the projects that they may use."""
+    """Your service accounts, and the projects they may use."""
     found = await _service(request).all(principal)
     return ServiceAccountList(service_accounts=[ServiceAccountOut.of(one) for one in found])
 
@@ -42,7 +42,7 @@ async def list_service_accounts(request: Request, principal: CurrentPrincipal) -
 async def create_service_account(
     request: Request, body: ServiceAccountIn, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
-    """A new service account. Make keys for it, and make it a member of projects (`PUT /projects/{id}/members/{owner}`)."""
+    """Create a service account. Then create keys for it, and add it to projects (`PUT /projects/{id}/members/{owner}`)."""
     return ServiceAccountOut.of(await _service(request).create(principal, body.name))
 
 
@@ -54,7 +54,7 @@ async def create_service_account(
 async def change_service_account(
     request: Request, account_id: str, body: ServiceAccountChange, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
-    """Give a service account another name, suspend it, or let it in again; it takes effect within two seconds."""
+    """Rename, suspend or reinstate a service account. Takes effect within two seconds."""
     return ServiceAccountOut.of(await _service(request).change(principal, account_id, body.name, body.state))
 
 
@@ -65,7 +65,7 @@ async def change_service_account(
     status_code=204,
 )
 async def delete_service_account(request: Request, account_id: str, principal: CurrentPrincipal) -> Response:
-    """Delete a service account: its keys end, and its own files and chats are erased. What it added to your projects stays."""
+    """Delete a service account: its keys are revoked, and its own files and chats erased. Files it added to your projects stay."""
     await _service(request).delete(principal, account_id)
     return Response(status_code=204)
 
@@ -85,7 +85,7 @@ async def list_service_keys(request: Request, account_id: str, principal: Curren
 async def create_service_key(
     request: Request, account_id: str, body: ServiceKeyIn, principal: CurrentPrincipal
 ) -> NewToken:
-    """A new key of a service account. It is shown this once."""
+    """Create a key for a service account. It is shown only once."""
     info, secret = await _service(request).create_key(
         principal, account_id, body.name, body.days, frozenset(body.scopes), body.projects
     )
@@ -99,7 +99,7 @@ async def create_service_key(
     status_code=201,
 )
 async def rotate_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> NewToken:
-    """A new key that is good for the same, and for as long, in place of this one, which ends."""
+    """Replace a key by a new one with the same scopes, projects and lifetime."""
     info, secret = await _service(request).rotate_key(principal, account_id, key_id)
     return NewToken(**TokenOut.of(info).model_dump(), token=secret)
 
@@ -111,6 +111,6 @@ async def rotate_service_key(request: Request, account_id: str, key_id: str, pri
     status_code=204,
 )
 async def revoke_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> Response:
-    """End a key of a service account."""
+    """Revoke a key of a service account."""
     await _service(request).revoke_key(principal, account_id, key_id)
     return Response(status_code=204)

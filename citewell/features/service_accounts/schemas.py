@@ -1,4 +1,4 @@
-"""Service accounts as HTTP sees them."""
+"""HTTP schemas for service accounts."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ _NO_NUL = r"^[^\x00]+$"
 
 
 class ServiceAccountIn(RequestBody):
-    """What a new service account is called."""
+    """A new service account's name."""
 
     name: str = Field(min_length=1, max_length=_MAX_NAME, pattern=_NO_NUL)
 
 
 class ServiceAccountChange(RequestBody):
-    """Another name, or whether its keys are let in."""
+    """A new name, or whether its keys are accepted."""
 
     name: str | None = Field(default=None, min_length=1, max_length=_MAX_NAME, pattern=_NO_NUL)
     state: PersonState | None = None
 
 
 class ServiceKeyIn(RequestBody):
-    """A key: its name, how many days it is valid (for good when absent), what it is good for, and in which projects of the service account."""
+    """A new key's name, days of validity (default: unlimited), scopes, and projects of the service account."""
 
     name: str = Field(min_length=1, max_length=_MAX_NAME, pattern=_NO_NUL)
     days: Annotated[int, Field(ge=1, le=3_650)] | None = None
@@ -39,12 +39,12 @@ class ServiceKeyIn(RequestBody):
         default=None,
         min_length=1,
         max_length=MAX_PROJECTS,
-        description="ids or names; all that it may use unless given",
+        description="ids or names; default: all it may use",
     )
 
 
 class ServiceProjectOut(Schema):
-    """A project of yours that a service account may use, and as what."""
+    """Your project that a service account may use, and its role."""
 
     id: str
     name: str
@@ -52,7 +52,7 @@ class ServiceProjectOut(Schema):
 
 
 class ServiceAccountOut(Schema):
-    """A service account. `owner` is whose files, chats and costs are its own, and its id as a member of projects."""
+    """A service account. `owner` is the id that owns its files, chats and costs, and its id as a project member."""
 
     id: str
     owner: str

@@ -1,4 +1,4 @@
-"""Service accounts: made and managed by an owner, used by programs with keys, and deleted with all that is theirs."""
+"""Service accounts: created and managed by an owner, used by programs with keys, and deleted with everything they own."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from citewell.storage.accounts.owners import OwnerRepository, TokenInfo
 from citewell.storage.accounts.service_accounts import ServiceAccountRepository
 from citewell.types.accounts import ERASURE_CONFIRMATION, AccessScope, PersonState, Principal, ServiceAccount
 
-_OFF = "There are no accounts here, so there are no service accounts. Set CITEWELL_ACCOUNTS=on, or use a token."
+_OFF = "This server has no accounts, so it has no service accounts. Set CITEWELL_ACCOUNTS=on, or use a token."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccountService:
-    """What owners do with their service accounts. erase: removes everything of an owner, given the words that say so."""
+    """Service accounts of owners. erase: erases everything of an owner, given the confirming words."""
 
     accounts: ServiceAccountRepository
     owners: OwnerRepository
@@ -24,17 +24,17 @@ class ServiceAccountService:
     erase: Callable[[str, str], Awaitable[object]]
 
     async def all(self, principal: Principal) -> list[ServiceAccount]:
-        """The principal's service accounts, oldest first."""
+        """The caller's service accounts, oldest first."""
         return await self.accounts.all(self._manager(principal))
 
     async def create(self, principal: Principal, name: str) -> ServiceAccount:
-        """A new one, without keys and in no project. `Conflict` for a name that is taken, and when there are too many."""
+        """Create a service account without keys or projects. Raises `Conflict` if the name is taken, or there are too many."""
         return await self.accounts.create(self._manager(principal), _shown(name))
 
     async def change(
         self, principal: Principal, account_id: str, name: str | None, state: PersonState | None
     ) -> ServiceAccount:
-        """Give it another name, suspend it, or let it in again; keys stop, and work again, within two seconds."""
+        """Rename, suspend or reinstate it. Its keys stop or resume working within two seconds."""
         owner_id = self._manager(principal)
         fresh = None if name is None else _shown(name)
         await self.accounts.change(owner_id, account_id, name=fresh, state=state)
@@ -42,7 +42,7 @@ class ServiceAccountService:
         return await self.accounts.get(owner_id, account_id)
 
     async def delete(self, principal: Principal, account_id: str) -> None:
-        """End its keys, and erase what is its own: files that no project of others has, chats, and its log."""
+        """Revoke its keys, and erase what it owns: files outside other owners' projects, chats, and its log."""
         owner_id = self._manager(principal)
         account = await self.accounts.get(owner_id, account_id)
         await self.accounts.end(owner_id, account_id)
@@ -62,7 +62,7 @@ class ServiceAccountService:
         scopes: frozenset[AccessScope],
         projects: list[str] | None,
     ) -> tuple[TokenInfo, str]:
-        """A new key and its secret, shown this once. `Forbidden` for more than the principal may do, `NotFound` for a project that it may not use."""
+        """A new key and its secret, shown only once. Raises `Forbidden` beyond the caller's own scopes, and `NotFound` for a project it may not use."""
         account = await self.accounts.get(self._manager(principal), account_id)
         check_no_more(principal, scopes)
         ids = None if projects is None else _resolved(account, projects)
@@ -70,7 +70,7 @@ class ServiceAccountService:
         return await self.owners.create_token(account.acts_as, _shown(name), end, scopes, ids, principal.token_id)
 
     async def rotate_key(self, principal: Principal, account_id: str, key_id: str) -> tuple[TokenInfo, str]:
-        """A key with the scopes, projects and lifetime of another, which ends with the keys it has made. `Forbidden` for more than the principal may do."""
+        """Replace a key by one with the same scopes, projects and lifetime; keys that the old one created are revoked too. Raises `Forbidden` beyond the caller's own scopes."""
         acts_as = await self._acts_as(principal, account_id)
         for key in await self.owners.list_tokens(acts_as):
             if key.id == key_id:
@@ -80,7 +80,7 @@ class ServiceAccountService:
         return made
 
     async def revoke_key(self, principal: Principal, account_id: str, key_id: str) -> None:
-        """End a key."""
+        """Revoke a key."""
         await self.owners.revoke_token(await self._acts_as(principal, account_id), key_id)
         self.auth.forget()
 
@@ -98,12 +98,12 @@ def _shown(name: str) -> str:
     """A name on one line."""
     shown = " ".join(name.split())
     if not shown:
-        raise InvalidInput("There is no name. Give it one.")
+        raise InvalidInput("The service account needs a name.")
     return shown
 
 
 def _resolved(account: ServiceAccount, projects: list[str]) -> tuple[str, ...]:
-    """The ids of projects that a service account may use, which are given by id or name, each once."""
+    """The distinct ids of projects that a service account may use, given by id or name."""
     for one in projects:
         UnnamedProject.check(one)
     by_name = {one.name: one.id for one in account.projects}
@@ -111,5 +111,5 @@ def _resolved(account: ServiceAccount, projects: list[str]) -> tuple[str, ...]:
     found = {one: one if one in known else by_name.get(one) for one in projects}
     unknown = [one for one, known_as in found.items() if known_as is None]
     if unknown:
-        raise NotFound(f"This service account is in no project called {named(unknown[0])}. Make it a member first.")
+        raise NotFound(f"This service account is not in a project called {named(unknown[0])}. Add it as a member first.")
     return tuple(dict.fromkeys(one for one in found.values() if one is not None))

@@ -1,4 +1,4 @@
-"""HTTP for links to single answers: their owner's side, and the public one, as JSON and as a page."""
+"""HTTP for links to single answers: for their owner, and for the public as JSON and as a page."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _service(request: Request) -> SharedAnswerService:
 
 
 async def _opened(request: Request, secret: str) -> ShownAnswer:
-    """What a link shows; that it was opened is in its owner's audit log."""
+    """What a link shows. Opening it is recorded in its owner's audit log."""
     opened = await _service(request).open(secret, address_of(request))
     record_of(request).opened(AuditActor.LINK, opened.owner_id, opened.share_id)
     record_of(request).subject = opened.share_id
@@ -46,7 +46,7 @@ async def _opened(request: Request, secret: str) -> ShownAnswer:
 async def share_answer(
     request: Request, thread_id: str, message_id: str, body: ShareIn, principal: CurrentPrincipal
 ) -> NewShare:
-    """A link that shows this answer and the passages that it cites to anybody who has it. The link is shown this once."""
+    """Create a link that shows this answer and its cited passages to anybody who has it. The link is shown only once."""
     made, secret = await _service(request).create(principal, thread_id, message_id, body.days)
     return NewShare(**ShareOut.of(made).model_dump(), path=f"/shared/{secret}")
 
@@ -64,21 +64,21 @@ async def list_shares(request: Request, owner: Owner) -> ShareList:
     status_code=204,
 )
 async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
-    """End a link; it is dead with the next request."""
+    """Revoke a link. Takes effect with the next request."""
     await _service(request).revoke(owner, share_id)
     return Response(status_code=204)
 
 
 @router.get("/shared-answers/{secret}", access=PUBLIC, audit=views(AuditAction.SHARE_OPENED))
 async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
-    """What a link shows. Needs no credential: the secret, the last part of the link, is one."""
+    """What a link shows. Needs no credential besides the secret at the end of the link."""
     response.headers.update(_UNLISTED)
     return SharedAnswerOut.of(await _opened(request, secret))
 
 
 @page_router.get("/shared/{secret}", access=PUBLIC, audit=views(AuditAction.SHARE_OPENED))
 async def shared_answer_page(request: Request, secret: _Secret) -> HTMLResponse:
-    """The page behind a link: no script, no form, nothing from elsewhere."""
+    """The page of a link: no scripts, no forms, nothing from elsewhere."""
     try:
         shown = await _opened(request, secret)
     except (NotFound, RateLimited) as error:

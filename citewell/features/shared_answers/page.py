@@ -1,4 +1,4 @@
-"""The page behind a link: an answer with its passages as HTML that can do nothing. No script runs on it and no address leads away from it."""
+"""The page of a link: an answer with its passages as inert HTML, without scripts or external links."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _VERDICTS = {
 
 @cache
 def _markdown() -> MarkdownIt:
-    """Markdown without HTML, links and pictures: what looks like one of these stays text."""
+    """Markdown without HTML, links and pictures, which stay text."""
     from markdown_it import MarkdownIt
 
     return (
@@ -49,7 +49,7 @@ def _markdown() -> MarkdownIt:
 
 
 def answer_page(shown: ShownAnswer) -> str:
-    """The document that shows an answer."""
+    """The page with an answer."""
     known = {one.n for one in shown.passages}
     passages = "".join(map(_passage, shown.passages))
     return _document(
@@ -61,7 +61,7 @@ def answer_page(shown: ShownAnswer) -> str:
 
 
 def problem_page(message: str) -> str:
-    """The document that says why there is no answer to see."""
+    """The page that says why there is no answer."""
     return _document(f"<h1>No answer here</h1><p>{html.escape(message)}</p>")
 
 
@@ -78,7 +78,7 @@ def _passage(one: ShownPassage) -> str:
 
 
 def _marked(rendered: str, known: set[int]) -> str:
-    """Have each `[n]` lead to its passage, in texts only."""
+    """Link each `[n]` in the text to its passage."""
 
     def mark(found: re.Match[str]) -> str:
         n = int(found[1])

@@ -1,4 +1,4 @@
-"""Links to single answers as HTTP sees them."""
+"""HTTP schemas for links to single answers."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class ShareOut(Schema):
 
 
 class NewShare(ShareOut):
-    """A new link: `path` is where it leads on this server, and is never shown again."""
+    """A new link: `path` is its path on this server, shown only once."""
 
     path: str
 

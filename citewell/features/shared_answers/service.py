@@ -1,4 +1,4 @@
-"""Links to single answers: made, listed and ended by their owner, opened by anybody who has them."""
+"""Links to single answers: created, listed and revoked by their owner, opened by anybody who has them."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from citewell.storage.conversations.shared_answers import SharedAnswerRepository
 from citewell.types.accounts import Principal
 from citewell.types.sharing import OpenedAnswer, SharedAnswer
 
-# How often one address may open links within a minute. Guessing a secret of 256 bits is hopeless anyway: this bounds the work.
+# How often one address may open links per minute. Guessing a 256-bit secret is hopeless anyway: this limits the work.
 _SPAN_SECONDS, _MAX_OPENED = 60.0, 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedAnswerService:
-    """A link reveals one answer and the passages that it cites: not the question, no file, no id, and nobody's name."""
+    """Links that reveal one answer and its cited passages, but not the question, files, ids or names."""
 
     shared: SharedAnswerRepository
     attempts: AttemptRepository
@@ -27,7 +27,7 @@ class SharedAnswerService:
     async def create(
         self, principal: Principal, thread_id: str, message_id: str, days: int
     ) -> tuple[SharedAnswer, str]:
-        """A new link and its secret, which is shown this once. It ends no later than the credential that makes it."""
+        """A new link and its secret, shown only once. It expires no later than the credential that creates it."""
         seconds = principal.lifetime(days)
         return await self.shared.create(principal.owner_id, thread_id, message_id, seconds, principal.token_id)
 
@@ -36,11 +36,11 @@ class SharedAnswerService:
         return await self.shared.all(owner_id)
 
     async def revoke(self, owner_id: str, share_id: str) -> None:
-        """End a link at once."""
+        """Revoke a link at once."""
         await self.shared.revoke(owner_id, share_id)
 
     async def open(self, secret: str, address: str) -> OpenedAnswer:
-        """Whose a link is, and what it shows; `RateLimited` for an address that opens too many, on all servers of the database together."""
+        """A link's owner, and what it shows. Raises `RateLimited` for an address that opens too many, across all servers of the database."""
         await self._refusals.admit(network_of(address), _MAX_OPENED, self._opened)
         opened = await self.shared.open(secret)
         text, _ = keep_known(opened.shown.text, frozenset(one.n for one in opened.shown.passages))
