@@ -163,9 +163,7 @@ async def _granted(request: Request, principal: Principal) -> Grant:
 CurrentGrant = Annotated[Grant, Depends(current_grant)]
 _ProjectAsked = Annotated[
     str | None,
-    Header(
-        alias=PROJECT_HEADER, description="a project, which may be another owner's; default: everything you own"
-    ),
+    Header(alias=PROJECT_HEADER, description="a project, which may be another owner's; default: everything you own"),
 ]
 
 
@@ -216,11 +214,15 @@ def check_declared(routes: Iterable[BaseRoute]) -> None:
                 raise LookupError(f"{method} {route.path} does not declare the access it requires")
             access = declared[method, route.path].access
             if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
-                raise LookupError(f"{method} {route.path} does not authenticate its caller, although it declares access")
+                raise LookupError(
+                    f"{method} {route.path} does not authenticate its caller, although it declares access"
+                )
             if access.reach is Reach.NARROWED and not any(
                 d.call is narrowed_grant for d in route.dependant.dependencies
             ):
-                raise LookupError(f"{method} {route.path} does not restrict itself to the request's projects, although it declares to")
+                raise LookupError(
+                    f"{method} {route.path} does not restrict itself to the request's projects, although it declares to"
+                )
 
 
 def _asks_who(dependant: Dependant) -> bool:
@@ -231,9 +233,7 @@ async def named_resource(
     request: Request,
     resource_id: str,
     grant: CurrentGrant,
-    in_project: Annotated[
-        str | None, Query(description="where to look up an identifier; default: everywhere")
-    ] = None,
+    in_project: Annotated[str | None, Query(description="where to look up an identifier; default: everywhere")] = None,
 ) -> str:
     """The id of the resource in the path, given by id or identifier. Raises `NotFound` outside the request's projects."""
     found = await _resource_in(request, resource_id, grant, in_project)

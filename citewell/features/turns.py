@@ -1,4 +1,4 @@
-"""Running a turn for whichever protocol asks: its scope is checked, and its cost recorded however it ends."""
+"""Runs turns for every protocol: checks their scope, and records their cost however they end."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_CHARACTERS = 32_000
 
 
 class LateAssistant:
-    """An assistant that is made by the first that asks for it, in a thread: loading its modules takes a tenth of the server's start."""
+    """An assistant created on first use, in a thread: loading its modules takes a tenth of the server's start."""
 
     def __init__(self, make: Callable[[], Assistant]) -> None:
         self._make = make
@@ -32,7 +32,7 @@ class LateAssistant:
         self._making = asyncio.Lock()
 
     async def get(self) -> Assistant:
-        """The assistant, the same for all; who asks while it is being made waits for it."""
+        """The shared assistant; callers wait while it is being created."""
         async with self._making:
             if self._made is None:
                 self._made = await asyncio.to_thread(self._make)
@@ -41,12 +41,12 @@ class LateAssistant:
 
 @dataclass(slots=True)
 class Answering:
-    """The assistant that takes the turns that begin from now on; one under way is finished by the assistant that it began with."""
+    """Holds the assistant for new turns; running turns keep the assistant they started with."""
 
     assistant: LateAssistant
 
     def hand_over(self, assistant: LateAssistant) -> None:
-        """Have this assistant take the turns that begin from now on."""
+        """Use this assistant for turns that start from now on."""
         self.assistant = assistant
 
 
@@ -54,9 +54,9 @@ class Answering:
 class TurnRunner:
     """Runs turns. Nothing holds a database connection while the agent works.
 
-    Each question is admitted before its turn runs, whichever protocol it comes by.
+    Each question is admitted before its turn runs, in every protocol.
 
-    top_k: passages for an answer; compare_model: whose price context stuffing is compared at where no chat model is configured.
+    top_k: passages for an answer; compare_model: the model whose price is used for context stuffing if no chat model is configured
     """
 
     answering: Answering
@@ -69,7 +69,7 @@ class TurnRunner:
     _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])
 
     async def prepare(self) -> None:
-        """Load what the first turn would wait for. One that begins meanwhile waits for it too."""
+        """Load what the first turn would wait for; a turn that starts meanwhile waits for it too."""
         await (await self.answering.assistant.get()).prepare()
 
     async def scope(
@@ -81,9 +81,9 @@ class TurnRunner:
         *,
         kept_to: Sequence[str] | None = None,
     ) -> Scope:
-        """The scope, checked, with projects given by id or name and files by id or identifier: an unknown project or file is `NotFound` rather than an empty answer.
+        """The validated scope, from projects by id or name and files by id or identifier. Raises `NotFound` for an unknown one, rather than giving an empty answer.
 
-        filters choose among these files; `InvalidFilter` for one that no list of files takes. kept_to: see `MetadataRepository.require_keys`.
+        filters: choose among these files; raises `InvalidFilter` for one that does not apply to files. kept_to: see `MetadataRepository.require_keys`.
         """
         project_ids = None if projects is None else await self.projects.resolve_all(owner_id, projects)
         named = None if resource_ids is None else await self.metadata.resolve(owner_id, resource_ids, project_ids)
@@ -91,16 +91,16 @@ class TurnRunner:
         return await self.metadata.narrowed(owner_id, scope, filters, kept_to) if filters else scope
 
     async def admit(self, owner_id: str) -> None:
-        """Count a question that an owner asks. Raises `QuestionsQuotaReached` and `SpendQuotaReached`; then it must not be answered."""
+        """Count an owner's question. Raises `QuestionsQuotaReached` or `SpendQuotaReached`, and then it must not be answered."""
         await self.quotas.require_spend(owner_id)
         await self.quotas.count_question(owner_id)
 
     async def run(
         self, turn: TurnRequest, thread_id: str | None = None, message_id: str | None = None, asker: str | None = None
     ) -> AsyncGenerator[AgentEvent]:
-        """The agent's events. A turn that fails, or is left in the middle, is entered in the ledger all the same.
+        """The agent's events. A turn that fails or is abandoned is still recorded in the ledger.
 
-        asker: who pays, where the files are another owner's.
+        asker: who pays, if the files are another owner's
         """
         payer = asker or turn.owner_id
         tally, ended = Tally(payer), False
@@ -117,18 +117,18 @@ class TurnRunner:
                 self.later(self.ledger.record(payer, tally.spent, thread_id, message_id))
 
     def later(self, work: Coroutine[Any, Any, object]) -> None:
-        """Do what nobody waits for any more, such as recording a turn that its reader has left."""
+        """Run work in the background, such as recording a turn whose reader has left."""
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self) -> None:
-        """Wait for what is still being recorded."""
+        """Wait for background work."""
         while self._tasks:
             await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _priced(self, owner_id: str, done: Done, thread_id: str | None, message_id: str | None) -> Done:
-        """The end of the turn with its cost, which is recorded."""
+        """Record the turn's cost, and return its last event with it."""
         used = done.usage
         entries = used.spent
         if used.stuffing is not None:
@@ -140,14 +140,14 @@ class TurnRunner:
 
 
 def projects_named(project: str | None, projects: Iterable[str] | None) -> tuple[str, ...] | None:
-    """The projects of a request that may name one and several; None where it names none."""
+    """The projects of a request that may name one or several; None if it names none."""
     if project is None and projects is None:
         return None
     return (*((project,) if project is not None else ()), *(projects or ()))
 
 
 def checked_text(message: str) -> str:
-    """The message without null characters; raises `EmptyQuery`, or `InvalidInput` when it is too long."""
+    """The message without null characters. Raises `EmptyQuery`, or `InvalidInput` if it is too long."""
     text = message.replace("\x00", "")
     if not text.strip():
         raise EmptyQuery("The message is empty. Write a question.")

@@ -1,4 +1,4 @@
-"""Waits for what is sent whole and for the beginning of what is sent in pieces, and stops the work when the client does not wait."""
+"""Waits for complete responses, or the start of streamed ones, and stops the work if the client disconnects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ T = TypeVar("T")
 
 
 async def last_event(request: Request, events: AsyncGenerator[AgentEvent]) -> Done | Failed | None:
-    """The end of the turn; None when the client went away before, which closes `events`."""
+    """The turn's last event; None if the client disconnected, which closes `events`."""
     return await _unless_left(request, _last(events))
 
 
 async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
-    """What `work` returns. When the client goes away, the work is cancelled and an `HTTPException` raised, which nobody reads."""
+    """The result of `work`. If the client disconnects, the work is cancelled and an `HTTPException` raised, which nobody reads."""
     found = await _unless_left(request, work)
     if found is None:
         raise HTTPException(CLIENT_LEFT)
@@ -30,7 +30,7 @@ async def unless_left(request: Request, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def begun(pieces: AsyncGenerator[T]) -> AsyncGenerator[T]:
-    """The same pieces, once the first is there: what is refused before that is an answer of its own, not a download that breaks off."""
+    """The same pieces, once the first has arrived, so that an earlier error becomes a proper response instead of a broken download."""
     first = [piece] if (piece := await anext(pieces, None)) is not None else []
     return _rest(first, pieces)
 

@@ -132,9 +132,7 @@ class InvitationIn(RequestBody):
         default=None, max_length=_MAX_EMAIL, pattern=_NO_NUL, description="the only address it is for"
     )
     project: str | None = Field(default=None, max_length=36, pattern=_NO_NUL)
-    role: Literal[Role.EDITOR, Role.VIEWER] | None = Field(
-        default=None, description="in the project; default: viewer"
-    )
+    role: Literal[Role.EDITOR, Role.VIEWER] | None = Field(default=None, description="in the project; default: viewer")
     days: int = Field(default=7, ge=1, le=90)
 
 

@@ -246,9 +246,7 @@ def check_no_more(principal: Principal, scopes: frozenset[AccessScope]) -> None:
 def check_person(principal: Principal) -> None:
     """Raise `Forbidden` for a service account, for actions reserved to people."""
     if principal.managed_by is not None:
-        raise Forbidden(
-            "A service account may not do this. Sign in with a person's account."
-        )
+        raise Forbidden("A service account may not do this. Sign in with a person's account.")
 
 
 def _called(shared: Sequence[SharedProject], project: str | None) -> Sequence[SharedProject]:

@@ -37,13 +37,9 @@ class ChatIn(RequestBody):
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     filters: FiltersIn = Field(default=[], description="filters for the files to draw on; all must match")
     rerank: bool | None = Field(default=None, description="rerank the passages")
-    rerank_candidates: int | None = Field(
-        default=None, description="1 to 1,000: how many passages the reranker sees"
-    )
+    rerank_candidates: int | None = Field(default=None, description="1 to 1,000: how many passages the reranker sees")
     rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
-    rerank_threshold: float | None = Field(
-        default=None, allow_inf_nan=False, description="the lowest score to keep"
-    )
+    rerank_threshold: float | None = Field(default=None, allow_inf_nan=False, description="the lowest score to keep")
     ignore_inferred: IgnoreInferredIn = None
     time_zone: TimeZoneIn = None
     indexes: IndexesIn = None
@@ -86,9 +82,7 @@ class ChatOut(Schema):
         "answer, the share of its sentences whose citations hold; null if nothing was weighed",
     )
     no_answer: NoAnswerOut | None = Field(default=None, description="why there is no answer; null with a chat model")
-    inferred_filters: list[InferredFilterOut] = Field(
-        default=[], description="filters inferred from the question"
-    )
+    inferred_filters: list[InferredFilterOut] = Field(default=[], description="filters inferred from the question")
     usage: dict[str, Any] = Field(default={})
     timings_ms: dict[str, float] = Field(default={})
     trace: dict[str, Any] | None = None

@@ -42,4 +42,6 @@ class CheckedAnswerOut(Schema):
     confidence: float | None = Field(
         default=None, description="the share of the sentences whose citations hold; null without citations"
     )
-    removed_citations: list[str] = Field(description="chunk ids that match none of your passages; they do not count as citations")
+    removed_citations: list[str] = Field(
+        description="chunk ids that match none of your passages; they do not count as citations"
+    )

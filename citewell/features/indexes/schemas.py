@@ -23,9 +23,7 @@ _SHOWN_CHARACTERS = 300
 class IndexIn(RequestBody):
     """The model and store of a new index; omitted fields are as configured."""
 
-    provider: EmbeddingProvider | None = Field(
-        default=None, description="the model's provider; default: as configured"
-    )
+    provider: EmbeddingProvider | None = Field(default=None, description="the model's provider; default: as configured")
     model: str | None = Field(default=None, max_length=200)
     dimensions: Annotated[int, Field(ge=1, le=65_536)] | None = None
     store: VectorStore | None = Field(default=None, description="with the configured address and keys")
@@ -39,7 +37,9 @@ class IndexIn(RequestBody):
     )
     confirm: bool = Field(default=False, description="delete the active index, in mode `fresh`")
     pause_seconds: float = Field(default=0.0, ge=0, le=MAX_PAUSE, description="between batches")
-    max_dollars: float | None = Field(default=None, ge=0, description="US dollars; the build pauses before it costs more")
+    max_dollars: float | None = Field(
+        default=None, ge=0, description="US dollars; the build pauses before it costs more"
+    )
 
     @property
     def asked(self) -> dict[str, Any]:

@@ -98,7 +98,9 @@ class LocalModelService:
             return
         server = await self._server_of(chosen)
         if server is None:
-            log.warning("%s with %s does not respond, so answers are extracted. Start it, and choose it again.", *chosen)
+            log.warning(
+                "%s with %s does not respond, so answers are extracted. Start it, and choose it again.", *chosen
+            )
             return
         self._use(server, chosen)
 

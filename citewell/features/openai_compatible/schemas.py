@@ -66,8 +66,12 @@ class CompletionIn(BaseModel):
     stream: bool = False
     stream_options: StreamOptions | None = None
     n: Literal[1] | None = None
-    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="a Citewell extension: only these files")
-    references: bool = Field(default=False, description="a Citewell extension: end the answer with a References section")
+    resource_ids: list[str] | None = Field(
+        default=None, max_length=10_000, description="a Citewell extension: only these files"
+    )
+    references: bool = Field(
+        default=False, description="a Citewell extension: end the answer with a References section"
+    )
 
 
 class ModelOut(Schema):

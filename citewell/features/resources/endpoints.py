@@ -108,7 +108,9 @@ _UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
 
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _TAG: dict[str, Any] = {"ETag": {"description": "the SHA-256 of the bytes, quoted", "schema": {"type": "string"}}}
-_RANGE: dict[str, Any] = {"Content-Range": {"description": "the range of bytes, and the total", "schema": {"type": "string"}}}
+_RANGE: dict[str, Any] = {
+    "Content-Range": {"description": "the range of bytes, and the total", "schema": {"type": "string"}}
+}
 _FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     200: {"description": "the whole file", "content": _BYTES, "headers": _TAG},
     206: {"description": "the requested `Range`", "content": _BYTES, "headers": _TAG | _RANGE},
@@ -142,9 +144,8 @@ def _contents(request: Request) -> ResourceContents:
 async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> IngestedOut:
     """Upload a file. Returns 201 with the new resource, or 200 with the existing one of the same content and the `outcome`.
 
-    What a known file's options did not ask for before is done now, and what had failed is tried again. Options that are left
-    out stay as the file has them. A request that is kept to projects knows only the files in them. One that is in others, too, stays as it is: 403
-    where the request would change it.
+    For an existing file, newly requested options are applied and failed steps retried; omitted options stay unchanged. A request limited to
+    projects sees only the files in them, and cannot change a file that is also in others (403).
     """
     service = _service(request)
     spool = partial(service.receiving, grant.owner_id)

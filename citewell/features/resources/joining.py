@@ -13,8 +13,8 @@ from citewell.types.metadata_values import MetadataLimits, checked_identifier, m
 
 _READING = ("multimodal", "extract_tables", "extract_images")
 _REFUSED = (
-    "This file, or one inside it, is in other projects too, so only its owner may change it. "
-    "To add it as it is, send it without metadata, identifier, thread and options."
+    "This file, or a file inside it, is also in other projects, so only its owner may change it. "
+    "To add it unchanged, send it without metadata, identifier, thread and options."
 )
 
 

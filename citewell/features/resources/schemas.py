@@ -173,8 +173,8 @@ class IngestedOut(ResourceOut):
     """An uploaded file, and the outcome."""
 
     outcome: UploadOutcome = Field(
-        description="created: a new file. Of a known one, unchanged: nothing to do; retried: what had failed is tried again; "
-        "reread, reindexed: it is read or cut again, as its options ask for something else"
+        description="created: a new file. For an existing one, unchanged: nothing to do; retried: failed steps run again; "
+        "reread, reindexed: read or chunked again because of new options"
     )
 
 

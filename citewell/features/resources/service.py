@@ -55,9 +55,7 @@ from citewell.types.metadata_values import MetadataLimits, checked_identifier, i
 
 _EVENT_POLL_SECONDS = 0.2
 _POLLS_PER_LOOK = 5
-_STREAMS = (
-    100  # event streams per owner at the same time: the browser opens one for each file it has just uploaded
-)
+_STREAMS = 100  # event streams per owner at the same time: the browser opens one for each file it has just uploaded
 _PIECE = 1024 * 1024
 # How long a metadata change waits for the indexes; after that it continues in the background.
 _APPLIED_SECONDS = 10.0
@@ -458,9 +456,7 @@ class ResourceService:
         await asyncio.to_thread(self.lost.remove_below, prefixes)
         left = 0
         for index in self.indexes.all:
-            with contextlib.suppress(
-                DiskFull
-            ):  # removed at the next start; without their rows nothing finds them
+            with contextlib.suppress(DiskFull):  # removed at the next start; without their rows nothing finds them
                 await index.store.delete(gone)
             left += await index.store.count(gone)
         if not left and not receipt.is_busy:

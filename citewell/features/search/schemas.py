@@ -37,19 +37,17 @@ class SearchIn(RequestBody):
     types: list[ChunkType] | None = None
     filters: FiltersIn = Field(default=[], description="filters; all must match")
     rerank: bool | None = Field(default=None, description="rerank the results")
-    rerank_candidates: int | None = Field(
-        default=None, description="1 to 1,000: how many passages the reranker sees"
-    )
+    rerank_candidates: int | None = Field(default=None, description="1 to 1,000: how many passages the reranker sees")
     rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
-    rerank_threshold: float | None = Field(
-        default=None, allow_inf_nan=False, description="the lowest score to keep"
-    )
-    vector_threshold: float | None = Field(
-        default=None, description="0 to 1: the lowest cosine with the query to keep"
-    )
+    rerank_threshold: float | None = Field(default=None, allow_inf_nan=False, description="the lowest score to keep")
+    vector_threshold: float | None = Field(default=None, description="0 to 1: the lowest cosine with the query to keep")
     diversity: float | None = Field(default=None, description="0 to 1: how much to favour hits unlike the earlier ones")
-    near_duplicate: float | None = Field(default=None, description="0 to 1: leave out hits that share at least this part of their words")
-    variations: int | None = Field(default=None, description="0 to 10: rephrasings by the chat model that are also searched")
+    near_duplicate: float | None = Field(
+        default=None, description="0 to 1: leave out hits that share at least this part of their words"
+    )
+    variations: int | None = Field(
+        default=None, description="0 to 10: rephrasings by the chat model that are also searched"
+    )
     self_query: SelfQuery | None = Field(
         default=None, description="how filters are inferred from the query; `model` needs a chat model"
     )
@@ -77,9 +75,7 @@ class HitOut(Schema):
     vector_score: float | None = Field(
         default=None, description="cosine with the query; missing if only keywords found it"
     )
-    rerank_score: float | None = Field(
-        default=None, description="on the reranker's scale; missing without reranking"
-    )
+    rerank_score: float | None = Field(default=None, description="on the reranker's scale; missing without reranking")
     locator: LocatorJson
     label: str
 
@@ -108,9 +104,7 @@ class SearchOut(Schema):
     hits: list[HitOut]
     passages: list[PassageOut] | None = None
     trace: TraceOut | None = None
-    inferred_filters: list[InferredFilterOut] = Field(
-        default=[], description="filters inferred from the query"
-    )
+    inferred_filters: list[InferredFilterOut] = Field(default=[], description="filters inferred from the query")
     notice: str | None = Field(
         default=None,
         description="a warning for readers: the index is being rebuilt, the reranker failed, or nothing matches an inferred filter",

@@ -111,5 +111,7 @@ def _resolved(account: ServiceAccount, projects: list[str]) -> tuple[str, ...]:
     found = {one: one if one in known else by_name.get(one) for one in projects}
     unknown = [one for one, known_as in found.items() if known_as is None]
     if unknown:
-        raise NotFound(f"This service account is not in a project called {named(unknown[0])}. Add it as a member first.")
+        raise NotFound(
+            f"This service account is not in a project called {named(unknown[0])}. Add it as a member first."
+        )
     return tuple(dict.fromkeys(one for one in found.values() if one is not None))

@@ -1,4 +1,4 @@
-"""HTTP for connectors: where a source has got to, its items, and what became of them."""
+"""HTTP for connectors: sources, their progress, and their items."""
 
 from __future__ import annotations
 
@@ -62,19 +62,19 @@ def _service(request: Request) -> SourceService:
 
 @router.get("/sources", access=everything(READ))
 async def list_sources(request: Request, owner: Owner) -> SourceList:
-    """What is synchronised, and when it last was."""
+    """Synced sources, and when each was last synced."""
     return SourceList(sources=[SourceOut.of(one) for one in await _service(request).all(owner)])
 
 
 @router.put("/sources/{name}", access=everything(WRITE), audit=changes(AuditAction.SOURCE_CHANGED, subject="name"))
 async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Owner) -> SourceOut:
-    """A source of that name, made where there is none."""
+    """The source with this name, created if it does not exist."""
     return SourceOut.of(await _service(request).ensure(owner, name, body.kind, body.project))
 
 
 @router.get("/sources/{name}", access=everything(READ))
 async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
-    """One source, and how far it is."""
+    """One source, and its progress."""
     return SourceOut.of(await _service(request).get(owner, name))
 
 
@@ -85,14 +85,14 @@ async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
     status_code=204,
 )
 async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
-    """Forget a source. The files that it has brought stay."""
+    """Forget a source. Its imported files stay."""
     await _service(request).delete(owner, name)
     return Response(status_code=204)
 
 
 @router.post("/sources/{name}/runs", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name"))
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
-    """Note the end of a run: where the next one goes on, and what this one did."""
+    """Record the end of a run: where the next one continues, and what this one did."""
     done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
     return SourceOut.of(done)
 
@@ -105,7 +105,7 @@ async def list_source_items(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
     cursor: Annotated[str | None, Query(max_length=8_192)] = None,
 ) -> SourceItemList:
-    """What a source has brought, and what it could not bring."""
+    """A source's imported items, and those that could not be imported."""
     found, next_cursor = await _service(request).items(owner, name, limit, cursor)
     return SourceItemList(items=[SourceItemOut.of(item) for item in found], next_cursor=next_cursor)
 
@@ -117,7 +117,7 @@ async def list_source_items(
     openapi_extra=_FORM,
 )
 async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKeptOut:
-    """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
+    """Import an item's file with its record, as a new file or the next version of the item's. Sending it twice is harmless."""
     service = _service(request)
     await service.get(owner, name)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _FIELDS)
@@ -136,7 +136,7 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     status_code=204,
 )
 async def report_source_item(request: Request, name: Name, body: ItemProblemIn, owner: Owner) -> Response:
-    """Remember why an item could not be brought; what it had brought before stays."""
+    """Record why an item could not be imported. An earlier import of it stays."""
     await _service(request).report(owner, name, body.item())
     return Response(status_code=204)
 
@@ -145,7 +145,7 @@ async def report_source_item(request: Request, name: Name, body: ItemProblemIn, 
     "/sources/{name}/removals", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name")
 )
 async def remove_source_item(request: Request, name: Name, body: ItemRemovalIn, owner: Owner) -> ItemRemovedOut:
-    """Delete what an item has brought, as its source no longer has it."""
+    """Delete an item's file because its source no longer has the item."""
     return ItemRemovedOut(removed=await _service(request).remove(owner, name, body.key))
 
 

@@ -1,4 +1,4 @@
-"""Sources and their items as HTTP sees them."""
+"""HTTP schemas for sources and their items."""
 
 from __future__ import annotations
 
@@ -20,30 +20,32 @@ _MAX_CURSOR = 512
 
 Key = Annotated[
     str,
-    Field(min_length=1, max_length=MAX_KEY, pattern=r"^[^\x00]+$", description="the source's own name for the item"),
+    Field(min_length=1, max_length=MAX_KEY, pattern=r"^[^\x00]+$", description="the source's key for the item"),
 ]
-Stamp = Annotated[str, Field(max_length=_MAX_STAMP, description="of what the source has; another one is a change")]
+Stamp = Annotated[
+    str, Field(max_length=_MAX_STAMP, description="the source's version stamp; a different one means a change")
+]
 
 
 class SourceIn(RequestBody):
-    """What a source is."""
+    """A source's definition."""
 
     kind: str = Field(min_length=1, max_length=_MAX_KIND, pattern=r"^[a-z_]+$", description="which connector reads it")
     project: str | None = Field(
-        default=None, description="id or name of the project for its files; one of the source's name unless given"
+        default=None, description="id or name of the project for its files; default: one named after the source"
     )
 
 
 class SourceRunIn(RequestBody):
     """The end of a run."""
 
-    cursor: str | None = Field(default=None, max_length=_MAX_CURSOR, description="where the next run goes on")
+    cursor: str | None = Field(default=None, max_length=_MAX_CURSOR, description="where the next run continues")
     report: dict[str, JsonIn] = Field(default_factory=dict[str, Any], description="what this run did")
-    announce: bool = Field(default=True, description="whether webhooks are told")
+    announce: bool = Field(default=True, description="whether to notify webhooks")
 
 
 class SourceOut(Schema):
-    """A source, and how far it is."""
+    """A source, and its progress."""
 
     name: str
     kind: str
@@ -74,7 +76,7 @@ class SourceList(Schema):
 
 
 class FrameIn(RequestBody):
-    """A record about a frame, by what its columns mean; they may hold anything, and what makes no sense is left out and reported."""
+    """A record about a frame, by the meaning of its columns. They may contain anything; unusable values are left out and reported."""
 
     source_id: str = Field(max_length=MAX_KEY)
     source_path: str = Field(max_length=_MAX_PATH)
@@ -87,24 +89,24 @@ class FrameIn(RequestBody):
 
 
 class ItemIn(RequestBody):
-    """What accompanies an item's file."""
+    """The details of an item's file."""
 
     key: Key
     stamp: Stamp
-    identifier: str | None = Field(default=None, description="of the file, unique in its project")
+    identifier: str | None = Field(default=None, description="the file's identifier, unique in its project")
     metadata: dict[str, JsonIn] | None = None
-    frame: FrameIn | None = Field(default=None, description="the record that the file is the frame of")
-    by_model: bool = Field(default=True, description="whether the chat model, where there is one, tidies the record")
-    multimodal: bool = Field(default=True, description="as of an upload")
+    frame: FrameIn | None = Field(default=None, description="the record to which the frame belongs")
+    by_model: bool = Field(default=True, description="whether the chat model, if configured, tidies the record")
+    multimodal: bool = Field(default=True, description="as in an upload")
 
     def sent(self) -> ItemSent:
-        """The form that the service takes."""
+        """The value for the service."""
         frame = None if self.frame is None else RawFrame(**self.frame.model_dump())
         return ItemSent(**self.model_dump(exclude={"frame"}), frame=frame)
 
 
 class ItemProblemIn(RequestBody):
-    """Why an item could not be brought."""
+    """Why an item could not be imported."""
 
     key: Key
     stamp: Stamp
@@ -112,28 +114,28 @@ class ItemProblemIn(RequestBody):
     message: str = Field(min_length=1, max_length=_MAX_PROBLEM)
 
     def item(self) -> SyncItem:
-        """The form that the service takes."""
+        """The value for the service."""
         return SyncItem(key=self.key, stamp=self.stamp, problem=self.message, problem_code=self.code)
 
 
 class ItemRemovalIn(RequestBody):
-    """An item that its source no longer has."""
+    """An item that is no longer in its source."""
 
     key: Key
 
 
 class ItemRemovedOut(Schema):
-    """Whether there was such an item."""
+    """Whether the item existed."""
 
     removed: bool
 
 
 class ItemKeptOut(Schema):
-    """What became of an item."""
+    """The outcome for an item."""
 
     resource_id: str
     outcome: UploadOutcome
-    notes: list[str] = Field(description="what of its record makes no sense and was left out")
+    notes: list[str] = Field(description="unusable values of its record, which were left out")
 
     @staticmethod
     def of(kept: ItemKept) -> ItemKeptOut:
@@ -142,7 +144,7 @@ class ItemKeptOut(Schema):
 
 
 class SourceItemOut(Schema):
-    """What a source has brought under a key; `resource_id` is null where there is no file of it (any more)."""
+    """An item imported under a source's key; `resource_id` is null if it has no file (any more)."""
 
     key: str
     stamp: str

@@ -1,4 +1,4 @@
-"""What is synchronised from elsewhere, for a connector that brings it: sources, their items, and the files made of them."""
+"""Syncing for connectors: sources, their items, and the files made from them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MAX_KEY = 1_024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileOfItem:
-    """What is said of an item's file, however it is kept."""
+    """The annotations of an item's file."""
 
     identity: str
     identifier: str | None
@@ -34,29 +34,30 @@ class FileOfItem:
 
 
 class KeepFile(Protocol):
-    """Keeps an item's file: as the next version of a resource, or as a new one where None is given."""
+    """Stores an item's file: as the next version of a resource or, for None, as a new one."""
 
     async def __call__(
         self, owner_id: str, file: Spooled, filename: str, said: FileOfItem, resource_id: str | None
     ) -> tuple[str, UploadOutcome]:
-        """The resource's id, and what was done; `UNCHANGED` where nothing was to do."""
+        """The resource's id, and the outcome; `UNCHANGED` if there was nothing to do."""
         ...
 
 
 class DeleteFile(Protocol):
-    """Removes a resource and everything made of it."""
+    """Deletes a resource and everything derived from it."""
 
     async def __call__(self, owner_id: str, resource_id: str) -> object:
-        """`NotFound` when it is gone already."""
+        """Delete it. Raises `NotFound` if it no longer exists."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemSent:
-    """An item as a connector sends it.
+    """An item from a connector.
 
-    stamp: of what the source has; another stamp is a change. frame: the record that the file is the frame of.
-    by_model: whether the chat model, where there is one, tidies the record
+    stamp:    the source's version stamp; a different one means a change
+    frame:    the record to which the frame belongs
+    by_model: whether the chat model, if configured, tidies the record
     """
 
     key: str
@@ -70,20 +71,20 @@ class ItemSent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemKept:
-    """What became of an item: its resource, what was done, and what of its record was left out."""
+    """The outcome for an item: its resource, what was done, and which values of its record were left out."""
 
     resource_id: str
     outcome: UploadOutcome
     notes: tuple[str, ...]
 
 
-# How the text of a record is cut: where its meaning changes, in pieces that overlap, of the strategy's own sizes.
+# A record's text is cut where its meaning changes, in overlapping pieces of the strategy's default sizes.
 CHUNKING: JsonObject = {"strategy": "semantic"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceService:
-    """Every method takes the owner first. Sending an item again is harmless, whenever a connector was interrupted."""
+    """Sources and items. Every method takes the owner first. Sending an item again after an interruption is harmless."""
 
     sources: SourceRepository
     projects: ProjectRepository
@@ -96,12 +97,12 @@ class SourceService:
     on_spent: OnSpent
 
     def receiving(self, owner_id: str, least: int) -> AbstractAsyncContextManager[Spool]:
-        """A place for the bytes of one file, at least so many; `RateLimited` while too many are under way, `BytesQuotaReached` without room."""
+        """A spool for one file of at least `least` bytes. Raises `RateLimited` while too many are in progress, and `BytesQuotaReached`."""
         return self.spools(owner_id, least)
 
     @property
     def max_bytes(self) -> int:
-        """How large a file may be."""
+        """The size limit of a file."""
         return self.size_limit
 
     async def all(self, owner_id: str) -> list[SyncSource]:
@@ -109,35 +110,35 @@ class SourceService:
         return await self.sources.all(owner_id)
 
     async def get(self, owner_id: str, name: str) -> SyncSource:
-        """One source; `NotFound`."""
+        """One source. Raises `NotFound`."""
         return await self.sources.get(owner_id, name)
 
     async def finish(
         self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
     ) -> SyncSource:
-        """Note the end of a run, and tell webhooks if it is to be announced: where the next one goes on, and what this one did."""
+        """Record the end of a run: where the next one continues, and what this one did. Notify webhooks if requested."""
         return await self.sources.finish(owner_id, name, cursor, report, announced=announced)
 
     async def delete(self, owner_id: str, name: str) -> None:
-        """Forget a source; the files that it has brought stay."""
+        """Forget a source. Its imported files stay."""
         await self.sources.delete(owner_id, name)
 
     async def items(
         self, owner_id: str, name: str, limit: int, cursor: str | None
     ) -> tuple[list[SyncItem], str | None]:
-        """A page of what a source has brought, and of what it could not bring."""
+        """A page of a source's items, including those that could not be imported."""
         source = await self.sources.get(owner_id, name)
         return await self.sources.items(owner_id, source.id, limit, cursor)
 
     async def ensure(self, owner_id: str, name: str, kind: str, project: str | None) -> SyncSource:
-        """The source of that name, made where there is none."""
+        """The source with this name, created if it does not exist."""
         project_id = await self.projects.resolve(owner_id, name if project is None else project, create=True)
         return await self.sources.ensure(owner_id, name, kind, project_id)
 
     async def put(self, owner_id: str, name: str, file: Spooled, filename: str, item: ItemSent) -> ItemKept:
-        """Make an item's file a resource, or the next version of the one that the item has.
+        """Make an item's file a resource, or the next version of the item's resource.
 
-        The item is remembered last: where this is interrupted, the connector sends it again, and the file is found to be known.
+        The item is recorded last: after an interruption the connector sends it again, and the file is recognised.
         """
         try:
             source = await self.sources.get(owner_id, name)
@@ -174,7 +175,7 @@ class SourceService:
         return said, notes
 
     async def report(self, owner_id: str, name: str, item: SyncItem) -> None:
-        """Remember why an item could not be brought; what it had brought before stays."""
+        """Record why an item could not be imported. An earlier import of it stays."""
         source = await self.sources.get(owner_id, name)
         known = await self.sources.item(owner_id, source.id, item.key)
         if known is not None:
@@ -182,18 +183,18 @@ class SourceService:
         await self.sources.keep(owner_id, source.id, item)
 
     async def remove(self, owner_id: str, name: str, key: str) -> bool:
-        """Delete what an item has brought, and forget it; whether there was such an item."""
+        """Delete an item's file and forget the item. Returns whether the item existed."""
         source = await self.sources.get(owner_id, name)
         known = await self.sources.item(owner_id, source.id, key)
         if known is None:
             return False
         if known.resource_id is not None:
-            with suppress(NotFound):  # somebody deleted it in the meantime
+            with suppress(NotFound):  # deleted by somebody else meanwhile
                 await self.delete_file(owner_id, known.resource_id)
         await self.sources.forget(owner_id, source.id, key)
         return True
 
 
 def item_key(source: SyncSource, key: str) -> str:
-    """By what an item is told from every other of all sources."""
+    """The key that identifies an item across all sources."""
     return f"{source.id}/{key}"

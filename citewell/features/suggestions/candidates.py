@@ -1,4 +1,4 @@
-"""A question that might be offered, and what its answer must rest on to be worth offering."""
+"""A candidate question, and the source its answer must cite to be offered."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Origin(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """wordings: the same question, the best wording first. source: the sentence or heading that it was made from."""
+    """wordings: the same question, best wording first; source: the sentence or heading it was made from."""
 
     origin: Origin
     wordings: tuple[str, ...]
@@ -30,7 +30,7 @@ class Candidate:
 
 
 def is_answered(candidate: Candidate, citations: Sequence[Citation]) -> bool:
-    """Whether an answer with these citations is one to this question: that very sentence, that very section, a checked figure."""
+    """Whether these citations answer this question: they cite its sentence, its section, or a checked figure."""
     sound = [citation for citation in citations if citation.verdict is Verdict.SUPPORTED]
     if not sound:
         return False

@@ -1,4 +1,4 @@
-"""HTTP for questions to begin with."""
+"""HTTP for suggested questions."""
 
 from __future__ import annotations
 

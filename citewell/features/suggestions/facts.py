@@ -1,4 +1,4 @@
-"""Questions whose answer is one sentence of an English document: its subject asked for, its figure left out."""
+"""Questions answered by one sentence of an English document: about its subject, without its figure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DATE = (
     r"(?:\d{1,2}(?::\d\d|\s?[ap]\.?m\b)|\d{4}\b|\d{1,2}\s+[A-Z][a-z]{2,8}\b|"
     r"(?:January|February|March|April|May|June|July|August|September|October|November|December)\b)"
 )
-# A noun phrase with one of these in it is a clause, or says nothing without what stood before it.
+# A noun phrase with one of these words is a clause, or means nothing without its context.
 _NO_NOUN_LIST = """
     is are was were has have had do does did can could may might must will would shall should that which who whom whose what where
     when if because while and or but not this these those it its they their he she his her we our us you your my other others same
@@ -52,7 +52,7 @@ _PATTERNS: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def fact_questions(texts: Iterable[str]) -> list[Candidate]:
-    """Questions for those sentences that say a figure or a date of something named; each question once, in reading order."""
+    """Questions for sentences that give a figure or date for something named; each question once, in reading order."""
     found: dict[str, Candidate] = {}
     for text in texts:
         for start, end in sentence_spans(text):

@@ -21,7 +21,7 @@ add apply avoid build change check choose configure create define delete find ge
 open plan prepare protect read remove review run select send set share start stop submit test train update use write
 """
 _IMPERATIVES = frozenset(_IMPERATIVE_LIST.split())
-# Longer words than this are written large in a heading in title case.
+# Title case capitalises words longer than this.
 _SMALL = 3
 _TEMPLATES = {
     "de": "Was steht dort über „{}“?",
@@ -34,9 +34,9 @@ _TEMPLATES = {
 
 
 def heading_questions(headings: Sequence[str], language: str | None) -> list[Candidate]:
-    """Headings that are questions, or stand for one, then others put into one; in a language without a form for that, as they stand.
+    """Headings that are questions or imply one, then others turned into questions; unchanged in a language without a question form.
 
-    headings: in reading order, the first of several taken for the document's title.
+    headings: in reading order; the first of several is taken to be the document's title
     """
     asked: list[Candidate] = []
     made: list[Candidate] = []
@@ -72,7 +72,7 @@ def _speaks(heading: str) -> bool:
 
 
 def _large_words(headings: Sequence[str]) -> frozenset[str]:
-    """Words that are written large inside headings: names, in all likelihood."""
+    """Words capitalised inside headings, which are probably names."""
     inner = [word.strip(".,:;()?!") for heading in headings for word in _NUMBERING.sub("", heading).split()[1:]]
     return frozenset(word for word in inner if word[:1].isupper())
 
@@ -81,7 +81,7 @@ def _english(heading: str, large: frozenset[str]) -> tuple[str, ...]:
     first, _, rest = heading.partition(" ")
     if first.lower() in _IMPERATIVES and rest[:1].islower():
         return f"How do I {first.lower()} {rest}?", f"What does it say about how to {first.lower()} {rest}?"
-    # Which words of a heading in title case are names is not to be told: it stays as it is.
+    # In title case, names cannot be told from other words, so the heading stays unchanged.
     in_title_case = all(word[:1].isupper() for word in rest.split() if len(word) > _SMALL)
     is_name = in_title_case or first in large or any(letter.isupper() or letter.isdigit() for letter in first[1:])
     spoken = heading if is_name else f"{first[:1].lower()}{first[1:]} {rest}"

@@ -1,4 +1,4 @@
-"""English headings that begin with a question word, as the question that they stand for."""
+"""Turns English headings that begin with a question word into questions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ACTING = re.compile(
 _ASKED_ALREADY = re.compile(
     r"(?:who|what|which \w+)\s+(?:is|are|was|were|can|could|may|might|must|will|would|should)\b.*", re.IGNORECASE
 )
-# Longer words than this are written large in a heading in title case.
+# Title case capitalises words longer than this.
 _SMALL = 3
 _THIRD = frozenset({"it", "a", "an", "the", "this"})
 _PEOPLE = frozenset({"we", "you", "they", "I"})
@@ -63,7 +63,7 @@ def _joined(ask: str, verb: str, subject: str, rest: str) -> str:
 
 
 def _base(verb: str) -> str | None:
-    """`works` → `work`, `goes` → `go`, `carries` → `carry`; None for what is no third person."""
+    """`works` → `work`, `goes` → `go`, `carries` → `carry`; None if it is not in the third person."""
     if verb.endswith("ies") and len(verb) > 4:
         return verb[:-3] + "y"
     if re.search(r"(?:o|sh|ch|x|ss)es$", verb):

@@ -1,4 +1,4 @@
-"""Questions to begin with, as HTTP sees them."""
+"""HTTP schemas for suggested questions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from citewell.features.schemas import Schema
 
 
 class SuggestionOut(Schema):
-    """A question that the file can be expected to answer."""
+    """A question that the file should answer."""
 
     question: str
     resource_id: str
@@ -14,6 +14,6 @@ class SuggestionOut(Schema):
 
 
 class SuggestionList(Schema):
-    """Questions, those of different files first."""
+    """Questions, alternating between files."""
 
     suggestions: list[SuggestionOut]

@@ -1,4 +1,4 @@
-"""Questions that an owner's own files can answer: made from their facts, headings and columns, no model involved."""
+"""Questions that an owner's files can answer, made from facts, headings and columns without a model."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class Suggestion:
 
 
 Check = Callable[[str, str, str], Awaitable[Sequence[Citation]]]
-"""(owner, question, resource) → what the file's answer to the question cites; nothing where it has none."""
+"""(owner, question, resource) → the citations of the file's answer; none without an answer."""
 
 
 def answered_by(assistant: LateAssistant, on_spent: OnSpent) -> Check:
-    """A check that asks the assistant, which costs no more than a search as long as no chat model is configured."""
+    """A check that asks the assistant; without a chat model it costs no more than a search."""
 
     async def check(owner_id: str, question: str, resource_id: str) -> Sequence[Citation]:
         turn = TurnRequest(owner_id=owner_id, message=question, scope=Scope(resource_ids=(resource_id,)))
@@ -50,9 +50,9 @@ def answered_by(assistant: LateAssistant, on_spent: OnSpent) -> Check:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuggestionService:
-    """Reads the newest files that are ready, and remembers what it found out about each.
+    """Reads the newest ready files, and remembers the results for each.
 
-    With `check` only questions that are answered are offered.
+    With `check`, only questions that have an answer are offered.
     """
 
     resources: ResourceRepository
@@ -61,7 +61,7 @@ class SuggestionService:
     _kept: dict[tuple[str, int], list[str]] = field(default_factory=dict[tuple[str, int], list[str]])
 
     async def suggest(self, owner_id: str, limit: int) -> list[Suggestion]:
-        """At most `limit` questions, each of another file where there are enough files; different kinds of file first."""
+        """Up to `limit` questions, each from a different file if there are enough; different kinds of files first."""
         found, _ = await self.resources.page(owner_id, ResourceFilter(status="ready"), _LOOKED_AT, None)
         ready = _mixed([r for r in found if r.status in FULLY_PROCESSED and r.record_id is None])
         by_resource: list[list[Suggestion]] = []
@@ -102,7 +102,7 @@ class SuggestionService:
         return None
 
     async def _candidates(self, resource: Resource) -> list[Candidate]:
-        # Loaded with the first suggestions, as many servers are never asked for any.
+        # Loaded on first use, because many servers are never asked for suggestions.
         from citewell.features.suggestions.facts import fact_questions
         from citewell.features.suggestions.headings import heading_questions
         from citewell.features.suggestions.tables import table_questions
@@ -116,7 +116,7 @@ class SuggestionService:
         english = (resource.language or "").lower().startswith("en")
         facts = await asyncio.to_thread(fact_questions, running) if english else []
         named = await asyncio.to_thread(heading_questions, headings, resource.language)
-        # A fact first, as it has the shortest answer; headings between, as they say what the file is about.
+        # Facts first, because they have the shortest answers; headings between, because they say what the file is about.
         return [*facts[:1], *named[:2], *facts[1:3], *named[2:]]
 
 

@@ -1,4 +1,4 @@
-"""Questions that a table can be asked: which label has the most of something, what the total is, and of what kind."""
+"""Questions about tables: which label has the most, what the total is, and which kind has the highest total."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _NO_NAMES = frozenset(_NO_NAME_LIST.split())
 
 
 def table_questions(tables: object) -> list[Candidate]:
-    """Which label has the most of something, which kind has the most in all, and what the total is, where columns admit it."""
+    """Questions about the label with the most, the kind with the highest total, and the total, if the columns allow them."""
     best: list[str] = []
     kinds: list[str] = []
     totals: list[str] = []
@@ -32,7 +32,7 @@ def table_questions(tables: object) -> list[Candidate]:
         amounts = [c for c in columns if _is_amount(c)]
         if not amounts or any(_name(c).casefold() in _MIXED for c in columns):
             continue
-        # The largest figures of a table are, as a rule, its money or its volume.
+        # The largest figures of a table are usually its money or its volume.
         number = _spoken(max(amounts, key=_magnitude))
         rows = int(table.get("row_count") or 0)
         best += [f"Which {_spoken(c)} has the highest {number}?" for c in columns if _is_label(c, rows)][:1]
@@ -51,19 +51,19 @@ def _is_amount(column: Mapping[str, Any]) -> bool:
 
 
 def _is_label(column: Mapping[str, Any], rows: int) -> bool:
-    """Texts that name the rows of a table: hardly any occurs twice."""
+    """Columns whose texts name the rows: hardly any text occurs twice."""
     distinct = column.get("distinct", 0)
     return column.get("dtype") == "text" and distinct >= max(2, rows - 1) and _has_a_name(column)
 
 
 def _is_kind(column: Mapping[str, Any], rows: int) -> bool:
-    """Texts that sort the rows into a few kinds, with several rows in each."""
+    """Columns whose texts divide the rows into a few kinds, each with several rows."""
     distinct = int(column.get("distinct", 0))
     return column.get("dtype") == "text" and distinct in _KINDS and distinct * 3 <= rows and _has_a_name(column)
 
 
 def _has_a_name(column: Mapping[str, Any]) -> bool:
-    """Whether people would call it by its name: words, and not too many; no number of something, no name of a cell or a type."""
+    """Whether people would use the column's name: a few words, and not a number, cell or type."""
     name = _UNIT.sub("", _name(column)).replace("_", " ").strip()
     words = name.casefold().split()
     return (
@@ -86,6 +86,6 @@ def _name(column: Mapping[str, Any]) -> str:
 
 
 def _spoken(column: Mapping[str, Any]) -> str:
-    """`Quarter` → `quarter`, `unit_price` → `unit price`, `Revenue (GHS)` → `revenue`; abbreviations (`MRR`) stay."""
+    """`Quarter` → `quarter`, `unit_price` → `unit price`, `Revenue (GHS)` → `revenue`; abbreviations (`MRR`) stay unchanged."""
     words = re.sub(r"[_\s]+", " ", _UNIT.sub("", _name(column))).strip().split(" ")
     return " ".join(word if any(letter.isupper() for letter in word[1:]) else word.lower() for word in words)

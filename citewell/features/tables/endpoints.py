@@ -39,7 +39,7 @@ async def list_rows(
     limit: Annotated[int, Query(ge=1, le=1_000)] = 200,
     row: Annotated[int | None, Query(ge=0, le=2**31 - 1)] = None,
 ) -> RowPage:
-    """Rows of a table (`extraction_metadata.tables`); with `row` from that row on."""
+    """Rows of a table (`extraction_metadata.tables`); with `row`, starting at that row."""
     return RowPage.of(
         await unless_left(
             request, _service(request).page(owner, principal.owner_id, resource_id, table_id, offset, limit, row)
@@ -60,7 +60,7 @@ async def spread(
     principal: CurrentPrincipal,
     column: Annotated[str, Query(min_length=1, max_length=1_000)],
 ) -> SpreadOut:
-    """How the values of a column are distributed."""
+    """The distribution of a column's values."""
     return SpreadOut.of(
         await unless_left(request, _service(request).spread(owner, principal.owner_id, resource_id, table_id, column))
     )

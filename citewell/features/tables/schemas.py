@@ -1,4 +1,4 @@
-"""Rows and columns of data files as HTTP sees them."""
+"""HTTP schemas for rows and columns of data files."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pydantic import Field
 from citewell.features.schemas import Schema
 from citewell.features.tables.service import Spread, TablePage
 
-# Browsers read JSON numbers as doubles, which hold whole numbers below this exactly.
+# Browsers read JSON numbers as doubles, which represent integers below this exactly.
 _EXACT = 2**53
 
 
 class RowOut(Schema):
-    """A row: the number that a person sees in the file, and the cells."""
+    """A row: its visible number in the file, and the cells."""
 
     row: int
     cells: list[str | int | float | bool | None]
@@ -37,16 +37,18 @@ class RowPage(Schema):
 
 
 class BarOut(Schema):
-    """How many rows have this value, or lie from here to the next bar."""
+    """The number of rows with this value, or from here to the next bar."""
 
     label: str
     count: int
 
 
 class SpreadOut(Schema):
-    """How a column's values are distributed."""
+    """The distribution of a column's values."""
 
-    numeric: bool = Field(description="bars are ranges of equal width; else the most frequent values")
+    numeric: bool = Field(
+        description="whether bars are ranges of equal width; otherwise they are the most frequent values"
+    )
     bars: list[BarOut]
     others: int
 

@@ -1,4 +1,4 @@
-"""The rows of a data file as a grid shows them, and how a column's values are spread: read from the exact copy."""
+"""Rows of data files for a grid, and distributions of columns, read from the exact copy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _DAMAGED_COPY = "The exact copy of this table is damaged. Upload the file again 
 
 @dataclass(frozen=True, slots=True)
 class TablePage:
-    """Rows from `offset` on: the number that a person sees, then the cells in the order of `columns`."""
+    """Rows from `offset` on: the visible row number, then the cells in the order of `columns`."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[int, tuple[Any, ...]], ...]
@@ -30,7 +30,7 @@ class TablePage:
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """How many rows have this value, or one from `label` up to the next bar's."""
+    """The number of rows with this value, or with one from `label` to the next bar."""
 
     label: str
     count: int
@@ -38,7 +38,7 @@ class Bar:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """`numeric`: bars are ranges of equal width, in order; else the most frequent values. `others` counts what no bar shows."""
+    """numeric: bars are ranges of equal width, in order; otherwise the most frequent values. others: rows that no bar shows."""
 
     numeric: bool
     bars: tuple[Bar, ...]
@@ -47,7 +47,7 @@ class Spread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableService:
-    """Reads tables from their exact copies. `asker` takes the turn: members of a project use none of its owner's."""
+    """Reads tables from their exact copies. asker: whose turn it takes: members of a project do not use its owner's turns."""
 
     tables: SqlTables
     _copies: CopyReader = field(default_factory=CopyReader)
@@ -55,7 +55,7 @@ class TableService:
     async def page(
         self, owner_id: str, asker: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
     ) -> TablePage:
-        """Rows in the file's order. With `row` the page begins with that row (or the next one there is)."""
+        """Rows in the file's order. With `row`, the page starts at that row, or the next existing one."""
         table, path = await self._open(owner_id, resource_id, table_id)
         columns = tuple(column.name for column in table.columns)
         shown = ", ".join([ROW_COLUMN, *(quoted(name) for name in columns)])
@@ -70,7 +70,7 @@ class TableService:
         return TablePage(columns, rows, offset, table.rows)
 
     async def spread(self, owner_id: str, asker: str, resource_id: str, table_id: str, column: str) -> Spread:
-        """How the values of a column are distributed; `NotFound` for a column that the table does not have."""
+        """The distribution of a column's values. Raises `NotFound` for an unknown column."""
         table, path = await self._open(owner_id, resource_id, table_id)
         found = next((c for c in table.columns if c.name == column), None)
         if found is None:
@@ -81,14 +81,14 @@ class TableService:
         return Spread(numeric, bars, max(0, filled[0][0] - sum(bar.count for bar in bars)))
 
     async def _histogram(self, asker: str, path: Path, column: str) -> tuple[Bar, ...]:
-        # What is not a number, or endless, lies in no range.
+        # NaN and infinity are in no range.
         name = f"CASE WHEN isfinite({quoted(column)}::DOUBLE) THEN {quoted(column)}::DOUBLE END"
         ends = await self._run(asker, path, f"SELECT min({name}), max({name}) FROM read_parquet(?)", [str(path)])
         low, high = ends[0]
         if low is None:
             return ()
         width = high / _BINS - low / _BINS or 1.0  # divided first: the difference may be too large for a double
-        # `least` passes over NULL, so what is in no range is left out before.
+        # `least` ignores NULL, so values outside all ranges are excluded first.
         sql = (
             f"SELECT least(floor(({name} - ?) / ?), {_BINS - 1})::INTEGER, count(*) FROM read_parquet(?) "
             f"WHERE {name} IS NOT NULL GROUP BY 1"

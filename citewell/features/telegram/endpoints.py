@@ -21,7 +21,7 @@ from citewell.types.audit import AuditAction
 router = Router(tags=["telegram"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 webhook_router = APIRouter()
 MAX_UPDATE_BYTES = 1024 * 1024
-"""Updates are text: the longest message takes some 50 KB as JSON."""
+"""Bytes of an update, which is text: the longest message has about 50 KB as JSON."""
 _HEADER = "X-Telegram-Bot-Api-Secret-Token"
 _UserId = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
@@ -32,7 +32,7 @@ def _service(request: Request) -> TelegramService:
 
 @router.get("/telegram", access=everything(ADMIN))
 async def telegram(request: Request, owner: Owner) -> TelegramOut:
-    """The bot that runs here, and who of Telegram is linked to this owner."""
+    """The bot on this server, and the Telegram accounts linked to this owner."""
     service = _service(request)
     links = [TelegramLinkOut.of(link) for link in await service.links(owner)]
     return TelegramOut(bot=service.username, everyone=service.everyone, links=links)
@@ -42,7 +42,7 @@ async def telegram(request: Request, owner: Owner) -> TelegramOut:
     "/telegram/codes", access=everything(ADMIN), audit=changes(AuditAction.TELEGRAM_CODE_CREATED), status_code=201
 )
 async def create_telegram_code(request: Request, owner: Owner) -> TelegramCodeOut:
-    """A code that links the Telegram account that sends it to the bot; valid once, for 15 minutes, and in place of the one before."""
+    """Create a code that links the Telegram account that sends it to the bot. It works once, for 15 minutes, and replaces the previous one."""
     return TelegramCodeOut.of(await _service(request).new_code(owner))
 
 
@@ -53,14 +53,14 @@ async def create_telegram_code(request: Request, owner: Owner) -> TelegramCodeOu
     status_code=204,
 )
 async def unlink_telegram(request: Request, user_id: _UserId, owner: Owner) -> Response:
-    """End the link of a Telegram account; its files and conversations stay here."""
+    """Unlink a Telegram account. Its files and conversations stay."""
     await _service(request).unlink(owner, user_id)
     return Response(status_code=204)
 
 
 @webhook_router.post("/telegram/webhook", include_in_schema=False)
 async def telegram_webhook(request: Request) -> Response:
-    """Take an update from Telegram. The secret is checked before anything of the body is read."""
+    """Receive an update from Telegram. The secret is checked before the body is read."""
     service = _service(request)
     service.admit(request.headers.get(_HEADER, ""))
     allow_body(request, MAX_UPDATE_BYTES)

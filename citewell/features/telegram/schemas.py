@@ -1,4 +1,4 @@
-"""Telegram as HTTP sees it."""
+"""HTTP schemas for Telegram."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ class TelegramLinkOut(Schema):
 
 
 class TelegramOut(Schema):
-    """The bot that this server runs, and the accounts that are linked, newest first."""
+    """The bot on this server, and the linked accounts, newest first."""
 
-    bot: str | None = Field(description="the bot's name in Telegram; null where no bot runs here")
+    bot: str | None = Field(description="the bot's name in Telegram; null if this server runs no bot")
     everyone: bool = Field(description="whether people who are not linked get files of their own")
     links: list[TelegramLinkOut]
 
 
 class TelegramCodeOut(Schema):
-    """A code to send to the bot, valid once; `address` opens the bot with it."""
+    """A code to send to the bot, valid once; `address` opens the bot with the code."""
 
     code: str
     expires_at: datetime

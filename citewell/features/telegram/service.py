@@ -1,4 +1,4 @@
-"""Who in Telegram is whom here: codes that link an account, links, and the door through which Telegram's updates come in."""
+"""Links between Telegram accounts and owners, the codes that create them, and the webhook for Telegram's updates."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from citewell.storage.channels.telegram import (
 from citewell.types import JsonObject
 
 CODE_SECONDS = 15 * 60.0
-"""How long a code is valid: enough to take up a telephone."""
+"""Seconds for which a code is valid: enough to pick up a phone."""
 MAX_GUESSES = 5
-"""Codes that a user may try in that time; there are 2^50 of them."""
+"""Codes a user may try in that time; there are 2^50 codes."""
 _LETTERS = "ABCDEFGHJKMNPQRSTVWXYZ0123456789"
-"""32 characters that are not mistaken for each other (Crockford's base 32 has these)."""
+"""32 characters that are not mistaken for one another (Crockford's base 32)."""
 _CODE_LENGTH = 10
 
 
 @dataclass(frozen=True, slots=True)
 class LinkCode:
-    """A code that links the account that sends it to the bot first; address: what opens the bot with it, where the bot runs."""
+    """A code that links the first account that sends it to the bot. address: opens the bot with the code, if a bot is running."""
 
     code: str
     expires_at: float
@@ -40,9 +40,9 @@ class LinkCode:
 
 @dataclass(slots=True)
 class TelegramDoor:
-    """The bot that runs in this process, if one does.
+    """The bot running in this process, if any.
 
-    username: its name in Telegram; secret: what Telegram sends with each update to the webhook; receive: keeps an update
+    username: its name in Telegram; secret: sent by Telegram with each update; receive: stores an update
     """
 
     username: str | None = None
@@ -52,7 +52,7 @@ class TelegramDoor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramService:
-    """Links between Telegram's users and owners. everyone: who is not linked becomes an owner of their own; pages: draws the pages that answers cite."""
+    """Links between Telegram users and owners. everyone: an unlinked user becomes a new owner; pages: draws the pages that answers cite."""
 
     accounts: TelegramLinkRepository
     inbox: TelegramInboxRepository
@@ -64,11 +64,11 @@ class TelegramService:
 
     @property
     def username(self) -> str | None:
-        """The running bot's name in Telegram; None where no bot runs here."""
+        """The running bot's name in Telegram; None if there is no bot."""
         return self.door.username
 
     async def new_code(self, owner_id: str) -> LinkCode:
-        """A code for this owner, valid once and for 15 minutes; it ends the one before."""
+        """A code for this owner, valid once, for 15 minutes; it replaces the previous one."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
         expires_at = time.time() + CODE_SECONDS
         await self.accounts.add_code(owner_id, _hashed(code), expires_at)
@@ -77,39 +77,39 @@ class TelegramService:
         return LinkCode(f"{code[:5]}-{code[5:]}", expires_at, address)
 
     async def redeem(self, user_id: int, name: str, code: str) -> str | None:
-        """The owner that a code links a user to; None for a wrong code, `RateLimited` after too many of them."""
+        """The owner that a code links a user to; None for a wrong code. Raises `RateLimited` after too many wrong codes."""
         if await self.accounts.count_guess(user_id, CODE_SECONDS) > MAX_GUESSES:
             raise RateLimited(retry_after=CODE_SECONDS)
         return await self.accounts.redeem(user_id, name, _hashed(code))
 
     async def owner_of(self, user_id: int) -> str | None:
-        """The owner that a user of Telegram is; None for one who is suspended, or not linked unless everybody may use the bot."""
+        """The owner of a Telegram user; None if suspended, or if not linked, unless everybody may use the bot."""
         linked = await self.accounts.owner_of(user_id)
         if linked is not None or not self.everyone or await self.accounts.is_linked(user_id):
             return linked
         return await self.owners.ensure(f"telegram:{user_id}")
 
     async def links(self, owner_id: str) -> list[TelegramLink]:
-        """The Telegram accounts that are linked to an owner, newest first."""
+        """An owner's linked Telegram accounts, newest first."""
         return await self.accounts.links(owner_id)
 
     async def unlink(self, owner_id: str, user_id: int) -> None:
-        """End a link; `NotFound` where there is no such link. Files and conversations stay."""
+        """Remove a link. Files and conversations stay. Raises `NotFound` if there is no such link."""
         await self.accounts.unlink(owner_id, user_id)
         await self.chats.leave(owner_id, user_id)
 
     def admit(self, secret: str) -> None:
-        """Raise `NotFound` where no webhook is expected, and `Unauthorized` unless the secret is the one that Telegram was given."""
+        """Raise `NotFound` if no webhook is expected, and `Unauthorized` unless the secret is the one given to Telegram."""
         expected = self.door.secret
         if expected is None:
             raise NotFound(
-                "No Telegram bot takes updates here. Start one with TELEGRAM_BOT_TOKEN and TELEGRAM_WEBHOOK_URL."
+                "No Telegram bot receives updates here. Start one with TELEGRAM_BOT_TOKEN and TELEGRAM_WEBHOOK_URL."
             )
         if not hmac.compare_digest(secret.encode(), expected.encode()):
             raise Unauthorized("The secret of the webhook is missing or wrong. Only Telegram may send updates here.")
 
     async def receive(self, update: JsonObject) -> None:
-        """Keep an update that Telegram sent; what was seen before is passed over."""
+        """Store an update from Telegram; ignore one seen before."""
         if self.door.receive is None:
             raise NotFound
         await self.door.receive(update)
@@ -125,5 +125,5 @@ def _plain(code: str) -> str:
 
 
 def _hashed(code: str) -> str:
-    """The stored form. A code lives for minutes, and nobody can try many."""
+    """The stored form. A fast hash suffices, because a code lives for minutes and attempts are limited."""
     return hashlib.sha256(_plain(code[:64]).encode()).hexdigest()

@@ -30,7 +30,7 @@ async def list_threads(
     cursor: Annotated[str | None, Query(max_length=512)] = None,
     q: str | None = None,
 ) -> ThreadList:
-    """Threads, the most recently used first; `q` looks into titles and messages."""
+    """Threads, most recently used first; `q` searches titles and messages."""
     found, next_cursor = await _service(request).page(owner, limit, cursor, q)
     return ThreadList(threads=[ThreadOut.of(thread) for thread in found], next_cursor=next_cursor)
 
@@ -39,7 +39,7 @@ async def list_threads(
     "/threads", access=everything(ASK), audit=changes(AuditAction.THREAD_CREATED, answer="id"), status_code=201
 )
 async def create_thread(request: Request, body: ThreadIn, owner: Owner) -> ThreadOut:
-    """Begin an empty thread."""
+    """Create an empty thread."""
     return ThreadOut.of(await _service(request).create(owner, body.title))
 
 
@@ -53,7 +53,7 @@ async def get_thread(request: Request, thread_id: str, owner: Owner) -> ThreadWi
     "/threads/{thread_id}", access=everything(ASK), audit=changes(AuditAction.THREAD_CHANGED, subject="thread_id")
 )
 async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner: Owner) -> ThreadOut:
-    """Give a thread another title."""
+    """Rename a thread."""
     return ThreadOut.of(await _service(request).rename(owner, thread_id, body.title))
 
 
@@ -76,7 +76,7 @@ async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Respo
     status_code=204,
 )
 async def cut_thread(request: Request, thread_id: str, message_id: str, owner: Owner) -> Response:
-    """Remove a message and all that came after it, to ask again."""
+    """Remove a message and all later ones, to ask again."""
     await _service(request).cut(owner, thread_id, message_id)
     return Response(status_code=204)
 
@@ -88,7 +88,7 @@ async def cut_thread(request: Request, thread_id: str, message_id: str, owner: O
     status_code=204,
 )
 async def rate_answer(request: Request, thread_id: str, message_id: str, body: FeedbackIn, owner: Owner) -> Response:
-    """Say whether an answer was good; without a rating, take that back."""
+    """Rate an answer; without a rating, remove the earlier one."""
     feedback = body.model_dump(exclude_none=True) if body.rating else None
     await _service(request).rate(owner, thread_id, message_id, feedback)
     return Response(status_code=204)

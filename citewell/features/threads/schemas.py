@@ -1,4 +1,4 @@
-"""Threads as HTTP sees them."""
+"""HTTP schemas for threads."""
 
 from __future__ import annotations
 
@@ -46,14 +46,14 @@ class ThreadOut(Schema):
 
 
 class ThreadList(Schema):
-    """Threads, the most recently used first."""
+    """Threads, most recently used first."""
 
     threads: list[ThreadOut]
     next_cursor: str | None
 
 
 class FeedbackIn(RequestBody):
-    """What the reader thinks of an answer; no rating takes an earlier one back."""
+    """A reader's rating of an answer; without a rating, the earlier one is removed."""
 
     rating: Literal["up", "down"] | None
     comment: str | None = Field(default=None, max_length=2_000)
@@ -75,7 +75,7 @@ class ProblemOut(TypedDict):
 
 @with_config(ConfigDict(extra="ignore"))
 class FeedbackOut(TypedDict, total=False):
-    """What the reader thought of an answer."""
+    """A reader's rating of an answer."""
 
     rating: Literal["up", "down"]
     comment: str
@@ -83,9 +83,9 @@ class FeedbackOut(TypedDict, total=False):
 
 @with_config(ConfigDict(extra="allow"))
 class MessageDetailsOut(TypedDict, total=False):
-    """What is known of a message beside its words; `nearest` are passages near a question that has no answer.
+    """Details of a message; `nearest` are passages close to a question without an answer.
 
-    `picture` is a Vega-Lite specification; it is left out when the file that it was computed from is gone.
+    `picture` is a Vega-Lite specification; it is omitted if the file it was computed from was deleted.
     """
 
     intent: str
@@ -131,7 +131,7 @@ class MessageOut(Schema):
 
 
 class ThreadWithMessages(ThreadOut):
-    """A conversation, whole."""
+    """A complete conversation."""
 
     messages: list[MessageOut]
 

@@ -1,4 +1,4 @@
-"""Conversations as their owner may see them: a citation's words are shown while the file they come from is there, and is the owner's or shared with them."""
+"""Conversations as their owner may see them: a citation's words are shown only while its file exists and is the owner's or shared with them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.types import JsonObject, Message, Thread
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """A message, and which of the files that it cites are there."""
+    """A message, and which of its cited files exist."""
 
     message: Message
     available: frozenset[str]
@@ -29,7 +29,7 @@ class ShownThread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadService:
-    """Conversations of an owner. Access to what is cited is checked each time a thread is read. members: None where nothing is shared."""
+    """An owner's conversations. Access to cited files is checked each time a thread is read. members: None if nothing is shared."""
 
     threads: ThreadRepository
     resources: ResourceRepository
@@ -38,15 +38,15 @@ class ThreadService:
     async def page(
         self, owner_id: str, limit: int, cursor: str | None, query: str | None
     ) -> tuple[list[Thread], str | None]:
-        """A page of threads, the most recently used first; `query` looks into titles and messages."""
+        """A page of threads, most recently used first; `query` searches titles and messages."""
         return await self.threads.page(owner_id, limit, cursor, query)
 
     async def create(self, owner_id: str, title: str) -> Thread:
-        """Begin an empty thread."""
+        """Create an empty thread."""
         return await self.threads.create(owner_id, _clean(title), {})
 
     async def get(self, owner_id: str, thread_id: str) -> ShownThread:
-        """A thread with its messages; a citation of a file that is gone keeps its place but not its quotation nor what was said of the file, and the answer no picture."""
+        """A thread with its messages. A citation of a deleted file keeps its place, but not its quotation or the file's annotations, and the answer loses its chart."""
         thread = await self.threads.get(owner_id, thread_id)
         found = await self.threads.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
@@ -60,7 +60,7 @@ class ThreadService:
         return owned | await self.members.readable(owner_id, others) if others and self.members else owned
 
     async def rename(self, owner_id: str, thread_id: str, title: str) -> Thread:
-        """Give a thread another title."""
+        """Rename a thread."""
         return await self.threads.update(owner_id, thread_id, title=_clean(title))
 
     async def delete(self, owner_id: str, thread_id: str) -> None:
@@ -68,16 +68,16 @@ class ThreadService:
         await self.threads.delete(owner_id, thread_id)
 
     async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
-        """Remove a message and all that came after it."""
+        """Remove a message and all later ones."""
         await self.threads.cut(owner_id, thread_id, message_id)
 
     async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
-        """Keep what the reader thought of an answer; None takes it back."""
+        """Store a reader's rating of an answer; None removes it."""
         await self.threads.rate(owner_id, thread_id, message_id, feedback)
 
 
 def markdown(shown: ShownThread) -> str:
-    """The thread as Markdown, each answer with the places it cites."""
+    """The thread as Markdown, with each answer's cited places."""
     parts = [f"# {shown.thread.title}"]
     for message in (one.message for one in shown.messages):
         parts.append(f"## {'Question' if message.role == 'user' else 'Answer'}\n\n{message.content}")
@@ -97,7 +97,7 @@ def _clean(title: str) -> str:
 
 
 def _agreeing(message: Message) -> Message:
-    """An answer with only such `[n]` as have their citation: some of those that were stored earlier had lost it."""
+    """An answer without any `[n]` that has no citation, as in some answers stored by earlier versions."""
     if message.role != "assistant":
         return message
     text, _ = keep_known(message.content, frozenset(citation.n for citation in message.citations))
@@ -108,6 +108,6 @@ def _without_gone(message: Message, available: frozenset[str]) -> Message:
     if all(citation.resource_id in available for citation in message.citations):
         return message
     cited = tuple(c if c.resource_id in available else c.emptied() for c in message.citations)
-    # A picture holds values of the rows that the answer cites.
+    # A chart contains values of the rows that the answer cites.
     details = {key: value for key, value in message.details.items() if key != "picture"}
     return replace(message, citations=cited, details=details)

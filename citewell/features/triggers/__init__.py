@@ -1,1 +1,1 @@
-"""Feature: triggers. Other programs have Citewell keep records, put metadata on a file, or answer a question."""
+"""Feature: triggers, with which other programs store records, set metadata on a file, or ask a question."""

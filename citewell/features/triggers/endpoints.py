@@ -1,4 +1,4 @@
-"""HTTP for triggers: make them, delete them, and call them with their own secret."""
+"""HTTP for triggers: create them, delete them, and call them with their own secret."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Key = Annotated[
     Header(
         alias="Idempotency-Key",
         max_length=MAX_KEY_CHARACTERS,
-        description="a name of this call: repeated with it, the call is done once and answered alike, for two days",
+        description="a key for this call: repeated with the same key within two days, the call runs once and returns the same response",
     ),
 ]
 
@@ -46,10 +46,10 @@ def _service(request: Request) -> TriggerService:
 
 
 class TriggerRoute(SoundRoute):
-    """A route of triggers: of a call, the secret is checked before the body is read."""
+    """A trigger route: a call's secret is checked before its body is read."""
 
     async def admit(self, request: Request) -> bool:
-        """Whether the sender is known. Raises `Unauthorized` for a secret that does not open the trigger."""
+        """Whether the caller is authenticated. Raises `Unauthorized` for a wrong secret."""
         if await super().admit(request):
             return True
         credentials = await _bearer(request)
@@ -63,7 +63,7 @@ router = Router(tags=["triggers"], responses=ERROR_RESPONSES, route_class=Trigge
 
 
 async def _opened(request: Request, trigger_id: str, _credentials: Secret) -> Trigger:
-    """The trigger that is called."""
+    """The called trigger."""
     return request.scope[_OPENED]
 
 
@@ -71,14 +71,14 @@ OpenTrigger = Annotated[Trigger, Depends(_opened)]
 
 
 async def _begins(request: Request, trigger: Trigger) -> None:
-    """Note the call before anything is done."""
+    """Record the call before anything is done."""
     record_of(request).opened(AuditActor.TRIGGER, trigger.owner_id, trigger.id)
     await change_begins(request, trigger.owner_id)
 
 
 @router.get("/webhooks/incoming", access=everything(ADMIN), operation_id="list_triggers", summary="List triggers")
 async def list_triggers(request: Request, owner: Owner) -> TriggerList:
-    """The addresses that other programs may call, oldest first."""
+    """The triggers that other programs may call, oldest first."""
     return TriggerList(triggers=[TriggerOut.of(one) for one in await _service(request).all(owner)])
 
 
@@ -88,10 +88,10 @@ async def list_triggers(request: Request, owner: Owner) -> TriggerList:
     audit=changes(AuditAction.TRIGGER_CREATED, answer="id"),
     status_code=201,
     operation_id="create_trigger",
-    summary="Make a trigger",
+    summary="Create a trigger",
 )
 async def create_trigger(request: Request, body: TriggerIn, owner: Owner, principal: CurrentPrincipal) -> NewTrigger:
-    """An address that another program may call. The answer has its secret, this once. It ends with the token that makes it."""
+    """Create an address that another program may call. The response has its secret, shown only once. Revoking the token that creates it revokes it too."""
     trigger, secret = await _service(request).create(owner, body.kind, body.name, body.project, principal.token_id)
     return NewTrigger(**TriggerOut.of(trigger).model_dump(), secret=secret)
 
@@ -105,7 +105,7 @@ async def create_trigger(request: Request, body: TriggerIn, owner: Owner, princi
     summary="Delete a trigger",
 )
 async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Response:
-    """Its secret opens nothing any more."""
+    """Delete a trigger; its secret stops working."""
     await _service(request).delete(owner, trigger_id)
     return Response(status_code=204)
 
@@ -115,10 +115,10 @@ async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Res
     access=PUBLIC,
     audit=changes(AuditAction.TRIGGER_CALLED, subject="trigger_id"),
     operation_id="trigger_fetch",
-    summary="Keep records that were fetched",
+    summary="Store fetched records",
 )
 async def trigger_fetch(request: Request, body: FetchIn, trigger: OpenTrigger, key: Key = None) -> FetchOut:
-    """Records of a table elsewhere, such as Airtable's: each is searched and cited; one with a known id replaces what it was."""
+    """Store records from elsewhere, such as an Airtable table. Each can be searched and cited; one with a known id replaces the earlier one."""
     await _begins(request, trigger)
     records = [record.model_dump() for record in body.records]
     return FetchOut.model_validate(await _service(request).fetch(trigger, records, key))
@@ -129,10 +129,10 @@ async def trigger_fetch(request: Request, body: FetchIn, trigger: OpenTrigger, k
     access=PUBLIC,
     audit=changes(AuditAction.TRIGGER_CALLED, subject="trigger_id"),
     operation_id="trigger_chunk",
-    summary="Put metadata on a chunk's file",
+    summary="Set metadata on a chunk's file",
 )
 async def trigger_chunk(request: Request, body: ChunkIn, trigger: OpenTrigger, key: Key = None) -> ChunkFileOut:
-    """What another program made of a `chunk.stored` event, such as tags, becomes metadata that searches filter by."""
+    """Store what another program made of a `chunk.stored` event, such as tags, as metadata to filter by."""
     await _begins(request, trigger)
     return ChunkFileOut.model_validate(await _service(request).chunk(trigger, body.resource_id, body.metadata, key))
 
@@ -145,6 +145,6 @@ async def trigger_chunk(request: Request, body: ChunkIn, trigger: OpenTrigger, k
     summary="Ask a question",
 )
 async def trigger_result(request: Request, body: ResultIn, trigger: OpenTrigger, key: Key = None) -> ResultOut:
-    """A question of another program, such as a form or a messenger; the answer has its citations, each checked."""
+    """Ask a question from another program, such as a form or a messenger. The answer has checked citations."""
     await _begins(request, trigger)
     return ResultOut.model_validate(await _service(request).result(trigger, body.message, body.thread_id, key))

@@ -1,4 +1,4 @@
-"""Triggers as HTTP sees them."""
+"""HTTP schemas for triggers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ class TriggerIn(RequestBody):
 
     model_config = sample({"kind": "result", "name": "Questions from n8n", "project": "Frames"})
 
-    kind: TriggerKind = Field(description="`fetch`: keep records; `chunk`: put metadata on a file; `result`: answer")
+    kind: TriggerKind = Field(
+        description="`fetch`: store records; `chunk`: set metadata on a file; `result`: answer a question"
+    )
     name: str = Field(min_length=1, max_length=200, pattern=_NAME)
     project: str | None = Field(
         default=None,
         max_length=200,
         pattern=_NO_NUL,
-        description="where its records go, and all that it may change or ask about; everything unless given",
+        description="the project for its records, which also limits what it may change or ask about; default: everything",
     )
 
 
@@ -36,7 +38,7 @@ class TriggerOut(Schema):
     kind: TriggerKind
     name: str
     project: str | None
-    path: str = Field(description="what the other program calls, on this server")
+    path: str = Field(description="the path that the other program calls on this server")
     created_at: datetime
 
     @staticmethod
@@ -53,7 +55,7 @@ class TriggerOut(Schema):
 
 
 class NewTrigger(TriggerOut):
-    """A new trigger with its secret, which is never shown again."""
+    """A new trigger with its secret, which is shown only once."""
 
     secret: str = Field(description="`trg_…`, sent as `Authorization: Bearer trg_…`")
 
@@ -65,7 +67,7 @@ class TriggerList(Schema):
 
 
 class FetchedRecord(RequestBody):
-    """A record that the other program has fetched."""
+    """A record fetched by the other program."""
 
     id: str = Field(min_length=1, max_length=512)
     text: str
@@ -74,7 +76,7 @@ class FetchedRecord(RequestBody):
 
 
 class FetchIn(RequestBody):
-    """Records that the other program has fetched."""
+    """Records fetched by the other program."""
 
     model_config = sample(
         {
@@ -93,7 +95,7 @@ class FetchIn(RequestBody):
 
 
 class FetchOut(Schema):
-    """What became of them, with the ids of their resources, one for each in order."""
+    """The result, with resource ids, one per record in order."""
 
     resource_ids: list[str]
     added: int
@@ -102,16 +104,16 @@ class FetchOut(Schema):
 
 
 class ChunkIn(RequestBody):
-    """What the other program made of a chunk, for the chunk's file."""
+    """The other program's metadata for a chunk's file."""
 
     model_config = sample({"resource_id": "2dee0c1a-6c1f-4a4e-9d0f-0c6f7f4f7a11", "metadata": {"mood": "calm"}})
 
     resource_id: str = Field(min_length=1, max_length=36, description="as `chunk.stored` names it")
-    metadata: dict[str, Any] = Field(description="keys that are set; null removes one")
+    metadata: dict[str, Any] = Field(description="keys to set; null removes a key")
 
 
 class ChunkFileOut(Schema):
-    """The file's metadata as they are now."""
+    """The file's current metadata."""
 
     resource_id: str
     metadata: dict[str, Any]
@@ -123,11 +125,11 @@ class ResultIn(RequestBody):
     model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
     message: str = Field(min_length=1, max_length=32_000)
-    thread_id: str | None = Field(default=None, max_length=36, description="to go on with a conversation")
+    thread_id: str | None = Field(default=None, max_length=36, description="to continue a conversation")
 
 
 class ResultOut(Schema):
-    """An answer with its citations; `answer.completed` tells webhooks of the same one."""
+    """An answer with its citations; webhooks receive the same one with `answer.completed`."""
 
     answer: str
     answered: bool

@@ -1,4 +1,4 @@
-"""Triggers: three things that another program may have Citewell do, each at an address and with a secret of its own."""
+"""Triggers: three actions for other programs, each with its own address and secret."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from citewell.types import JsonObject, JsonValue, Trigger, TriggerKind
 MAX_KEY_CHARACTERS = 255
 _PREFIX = "trg_"
 _SECRET_BYTES = 32
-_REFUSED = "The secret does not open this trigger. Send it as `Authorization: Bearer trg_…`; a lost one is replaced by a new trigger."
+_REFUSED = "The trigger's secret is missing or incorrect. Send it as `Authorization: Bearer trg_…`; if it is lost, create a new trigger."
 _NOBODY = hashlib.sha256(b"").hexdigest()
 AddRecords: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]], str | None], Awaitable[JsonObject]]
 Describe: TypeAlias = Callable[[str, str, Mapping[str, JsonValue], str | None], Awaitable[JsonObject]]
@@ -27,10 +27,10 @@ Ask: TypeAlias = Callable[[str, str, str | None, str | None], Awaitable[JsonObje
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TriggerService:
-    """Makes triggers, checks their secrets, and does what they ask for once per key.
+    """Creates triggers, checks their secrets, and runs their calls once per key.
 
-    add_records, describe, ask: keep texts, put metadata on a file, and answer a question; each for an owner, within a project
-    if one is given. admit: counts the owner's requests.
+    add_records, describe, ask: store texts, set metadata on a file, and answer a question, for an owner, within a project if given
+    admit: counts the owner's requests
     """
 
     triggers: TriggerRepository
@@ -42,7 +42,7 @@ class TriggerService:
     async def create(
         self, owner_id: str, kind: TriggerKind, name: str, project: str | None, made_with: str | None = None
     ) -> tuple[Trigger, str]:
-        """A new trigger, and its secret, which is never shown again. It ends with the token `made_with`, if there is one."""
+        """A new trigger and its secret, shown only once. It ends with the token `made_with`, if given."""
         UnnamedProject.check(project)
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
         return await self.triggers.create(owner_id, kind, name, project, _hash(secret), made_with), secret
@@ -52,11 +52,11 @@ class TriggerService:
         return await self.triggers.all(owner_id)
 
     async def delete(self, owner_id: str, trigger_id: str) -> None:
-        """Remove a trigger: its secret opens nothing any more."""
+        """Delete a trigger; its secret stops working."""
         await self.triggers.delete(owner_id, trigger_id)
 
     async def open(self, trigger_id: str, kind: TriggerKind, secret: str | None) -> Trigger:
-        """The trigger that this secret opens; `Unauthorized` for a wrong one, as for an address that does not exist."""
+        """The trigger with this secret. Raises `Unauthorized` for a wrong secret, and for an unknown address."""
         found = await self.triggers.find(trigger_id)
         known = _NOBODY if found is None else found[1]
         fits = hmac.compare_digest(_hash(secret or ""), known)
@@ -66,7 +66,7 @@ class TriggerService:
         return found[0]
 
     async def fetch(self, trigger: Trigger, records: Sequence[Mapping[str, Any]], key: str | None) -> JsonObject:
-        """Keep records that the other program has fetched; one with a known id replaces what it was."""
+        """Store records fetched by the other program; one with a known id replaces the earlier one."""
         body: JsonObject = {"records": list(records)}
         return await self._once(
             trigger, key, body, lambda: self.add_records(trigger.owner_id, records, trigger.project)
@@ -75,16 +75,18 @@ class TriggerService:
     async def chunk(
         self, trigger: Trigger, resource_id: str, metadata: Mapping[str, JsonValue], key: str | None
     ) -> JsonObject:
-        """Put what the other program made of a chunk on the chunk's file; None removes a key."""
+        """Set the other program's metadata on the chunk's file; None removes a key."""
         body: JsonObject = {"resource_id": resource_id, "metadata": metadata}
         return await self._once(
             trigger, key, body, lambda: self.describe(trigger.owner_id, resource_id, metadata, trigger.project)
         )
 
     async def result(self, trigger: Trigger, message: str, thread_id: str | None, key: str | None) -> JsonObject:
-        """Answer a question. `InvalidInput` for a thread where the trigger has a project: a thread may have drawn on more than that."""
+        """Answer a question. Raises `InvalidInput` for a thread if the trigger has a project, because a thread may have used other files."""
         if thread_id is not None and trigger.project is not None:
-            raise InvalidInput("A trigger with a project begins a thread with each question. Leave `thread_id` out.")
+            raise InvalidInput(
+                "A trigger with a project starts a new thread with each question. Leave out `thread_id`."
+            )
         body: JsonObject = {"message": message, "thread_id": thread_id}
         return await self._once(
             trigger, key, body, lambda: self.ask(trigger.owner_id, message, thread_id, trigger.project)
@@ -93,7 +95,7 @@ class TriggerService:
     async def _once(
         self, trigger: Trigger, key: str | None, body: JsonObject, work: Callable[[], Awaitable[JsonObject]]
     ) -> JsonObject:
-        """What the work gives, or what it gave when it was asked for under this key before; without a key it is done each time."""
+        """The work's result, or its earlier result under the same key; without a key it runs each time."""
         if key is None:
             return await work()
         call = await self.triggers.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
@@ -102,7 +104,7 @@ class TriggerService:
         try:
             answer = await work()
         except BaseException:
-            # Also where the caller has left: shielded, so that the key is free again.
+            # Shielded, so that the key is released even if the caller has left.
             await asyncio.shield(self.triggers.abandon(call.lease))
             raise
         await self.triggers.finish(call.lease, answer)

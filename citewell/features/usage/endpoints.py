@@ -1,4 +1,4 @@
-"""HTTP for the ledger: tokens, units and cost by day, thread or message, and what context stuffing would have taken."""
+"""HTTP for the ledger: tokens, units and cost by day, thread or message, and what context stuffing would have used."""
 
 from __future__ import annotations
 
@@ -29,5 +29,5 @@ async def get_usage(
     message_id: str | None = None,
     by: Literal["day", "thread", "message"] = "day",
 ) -> UsageOut:
-    """What was spent since a time, in all, in one thread or for one message."""
+    """Usage since a time: in total, in one thread or for one message."""
     return UsageOut.of(await _service(request).report(owner, since, thread_id, message_id, by))

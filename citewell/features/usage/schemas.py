@@ -1,4 +1,4 @@
-"""The ledger as HTTP sees it."""
+"""HTTP schemas for the ledger."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class UsageRow(Schema):
 
 
 class Totals(Schema):
-    """Everything within the limits of the request."""
+    """Totals for the request."""
 
     input_tokens: int
     output_tokens: int
@@ -34,7 +34,7 @@ class Totals(Schema):
 
 
 class Comparison(Schema):
-    """What sending every file in scope whole with each question would have taken, for the same questions."""
+    """What sending every file in scope with each of these questions would have used."""
 
     messages: int
     input_tokens: int

@@ -1,4 +1,4 @@
-"""The ledger: what was spent, priced by the table in the settings."""
+"""The ledger: usage, priced by the table in the settings."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LOCAL = frozenset({"builtin", "fastembed"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ledger:
-    """Prices what is spent and writes it down.
+    """Prices usage and records it.
 
-    prices: US dollars by model, per million input and output tokens; of a reranker per million tokens and per thousand units.
+    prices: US dollars by model, per million input and output tokens; for rerankers, per million tokens and per thousand units
     """
 
     usage: UsageRepository
     prices: Prices = field(default_factory=dict[str, tuple[float, float]])
 
     def price(self, usage: Usage) -> Usage:
-        """The same with its cost; None for a model without a price."""
+        """Usage with its cost; None for a model without a price."""
         if usage.model not in self.prices:
             return usage
         first, second = self.prices[usage.model]
@@ -39,19 +39,19 @@ class Ledger:
         thread_id: str | None = None,
         message_id: str | None = None,
     ) -> tuple[Usage, ...]:
-        """Price entries and write them down; they count for the message, its thread and the day."""
+        """Price entries and record them for the message, its thread and the day."""
         priced = tuple(self.price(one) for one in spent)
         await self.usage.add(owner_id, priced, thread_id, message_id)
         return priced
 
     async def record_paid(self, owner_id: str, spent: Iterable[Usage]) -> None:
-        """As `record`, without what models on this machine did: for work so frequent that each entry would be felt."""
+        """Like `record`, without models on this machine: for work so frequent that each entry would be noticeable."""
         await self.record(owner_id, [one for one in spent if one.provider not in _LOCAL])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UsageSum:
-    """Sums of one kind and model within a day, a thread or a message, whichever was asked for; cost in US dollars."""
+    """Sums of one kind and model within a day, thread or message, as requested; cost in US dollars."""
 
     kind: str
     provider: str
@@ -67,7 +67,7 @@ class UsageSum:
 
 @dataclass(frozen=True, slots=True)
 class UsageReport:
-    """What was spent, and what context stuffing would have taken for the same questions; newest first."""
+    """Usage, and what context stuffing would have used for the same questions; newest first."""
 
     spent: tuple[UsageSum, ...]
     stuffing: tuple[UsageSum, ...]
@@ -87,7 +87,7 @@ class UsageService:
         message_id: str | None,
         by: Literal["day", "thread", "message"],
     ) -> UsageReport:
-        """Sums since a time (seconds since 1970), in all, in one thread or for one message."""
+        """Sums since a time (seconds since 1970): in total, in one thread or for one message."""
         rows: list[dict[str, Any]] = [*await self.usage.totals(owner_id, since, thread_id, message_id, by)]
         sums = [UsageSum(**row) for row in rows]
         return UsageReport(

@@ -1,10 +1,10 @@
-"""Headers that make a browser keep to itself: no third-party request, no inline script, no frame."""
+"""Headers that forbid browsers third-party requests, inline scripts and frames."""
 
 from __future__ import annotations
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-# `wasm-unsafe-eval` admits the image decoders of the PDF viewer, and no script. Styles set by scripts are the object model's, not inline.
+# `wasm-unsafe-eval` allows the PDF viewer's image decoders, and no scripts. Styles set by scripts through the DOM do not count as inline.
 PAGE_POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -36,13 +36,13 @@ _ENCODED = [(name.lower().encode("ascii"), value.encode("ascii")) for name, valu
 
 
 class SecurityHeaders:
-    """ASGI middleware: each header is set where the answer has not set it itself."""
+    """ASGI middleware: sets each header unless the response already has it."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer, with the headers."""
+        """Answer the request, with the headers."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

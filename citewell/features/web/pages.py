@@ -1,4 +1,4 @@
-"""The built browser interface: its pages, and its scripts, styles and fonts, compressed when the browser takes that."""
+"""The built browser interface: pages, scripts, styles and fonts, compressed if the browser accepts that."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from citewell.errors import NotFound
 from citewell.features.web.headers import PAGE_POLICY
 
 STATIC = Path(__file__).parent.parent.parent / "static"
-# Every address that the interface itself knows. A fixed list, so that an unknown address of the API stays a 404 in JSON.
+# Every address of the interface. The list is fixed, so that unknown API addresses stay 404s in JSON.
 PAGES = ("/", "/conversations/{id}", "/library", "/library/{id}", "/playground", "/settings")
 _FOREVER = "public, max-age=31536000, immutable"
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-_NOT_BUILT = "The browser interface has not been built here: run `make run`. The API is described at /openapi.json."
-# The machine's own table of types may lack these or say otherwise.
+_NOT_BUILT = "The browser interface is not built: run `make run`. The API is described at /openapi.json."
+# The machine's table of types may lack these or differ.
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".woff2": "font/woff2"}
 
 router = APIRouter(include_in_schema=False)
 
 
 async def page(request: Request) -> FileResponse:
-    """The interface; which screen it shows is its own matter."""
+    """The interface, which chooses its own screen."""
     return _document("index.html")
 
 
@@ -34,16 +34,16 @@ for address in PAGES:
 
 @router.get("/docs")
 async def docs() -> FileResponse:
-    """The description of the API, to read and to try."""
+    """The API's description, to read and to try."""
     return _document("docs.html")
 
 
 @router.api_route("/assets/{path:path}", methods=["GET", "HEAD"])
 async def asset(request: Request, path: str) -> FileResponse:
-    """A file whose name changes with its content, therefore kept by the browser for good."""
+    """A file whose name changes with its content, so browsers cache it indefinitely."""
     file = _inside(STATIC / "assets", path)
     media_type = _TYPES.get(file.suffix) or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-    # A worker's policy is that of its own script.
+    # A worker's policy comes with its own script.
     headers = {"Cache-Control": _FOREVER, "Vary": "Accept-Encoding", "Content-Security-Policy": PAGE_POLICY}
     accepted = request.headers.get("accept-encoding", "")
     for encoding, suffix in _ENCODINGS:
@@ -63,7 +63,7 @@ def _document(name: str) -> FileResponse:
 
 
 def _inside(folder: Path, path: str) -> Path:
-    """A file below the folder; `NotFound` for anything else."""
+    """A file in the folder. Raises `NotFound` for anything else."""
     if "\x00" in path:
         raise NotFound
     file = (folder / path).resolve()

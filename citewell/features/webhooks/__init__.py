@@ -1,1 +1,1 @@
-"""Feature: webhooks. Other programs are told what happens here, and may have Citewell do three things."""
+"""Feature: webhooks, which notify other programs of events."""

@@ -1,4 +1,4 @@
-"""Sends what waits in the outbox: again and again for a day, always under the same id, and each receiver at its own pace."""
+"""Sends deliveries from the outbox: repeatedly for a day, always under the same id, and to each receiver at its own pace."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from citewell.types import Acknowledgement, DeliveryState, DueDelivery
 
 log = logging.getLogger(__name__)
 WAITS = (5.0, 30.0, 120.0, 600.0, 1_800.0, 3_600.0, 7_200.0, 14_400.0, 28_800.0, 28_800.0)
-"""Seconds between attempts: the eleventh comes about a day after the first, and is the last."""
+"""Seconds between attempts: the eleventh, about a day after the first, is the last."""
 MAX_ASKED_SECONDS = 3_600.0
-"""What a receiver may ask for with `Retry-After` beyond our own wait."""
+"""The longest wait a receiver may request with `Retry-After`, beyond Citewell's own."""
 _JITTER = 0.1
 _AT_ONCE = 8
 _PAUSE_SECONDS = 5.0
@@ -29,16 +29,16 @@ _GONE = 410
 
 
 class WebhookSender(Protocol):
-    """Posts to addresses that owners registered, and to none that these may not reach."""
+    """Posts to addresses that owners registered, except forbidden ones."""
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
-        """Send once. `InvalidInput` for an address that may not be called, `Unavailable` where nobody answers in time."""
+        """Send once. Raises `InvalidInput` for a forbidden address, and `Unavailable` if there is no response in time."""
         ...
 
 
 @dataclass(kw_only=True)
 class DeliveryRunner:
-    """Sends deliveries of all owners. A delivery is a row that is leased, so that one under way when the process dies is sent again."""
+    """Sends all owners' deliveries. Each is a leased row, so one in flight when the process dies is sent again."""
 
     name: str
     queue: DeliveryRepository
@@ -55,11 +55,11 @@ class DeliveryRunner:
         self._keep(self._tidy())
 
     def wake(self) -> None:
-        """Look for something to send now rather than at the next poll."""
+        """Check for deliveries now rather than at the next poll."""
         self._wakeup.set()
 
     async def stop(self) -> None:
-        """Stop at once; what is under way is sent again by the next process."""
+        """Stop at once; the next process sends deliveries in flight again."""
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()
@@ -68,7 +68,7 @@ class DeliveryRunner:
             await self.queue.release(self.name)
 
     async def run_once(self) -> bool:
-        """Send the next delivery that is due; whether there was one."""
+        """Send the next due delivery. Returns whether there was one."""
         delivery = await self.queue.claim(self.name)
         if delivery is None:
             return False
@@ -89,18 +89,18 @@ class DeliveryRunner:
                 log.warning("webhooks wait to be sent: %s", error)
                 pause = _PAUSE_SECONDS
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
-                log.exception("sending webhooks failed; trying again")
+                log.exception("sending webhooks failed; retrying")
                 pause = _PAUSE_SECONDS
             self._free.release()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._wakeup.wait(), pause)
 
     async def _send_beside(self, delivery: DueDelivery) -> None:
-        """Send while others are sent too. Where the result cannot be recorded, the lease runs out and the delivery is sent again."""
+        """Send one delivery concurrently with others. If the result cannot be recorded, the lease expires and the delivery is sent again."""
         try:
             await self._send(delivery)
         except Exception:  # the database may be unavailable for a while
-            log.exception("what came of a webhook's delivery was not recorded; it will be sent again")
+            log.exception("the result of a webhook's delivery was not recorded; it will be sent again")
         finally:
             self._free.release()
             self._wakeup.set()  # the webhook is free for its next delivery
@@ -115,7 +115,7 @@ class DeliveryRunner:
             try:
                 await self.queue.forget_old()
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
-                log.exception("old deliveries of webhooks were not removed; trying again later")
+                log.exception("old deliveries of webhooks were not removed; retrying later")
             await asyncio.sleep(_TIDY_SECONDS)
 
     async def _send(self, delivery: DueDelivery) -> None:
@@ -130,14 +130,14 @@ class DeliveryRunner:
         if 200 <= answer.status < 300:
             await self.queue.finish(delivery, DeliveryState.DELIVERED, due=now, status=answer.status, problem="")
         elif answer.status == _GONE:
-            problem = "The receiver answered that it is gone (410). Enable the webhook again when it is back."
+            problem = "The receiver responded 410 Gone. Enable the webhook again when it is back."
             await self.queue.finish(delivery, DeliveryState.DEAD, due=now, status=answer.status, problem=problem)
             await self.queue.disable(delivery.webhook_id, problem)
         else:
             await self._again(delivery, answer, _said(answer))
 
     async def _again(self, delivery: DueDelivery, answer: Acknowledgement | None, problem: str) -> None:
-        """Send it later, or give it up after the last attempt."""
+        """Retry later, or give up after the last attempt."""
         now = time.time()
         status = answer.status if answer is not None else None
         if delivery.attempts >= len(self.waits):
@@ -151,5 +151,5 @@ class DeliveryRunner:
 
 def _said(answer: Acknowledgement) -> str:
     if 300 <= answer.status < 400:
-        return f"The receiver answered {answer.status}, a redirect, which is not followed. Register the address it leads to."
-    return f"The receiver answered {answer.status}."
+        return f"The receiver responded with a redirect ({answer.status}), which is not followed. Register its target."
+    return f"The receiver responded {answer.status}."

@@ -1,4 +1,4 @@
-"""HTTP for webhooks: register, change, try, delete; what was delivered or given up, and sending it again."""
+"""HTTP for webhooks: register, change, test and delete them; list deliveries, and resend them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _service(request: Request) -> WebhookService:
 
 @router.get("/webhooks", access=everything(ADMIN), operation_id="list_webhooks", summary="List webhooks")
 async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
-    """The addresses that are told what happens, oldest first."""
+    """Your webhooks, oldest first."""
     return WebhookList(webhooks=[WebhookOut.of(one) for one in await _service(request).all(owner)])
 
 
@@ -51,7 +51,7 @@ async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
     summary="Subscribe to events",
 )
 async def create_webhook(request: Request, body: WebhookIn, owner: Owner, principal: CurrentPrincipal) -> NewWebhook:
-    """Have events posted to an address: the REST hook of Zapier and Make. The answer has the secret that signs them, this once."""
+    """Post events to an address (a REST hook for Zapier and Make). The response has the signing secret, shown only once."""
     events = None if body.events is None else [EventType(one) for one in body.events]
     webhook, secret = await _service(request).register(owner, body.url, events, body.description, principal.token_id)
     return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
@@ -63,12 +63,12 @@ async def create_webhook(request: Request, body: WebhookIn, owner: Owner, princi
 async def list_deliveries(
     request: Request,
     owner: Owner,
-    state: Annotated[DeliveryState | None, Query(description="`dead`: what was given up after a day")] = None,
+    state: Annotated[DeliveryState | None, Query(description="`dead`: given up after a day")] = None,
     webhook_id: Annotated[str | None, Query(max_length=36)] = None,
     limit: Annotated[int, Query(ge=1, le=200)] = 50,
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> DeliveryList:
-    """What was sent, is to be sent, or was given up, newest first."""
+    """Deliveries that were sent, are pending, or were given up, newest first."""
     found, following = await _service(request).deliveries(
         owner, state=state, webhook_id=webhook_id, limit=limit, cursor=cursor
     )
@@ -82,7 +82,7 @@ async def list_deliveries(
     summary="One delivery",
 )
 async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
-    """What became of one delivery."""
+    """The state of one delivery."""
     return DeliveryOut.of(await _service(request).delivery(owner, delivery_id))
 
 
@@ -95,7 +95,7 @@ async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> Deli
     summary="Send a delivery again",
 )
 async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
-    """Send it again under the same id, whether it was taken or given up."""
+    """Send a delivery again under the same id, whether it was accepted or given up."""
     return DeliveryOut.of(await _service(request).replay(owner, delivery_id))
 
 
@@ -115,7 +115,7 @@ async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> Webhoo
 async def change_webhook(
     request: Request, webhook_id: str, body: WebhookChange, owner: Owner, principal: CurrentPrincipal
 ) -> WebhookOut:
-    """Change its address or events, or have it told nothing for a while."""
+    """Change a webhook's address or events, or disable it. Disabled webhooks receive no events."""
     return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given(), principal.token_id))
 
 
@@ -128,7 +128,7 @@ async def change_webhook(
     summary="Unsubscribe from events",
 )
 async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Response:
-    """Tell it nothing any more; what waits for it is not sent."""
+    """Delete a webhook. Pending deliveries are not sent."""
     await _service(request).delete(owner, webhook_id)
     return Response(status_code=204)
 
@@ -142,7 +142,7 @@ async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Res
     summary="Send a test event",
 )
 async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> DeliveryOut:
-    """Send a `webhook.test` event; ask after it under `/webhooks/deliveries/{id}`."""
+    """Send a `webhook.test` event. Check it at `/webhooks/deliveries/{id}`."""
     return DeliveryOut.of(await _service(request).test(owner, webhook_id))
 
 
@@ -152,15 +152,15 @@ async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> Delive
     audit=changes(AuditAction.WEBHOOK_SENT, subject="webhook_id"),
     status_code=202,
     operation_id="replay_webhook",
-    summary="Send again what was given up",
+    summary="Resend given-up deliveries",
 )
 async def replay_webhook(request: Request, webhook_id: str, owner: Owner) -> Replayed:
-    """Send everything again that was given up for a webhook, under the same ids."""
+    """Send all of a webhook's given-up deliveries again, under the same ids."""
     return Replayed(replayed=await _service(request).replay_all(owner, webhook_id))
 
 
 def describe_events(described: APIRouter) -> None:
-    """Describe in the OpenAPI document what webhooks are sent; nothing is served there."""
+    """Describe the webhooks' events in the OpenAPI document; these routes are not served."""
     for name, summary in (
         ("resource.indexed", "A file can be searched"),
         ("resource.failed", "A file cannot be searched"),
@@ -169,7 +169,7 @@ def describe_events(described: APIRouter) -> None:
         _describe(described, name, summary, _on_resource)
     _describe(described, "chunk.stored", "A passage was stored", _on_chunk)
     _describe(described, "answer.completed", "A question was answered", _on_answer)
-    _describe(described, "sync.finished", "A source was synchronised", _on_sync)
+    _describe(described, "sync.finished", "A source was synced", _on_sync)
 
 
 def _describe(described: APIRouter, name: str, summary: str, event: Callable[..., Awaitable[None]]) -> None:
@@ -178,16 +178,16 @@ def _describe(described: APIRouter, name: str, summary: str, event: Callable[...
 
 
 async def _on_resource(body: ResourceEvent) -> None:
-    """Sent when a file reaches the end of its way through the stages, and when it is deleted. Answer with any 2xx within 15 seconds."""
+    """Sent when a file reaches its final state, and when it is deleted. Respond with any 2xx within 15 seconds."""
 
 
 async def _on_chunk(body: ChunkEvent) -> None:
-    """Sent for each passage of a file, where a webhook names `chunk.stored`."""
+    """Sent for each passage of a file, if a webhook subscribes to `chunk.stored`."""
 
 
 async def _on_answer(body: AnswerEvent) -> None:
-    """Sent when an answer is complete, with its citations, each checked."""
+    """Sent when an answer is complete, with its checked citations."""
 
 
 async def _on_sync(body: SyncEvent) -> None:
-    """Sent when a connector has finished, with what it did."""
+    """Sent when a connector has finished a run, with its results."""

@@ -1,4 +1,4 @@
-"""Webhooks as HTTP sees them."""
+"""HTTP schemas for webhooks."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _URL = Field(
     description="where events are posted: https://…, at a public address unless the server allows others",
     examples=["https://n8n.example.com/webhook/citewell"],
 )
-_EVENTS = "what it is told of; unless given, everything but `chunk.stored`"
+_EVENTS = "the events to send; default: all except `chunk.stored`"
 _AT = "2026-11-18T07:30:00.000Z"
 _FILE: dict[str, Any] = {
     "resource_id": "2dee0c1a-6c1f-4a4e-9d0f-0c6f7f4f7a11",
@@ -53,12 +53,12 @@ class WebhookIn(RequestBody):
 
 
 class WebhookChange(RequestBody):
-    """What is to change of a webhook; what is not given stays."""
+    """Changes to a webhook; omitted fields stay."""
 
     url: str | None = Field(default=None, min_length=1, max_length=2_048)
     events: list[Subscription] | None = Field(default=None, min_length=1, max_length=6, description=_EVENTS)
     description: str | None = Field(default=None, max_length=200, pattern=r"^[^\x00]*$")
-    enabled: bool | None = Field(default=None, description="false: it is told nothing until it is enabled again")
+    enabled: bool | None = Field(default=None, description="false: it receives no events until it is enabled again")
 
     def given(self) -> dict[str, Any]:
         """The fields that have a value."""
@@ -73,7 +73,7 @@ class WebhookOut(Schema):
     events: list[EventType]
     description: str
     enabled: bool
-    problem: str = Field(description="why its receiver is told nothing any more; empty otherwise")
+    problem: str = Field(description="why the server disabled it; empty otherwise")
     created_at: datetime
 
     @staticmethod
@@ -91,9 +91,9 @@ class WebhookOut(Schema):
 
 
 class NewWebhook(WebhookOut):
-    """A new webhook with its secret, which is never shown again."""
+    """A new webhook with its secret, which is shown only once."""
 
-    secret: str = Field(description="`whsec_…`, which signs what is sent, as libraries of Standard Webhooks take it")
+    secret: str = Field(description="`whsec_…`, the signing secret in the format of Standard Webhooks libraries")
 
 
 class WebhookList(Schema):
@@ -111,8 +111,8 @@ class DeliveryOut(Schema):
     state: DeliveryState
     attempts: int
     created_at: datetime
-    due: datetime = Field(description="when it is sent next, or was settled")
-    status: int | None = Field(description="what the receiver answered last; null where it did not")
+    due: datetime = Field(description="when it is sent next, or was accepted or given up")
+    status: int | None = Field(description="the receiver's last HTTP status; null if it did not respond")
     problem: str
 
     @staticmethod
@@ -139,13 +139,13 @@ class DeliveryList(Schema):
 
 
 class Replayed(Schema):
-    """How many deliveries are sent again."""
+    """How many deliveries will be sent again."""
 
     replayed: int
 
 
 class EventResource(Schema):
-    """The data of `resource.indexed`, `resource.failed` and `resource.deleted`; of a deleted file only its names."""
+    """The data of `resource.indexed`, `resource.failed` and `resource.deleted`; for a deleted file, only its names."""
 
     resource_id: str
     version: int
@@ -195,7 +195,7 @@ class EventAnswer(Schema):
 
 
 class EventSync(Schema):
-    """The data of `sync.finished`: which source, and what was done."""
+    """The data of `sync.finished`: the source, and what was done."""
 
     source: str
     report: dict[str, Any] = Field(
@@ -204,7 +204,7 @@ class EventSync(Schema):
 
 
 class _Event(BaseModel):
-    timestamp: datetime = Field(description="when it happened; attempts have times of their own in `webhook-timestamp`")
+    timestamp: datetime = Field(description="when it happened; each attempt has its own time in `webhook-timestamp`")
 
 
 class ResourceEvent(_Event):
@@ -267,7 +267,7 @@ class AnswerEvent(_Event):
 
 
 class SyncEvent(_Event):
-    """A source was synchronised."""
+    """A source was synced."""
 
     model_config = _event(
         EventType.SYNC_FINISHED,

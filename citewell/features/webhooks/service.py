@@ -1,4 +1,4 @@
-"""Webhooks of an owner: registered, told of what happens, listed with what became of it, and sent again."""
+"""An owner's webhooks: registering them, publishing events to them, listing deliveries, and resending them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from citewell.types import (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookService:
-    """What owners register. private: addresses of this machine and its networks may be called; wake: have deliveries sent now."""
+    """Owners' webhooks. private: whether addresses of this machine and its networks are allowed; wake: triggers sending."""
 
     webhooks: WebhookRepository
     private: bool
@@ -38,9 +38,9 @@ class WebhookService:
         description: str = "",
         made_with: str | None = None,
     ) -> tuple[Webhook, str]:
-        """A new webhook, and the secret that signs what it is sent, which is never shown again.
+        """A new webhook and its signing secret, shown only once.
 
-        It ends with the token `made_with`, if there is one. `InvalidRequest` for an address that cannot be one; whether it may be called is found out with each delivery.
+        It ends with the token `made_with`, if given. Raises `InvalidRequest` for an invalid address; whether it may be called is checked with each delivery.
         """
         self._check(url)
         secret = new_secret()
@@ -58,18 +58,18 @@ class WebhookService:
     async def change(
         self, owner_id: str, webhook_id: str, changes: Mapping[str, Any], made_with: str | None = None
     ) -> Webhook:
-        """Change `url`, `events`, `description` or `enabled`; what waits is sent to the new address. Once enabled, it ends with the token `made_with`."""
+        """Change `url`, `events`, `description` or `enabled`; pending deliveries go to the new address. An enabled webhook ends with the token `made_with`."""
         if "url" in changes:
             self._check(changes["url"])
         maker = {"made_with": made_with} if changes.get("enabled") else {}
         return await self.webhooks.change(owner_id, webhook_id, **changes, **maker)
 
     async def delete(self, owner_id: str, webhook_id: str) -> None:
-        """Remove a webhook; what waits for it is not sent any more."""
+        """Delete a webhook. Pending deliveries are not sent."""
         await self.webhooks.delete(owner_id, webhook_id)
 
     async def test(self, owner_id: str, webhook_id: str) -> Delivery:
-        """Send a `webhook.test` event, and say under which id."""
+        """Send a `webhook.test` event. Returns the delivery's id."""
         event = OutgoingEvent(type=EventType.TEST, key=str(uuid.uuid4()), data={"webhook_id": webhook_id})
         delivery = await self.webhooks.tell_one(owner_id, webhook_id, event)
         self.wake()
@@ -84,7 +84,7 @@ class WebhookService:
         limit: int = 50,
         cursor: str | None = None,
     ) -> tuple[list[Delivery], str | None]:
-        """What was sent, is to be sent, or was given up, newest first; with the cursor of the next page."""
+        """Deliveries that were sent, are pending, or were given up, newest first, with the cursor of the next page."""
         return await self.webhooks.deliveries(owner_id, state, webhook_id, limit, cursor)
 
     async def delivery(self, owner_id: str, delivery_id: str) -> Delivery:
@@ -92,32 +92,32 @@ class WebhookService:
         return await self.webhooks.delivery(owner_id, delivery_id)
 
     async def replay(self, owner_id: str, delivery_id: str) -> Delivery:
-        """Send a delivery again under the same id, whether it was taken or given up."""
+        """Send a delivery again under the same id, whether it was accepted or given up."""
         if not await self.webhooks.replay(owner_id, delivery_id=delivery_id):
-            await self.webhooks.delivery(owner_id, delivery_id)  # NotFound, unless it waits already
+            await self.webhooks.delivery(owner_id, delivery_id)  # raises NotFound, unless it is already pending
         self.wake()
         return await self.webhooks.delivery(owner_id, delivery_id)
 
     async def replay_all(self, owner_id: str, webhook_id: str) -> int:
-        """Send everything again that was given up for a webhook; returns how many."""
+        """Send all of a webhook's given-up deliveries again. Returns their number."""
         await self.webhooks.get(owner_id, webhook_id)
         count = await self.webhooks.replay(owner_id, webhook_id=webhook_id)
         self.wake()
         return count
 
     def _check(self, url: str) -> None:
-        """Raise `InvalidRequest` for what is no address of a receiver."""
+        """Raise `InvalidRequest` for an invalid address."""
         try:
             parts = urlsplit(url)
             host, _ = parts.hostname, parts.port
         except ValueError:
-            raise _invalid("This is no address.") from None
+            raise _invalid("This is not a valid URL.") from None
         if not (parts.scheme == "https" or (parts.scheme == "http" and self.private)):
             raise _invalid(
-                "It must begin with https://. With CITEWELL_WEBHOOK_PRIVATE_ADDRESSES, http:// is allowed too."
+                "It must begin with https://. With CITEWELL_WEBHOOK_PRIVATE_ADDRESSES, http:// is also allowed."
             )
         if not host or "@" in parts.netloc or not url.isascii() or not url.isprintable() or " " in url:
-            raise _invalid("It must name a host, and no user or password, in ASCII without spaces.")
+            raise _invalid("It must contain a host but no user or password, in ASCII without spaces.")
 
 
 def _invalid(problem: str) -> InvalidRequest:

@@ -9,16 +9,16 @@ import secrets
 from collections.abc import Mapping
 
 _PREFIX = "whsec_"
-_SECRET_BYTES = 32  # the specification asks for 24 to 64
+_SECRET_BYTES = 32  # the specification requires 24 to 64
 
 
 def new_secret() -> str:
-    """A random secret in the form that libraries of Standard Webhooks take."""
+    """A random secret in the format of Standard Webhooks libraries."""
     return _PREFIX + base64.b64encode(secrets.token_bytes(_SECRET_BYTES)).decode()
 
 
 def signed_headers(secret: str, message_id: str, at: int, body: bytes) -> Mapping[str, str]:
-    """The headers that go with a body. at: seconds since 1970, of this attempt; the id is that of all attempts."""
+    """The headers for a body. at: the time of this attempt in seconds since 1970; all attempts share the id."""
     key = base64.b64decode(secret.removeprefix(_PREFIX))
     content = f"{message_id}.{at}.".encode() + body
     signature = base64.b64encode(hmac.new(key, content, hashlib.sha256).digest()).decode()
