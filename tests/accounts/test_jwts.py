@@ -199,7 +199,7 @@ _WHOSE = {"jwt_issuer": ISSUER, "jwt_audience": AUDIENCE}
         ({"auth_secret": "a5Xk" * 12}, "random"),
         ({"auth_secret": SECRET[:30]}, "at least 32 bytes"),
         ({"accounts": "on", "session_secret": "secret_key_secret_key_0987654321"}, "placeholder"),
-        ({"accounts": "on", "auth_secret": SECRET, "session_secret": SECRET}, "another secret"),
+        ({"accounts": "on", "auth_secret": SECRET, "session_secret": SECRET}, "must differ from"),
         ({"accounts": "on", "database_url": "postgresql://u:p@localhost/c"}, "CITEWELL_SESSION_SECRET"),
         ({"jwt_algorithm": "RS256"}, "CITEWELL_JWT_JWKS_URL"),
         (_JWKS, "CITEWELL_JWT_ISSUER"),

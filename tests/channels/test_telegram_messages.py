@@ -170,8 +170,8 @@ async def test_forgetting_the_conversation_the_person_and_everything(
         owner = (await _resources(open_world, ann))[0].owner_id
         ann.write("/forget")
         await open_world.said(ann.id, "What should I forget?")
-        _tap(ann, open_world, "What shall", "This conversation")
-        await open_world.said(ann.id, "begins a new conversation")
+        _tap(ann, open_world, "What should", "This conversation")
+        await open_world.said(ann.id, "starts a new conversation")
         assert (await services.threads.page(owner, 5, None, None))[0] == []
         assert await open_world.files(ann) == ["key.txt"]
         ann.write("/forget")

@@ -234,7 +234,7 @@ async def test_a_search_goes_by_words_where_its_embedder_fails_and_says_so(
     library.embedder.is_away = True
     found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
     assert [hit.chunk.text for hit in found.hits] == [_TEXTS[0]]
-    assert "words alone" in (found.notice or "")
+    assert "by keyword only" in (found.notice or "")
     library.embedder.is_away = False
     found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
     assert found.notice is None
@@ -272,7 +272,7 @@ async def test_a_search_goes_by_words_where_the_store_fails_and_says_so(
     monkeypatch.setattr(_WithoutMeaning, "hangs", hangs)
     found = await library.retriever(options=options).search(SearchRequest(owner_id="ann", query="borrowers"))
     assert [hit.chunk.text for hit in found.hits] == [_TEXTS[0]]
-    assert "words alone, as the vector store failed (unavailable: " in (found.notice or "")
+    assert "by keyword only, because the vector store failed (unavailable: " in (found.notice or "")
 
 
 async def test_a_store_that_finds_neither_meaning_nor_words_is_an_error(library: Library) -> None:

@@ -90,7 +90,7 @@ def test_a_type_without_reader_is_stored_with_its_reason(server: Server) -> None
     resource = server.add("thing.bin", bytes(range(256)) * 40 + uuid.uuid4().bytes)
     assert resource["status"] == "stored"
     assert resource["error_code"] == "no_reader"
-    assert "no reader" in resource["error_message"]
+    assert "cannot read its type" in resource["error_message"]
 
 
 def test_a_type_without_reader_is_refused_when_strict(server: Server) -> None:

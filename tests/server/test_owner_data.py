@@ -167,7 +167,7 @@ def test_the_owner_of_this_machine_goes_on_after_erasing_everything(tmp_path: Pa
         assert receipt["complete"]
         with closing(sqlite3.connect(running.data / "citewell.db")) as database:
             ((vectors,),) = database.execute("SELECT count(*) FROM embedding_cache").fetchall()
-        assert (vectors, receipt["not_looked_into"][0].partition(":")[0]) == (1, "the cache of embeddings")
+        assert (vectors, receipt["not_looked_into"][0].partition(":")[0]) == (1, "the embedding cache")
         assert running.client.get("/resources").json()["resources"] == []
         running.add("note.txt", b"The warehouse closes at nine in the evening.")
         hits = running.client.post("/search", json={"query": "When does the warehouse close?"}).json()["hits"]

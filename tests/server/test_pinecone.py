@@ -99,10 +99,10 @@ def test_while_pinecone_is_away_words_are_searched_and_the_answer_says_so(
         pinecone.trouble = lambda: Fault(status=503, message="overloaded", retry_after="0")
         found = running.client.post("/search", json=asked).json()
         assert found["hits"]
-        assert "words alone, as the vector store failed" in found["notice"]
+        assert "by keyword only, because the vector store failed" in found["notice"]
         answer = running.client.post("/chat", json={"message": QUESTION}).json()
         assert answer["citations"], answer
-        assert "words alone" in answer["notice"]
+        assert "by keyword only" in answer["notice"]
         pinecone.trouble = lambda: None
         again = running.client.post("/search", json=asked).json()
         assert again["hits"][0]["scores"]["dense"] is not None

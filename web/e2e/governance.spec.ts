@@ -151,7 +151,7 @@ test("somebody shares an answer, changes the password, takes everything along, a
   await dialog.getByLabel("Current password").fill("not the password at all");
   await dialog.getByLabel("New password").fill(fresh);
   await dialog.getByRole("button", { name: "Change password" }).click();
-  await expect(dialog.getByRole("alert")).toContainText("is wrong");
+  await expect(dialog.getByRole("alert")).toContainText("is incorrect");
   await dialog.getByLabel("Current password").fill(PASSWORD);
   await dialog.getByRole("button", { name: "Change password" }).click();
   await expect(dialog).toHaveCount(0);

@@ -1,4 +1,4 @@
-"""HTTP for accounts: signing up, in and out, sessions, one's own account, and all accounts for administrators."""
+"""HTTP for accounts: signing up, in and out, sessions, your account, and all accounts for administrators."""
 
 from __future__ import annotations
 
