@@ -185,7 +185,7 @@ class Legs:
 
     def _by_words_alone(self, vector: FloatMatrix | None, joining: Joining, trace: Trace) -> _Joined:
         reason = trace.details.get(EMBED_ERROR) or trace.details.get(STORE_ERROR)
-        log.warning("a search goes on by words alone: %s", reason)
+        log.warning("a search continues by keyword only: %s", reason)
         alone = replace(joining, weight=0.0)
         return vector, [], alone, alone.fuse([])
 
@@ -255,7 +255,7 @@ class Legs:
             return None
 
     def _note(self, error: ProviderError | ConfigurationError | Unavailable, trace: Trace) -> None:
-        """Why a search goes on by words alone. Raises the error where there are none."""
+        """Why a search continues by keyword only. Raises the error if there are no keywords."""
         if Capability.SPARSE not in self._index.capabilities:
             raise error
         failed = EMBED_ERROR if isinstance(error, _EMBEDDER_FAILED) else STORE_ERROR
