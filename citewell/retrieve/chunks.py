@@ -1,4 +1,4 @@
-"""The port through which retrieval loads the text of what it found; storage implements it."""
+"""The port through which retrieval loads the texts of hits; storage implements it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class ChunkSource(Protocol):
     """The source of truth behind the index. Everything it returns belongs to the given owner."""
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """The chunks that exist, are current and belong to the owner, by id; others are left out."""
+        """The owner's existing, current chunks by id, without any others."""
         ...
 
     async def resolve_scope(self, request: SearchRequest) -> Filter:
@@ -22,11 +22,11 @@ class ChunkSource(Protocol):
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago."""
+        """The metadata keys of the owner's files (or of these), at most `seconds` old."""
         ...
 
     async def keys_within(
         self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """The same of the owner's files in these projects; None for all."""
+        """The same for the owner's files in these projects; None for all."""
         ...

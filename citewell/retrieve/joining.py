@@ -1,4 +1,4 @@
-"""How the lists of both legs of one query become one, wherever that is done: here, or in the process of the index."""
+"""Joins the lists of a query's two legs, either here or in the index's process."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from citewell.types import ScoredId, scored
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How the lists of one query are joined, and what pulls it: implements `citewell.ports.second_pass.Pulling`.
+    """How a query's lists are joined, and what pulls it. Implements `citewell.ports.second_pass.Pulling`.
 
-    weight:          the dense leg's, 0 to 1
+    weight:          of the dense leg, 0 to 1
     typical_spread:  see `hybrid`
-    feedback_chunks: how many of the best pull the query's vector, and feedback_weight how much
-    lexical:         what the words have found
-    unseen:          ids that have no vectors yet, so that the dense leg says nothing of them
+    feedback_chunks: how many of the best pull the query's vector; feedback_weight: how far
+    lexical:         the hits of the lexical leg
+    unseen:          ids without vectors yet, which the dense leg cannot find
     """
 
     method: FusionMethod
@@ -42,7 +42,7 @@ class Joining:
         return pulls_of(best, self.feedback_weight) if best else ()
 
     def summed(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
-        """As `fuse`, as if every chunk had a vector."""
+        """Like `fuse`, as if every chunk had a vector."""
         shares = [self.weight, 1.0 - self.weight]
         match self.method:
             case FusionMethod.HYBRID:
@@ -55,7 +55,7 @@ class Joining:
                 return reciprocal_rank([dense, self.lexical], shares)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Named tuples would each be sent with the name of their type.
+        # Named tuples would be pickled with the name of their type.
         how = (self.method, self.weight, self.typical_spread, self.feedback_chunks, self.feedback_weight)
         return _received, (type(self), *how, tuple(zip(*self.lexical, strict=True)), self.unseen)
 

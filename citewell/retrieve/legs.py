@@ -27,13 +27,13 @@ from citewell.types.search import EMBED_ERROR, STORE_ERROR
 log = logging.getLogger(__name__)
 
 FOREIGN_DENSE_WEIGHT = 0.5
-# Where words are kept elsewhere, as those of Pinecone are, they are the answer after so many seconds: clients of vendors try again for minutes.
+# If words are stored elsewhere, as with Pinecone, they alone answer after this many seconds: vendors' clients retry for minutes.
 _SLOWEST_SECONDS = 10.0
-# A model server that has another model under the same name gives vectors of another length, which is a matter of configuration.
+# A model server with a different model under the same name returns vectors of another length, which is a configuration error.
 _EMBEDDER_FAILED = (ProviderError, ConfigurationError)
 # How many of the best are embedded next if they have no vectors yet.
 _PREFERRED = 20
-# A code that more chunks have does not say which one is meant.
+# A code in more chunks than this does not identify one.
 _MAX_NAMED = 3
 
 
@@ -41,8 +41,7 @@ _MAX_NAMED = 3
 class Found:
     """The result of one query: the scores of each leg (cosines, BM25) and the fused list, best first.
 
-    vector is the query's own, as `dense` was searched with, before feedback moved it; None when only words were asked, and where
-    the store embeds the query itself.
+    vector: the query's, before feedback moved it; None if only words were searched, or the store embeds the query itself
     """
 
     language: str | None
@@ -53,19 +52,19 @@ class Found:
 
 
 _Joined: TypeAlias = tuple[FloatMatrix | None, list[ScoredId], Joining, list[ScoredId]]
-"""A query's vector, what is near it, how that was joined with what the words have found, and the list that came of it."""
+"""A query's vector, its dense hits, how they were joined with the lexical hits, and the resulting list."""
 
 
 class Searching(Protocol):
-    """What a `Retriever` asks of the legs of one index, or of several."""
+    """What a `Retriever` needs from the legs of one index, or of several."""
 
     @property
     def compares(self) -> bool:
-        """Whether queries have vectors here, which chunks' vectors are compared with; not where the store embeds both."""
+        """Whether queries have vectors here to compare with those of chunks; not if the store embeds both."""
         ...
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
-        """What a query finds in the scope."""
+        """A query's hits in scope."""
         ...
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
@@ -82,14 +81,14 @@ class Searching(Protocol):
 
 
 class WaitingVectors(Protocol):
-    """Which chunks are found by their words while their vectors follow; storage implements it."""
+    """Knows the chunks that are searchable by words but have no vectors yet; storage implements it."""
 
     async def among(self, ids: Sequence[str]) -> set[str]:
-        """Those of these chunks that have no vector yet."""
+        """The chunks among these that have no vector yet."""
         ...
 
     async def prefer(self, ids: Sequence[str]) -> None:
-        """Have these embedded before others."""
+        """Embed these before others."""
         ...
 
 
@@ -139,7 +138,7 @@ class Legs:
         limit: int,
         trace: Trace,
     ) -> _Joined:
-        """The words beside the embedding, then both passes of the dense leg in one step of the index."""
+        """Search words while embedding the query, then run both passes of the dense leg in one call to the index."""
         vector, (lexical, unseen) = await asyncio.gather(
             self._embedded(query, trace), self._by_words(query, language, scope, limit, trace)
         )
@@ -158,7 +157,7 @@ class Legs:
     async def _in_three_steps(
         self, query: str, language: str | None, weight: float, scope: Filter, limit: int, trace: Trace
     ) -> _Joined:
-        """Both legs at once, and the dense one again, pulled by what they have found."""
+        """Run both legs concurrently, then the dense one again, pulled by their hits."""
         (vector, near), (lexical, unseen) = await asyncio.gather(
             self._dense(query, scope, limit if weight > 0.0 else 0, trace),
             self._by_words(query, language, scope, limit if weight < 1.0 else 0, trace),
@@ -179,7 +178,7 @@ class Legs:
                 with timed(trace, "feedback"):
                     pulled = await self._near(vector, scope, limit, pulls)
             except Unavailable as error:
-                log.warning("a search goes on without feedback: %s", error.message)
+                log.warning("a search continues without feedback: %s", error.message)
         with timed(trace, "fuse"):
             return vector, dense, joining, joining.fuse(pulled)
 
@@ -190,7 +189,7 @@ class Legs:
         return vector, [], alone, alone.fuse([])
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of the query, whose vector may be known, with each of these chunks that has a vector; of none where the store embeds."""
+        """The cosine of the query with each of these chunks that has a vector; none if the store embeds. vector: the query's, if known."""
         if not self.compares:
             return {}
         asked = vector if vector is not None else await self.vector_of(query)
@@ -206,7 +205,7 @@ class Legs:
         return vectors[0]
 
     async def holds_any(self, words: Sequence[str], scope: Filter) -> bool:
-        """Whether a chunk in scope has one of these words; False where the index keeps no words."""
+        """Whether a chunk in scope has one of these words; False if the index stores no words."""
         if Capability.SPARSE not in self._index.capabilities:
             return False
         text = " ".join(words)
@@ -229,7 +228,7 @@ class Legs:
     async def _dense(
         self, query: str, scope: Filter, limit: int, trace: Trace
     ) -> tuple[FloatMatrix | None, list[ScoredId] | None]:
-        """The query's vector, where it is made here, and what is near it; None where the embedder or the store fails."""
+        """The query's vector, if computed here, and its dense hits; None if the embedder or the store fails."""
         if limit < 1:
             return None, []
         vector = None
@@ -246,7 +245,7 @@ class Legs:
             return vector, None
 
     async def _embedded(self, query: str, trace: Trace) -> FloatMatrix | None:
-        """The query's vector; None where the embedder fails."""
+        """The query's vector; None if the embedder fails."""
         try:
             with timed(trace, "embed"):
                 return await self.vector_of(query)
@@ -267,7 +266,7 @@ class Legs:
         return await self._found(VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit, pulls=pulls))
 
     async def _found(self, query: VectorQuery) -> list[ScoredId]:
-        """What a search by meaning finds. `Unavailable` also for a store that is slow, where its words are kept elsewhere."""
+        """The dense hits. Also raises `Unavailable` for a slow store if words are stored elsewhere."""
         seconds = _SLOWEST_SECONDS if Capability.EVENTUAL in self._index.capabilities else None
         try:
             async with asyncio.timeout(seconds):
@@ -278,12 +277,12 @@ class Legs:
     async def _by_words(
         self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace
     ) -> tuple[list[ScoredId], set[str]]:
-        """What the words find, and what of it the other leg cannot find yet: known before that has its query's vector."""
+        """The lexical hits, and those among them without vectors yet, before the query's vector is known."""
         lexical = await self._lexical(query, language, scope, limit, trace)
         return lexical, await self._waiting.among([one.id for one in lexical]) if self._waiting is not None else set()
 
     async def _named(self, query: str, language: str | None, scope: Filter, trace: Trace) -> set[str]:
-        """Chunks that have a code of the query which few have: among hundreds alike, such as invoices, they are the ones that are meant."""
+        """Chunks with a rare code from the query: among hundreds of similar ones, such as invoices, these are meant."""
         named: set[str] = set()
         if codes := code_terms(query, language):
             with timed(trace, "codes"):
@@ -294,7 +293,7 @@ class Legs:
         return named
 
     def _prefer(self, ids: Sequence[str]) -> None:
-        """What a question has found gets its vector next; the search does not wait for that to be noted."""
+        """Embed a question's hits next, without making the search wait for that to be recorded."""
         if ids and self._waiting is not None:
             task = asyncio.create_task(self._note_preferred(self._waiting, ids))
             self._asked.add(task)
@@ -304,7 +303,7 @@ class Legs:
         try:
             await waiting.prefer(ids)
         except Exception:  # it is only a preference, and nobody awaits this
-            log.warning("the order of embedding stays as it is", exc_info=True)
+            log.warning("the order of embedding does not change", exc_info=True)
 
     async def _lexical(
         self, query: str, language: str | None, scope: Filter, limit: int, trace: Trace

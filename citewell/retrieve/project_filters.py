@@ -1,4 +1,4 @@
-"""Filters by project of callers who are kept to some projects: what they ask of projects is asked of these alone."""
+"""Project filters of callers limited to some projects: they match only those projects."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _NO_PROJECT = "00000000-0000-0000-0000-000000000000"
 
 
 def seen_by(grant: Grant, filters: tuple[Expression, ...]) -> tuple[Expression, ...]:
-    """The filters, with conditions on projects as the ids of those that the grant is kept to and that meet them.
+    """The filters, with conditions on projects replaced by the ids of matching projects in the grant.
 
-    A file that the caller sees may be in other projects too, whose names could be guessed by their beginnings otherwise.
+    Otherwise a caller could guess the names of other projects that contain a visible file, prefix by prefix.
     """
     if grant.projects is None:
         return filters

@@ -51,7 +51,7 @@ _SHOWN = 10  # passages of each leg in a trace
 class Retriever:
     """Finds the chunks of an owner that answer a query.
 
-    legs are those of the embedder and the index, or of several indexes; chat rephrases the query and reads filters from it, when the options ask for it; now is the time, with a time zone.
+    legs: over one index, or several; chat: rephrases the query and infers filters, if the options say so; now: the current time, with a time zone
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class Retriever:
         self._own_traits = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
 
     async def search(self, request: SearchRequest) -> SearchResult:
-        """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`; `Unavailable` or `Provider…` when a store or provider fails."""
+        """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`, and `Unavailable` or a `ProviderError` if a store or provider fails."""
         if not request.query.strip():
             raise EmptyQuery
         trace = Trace()
@@ -107,13 +107,13 @@ class Retriever:
         return SearchResult(kept, trace, inferred=inferred, semantic=asked.query)
 
     async def holds_any(self, request: SearchRequest, words: Sequence[str]) -> bool:
-        """Whether a chunk that the request may find has one of these words."""
+        """Whether a chunk in the request's scope has one of these words."""
         return await self._legs.holds_any(words, build_filter(request, await self._chunks.resolve_scope(request)))
 
     async def _check_keys(self, request: SearchRequest) -> None:
-        """`InvalidFilter` for metadata that no file in the projects of the request's scope has; what has just been added counts.
+        """Raise `InvalidFilter` for a metadata key that no file in the scope's projects has, including files just added.
 
-        The error lists what there is, so what those must not see who are kept to the scope does not count.
+        The error lists existing keys, so files outside the scope do not count: callers limited to it must not learn about them.
         """
         if not any(metadata_key(condition.field) for condition in conditions_in(request.conditions)):
             return
@@ -127,7 +127,7 @@ class Retriever:
     async def _read(
         self, request: SearchRequest, options: RetrievalOptions, resources: tuple[str, ...] | None, trace: Trace
     ) -> QueryReading:
-        """What the query says of the files, read by the chat model or, where it fails, by rules."""
+        """The filters inferred from the query by the chat model or, if it fails, by rules."""
         zone = zone_of(request.time_zone or options.time_zone)
         if options.self_query is SelfQuery.OFF or request.ignore_inferred is True:
             return QueryReading(semantic=request.query)
@@ -144,7 +144,7 @@ class Retriever:
     async def _find(
         self, request: SearchRequest, scope: Filter, reading: QueryReading, limit: int, trace: Trace
     ) -> tuple[Found, tuple[InferredFilter, ...]]:
-        """Search within the inferred filters. Where that finds nothing, those are left out that admit nothing after those before them."""
+        """Search within the inferred filters. If that finds nothing, drop each filter that leaves nothing after the earlier ones."""
         inferred = reading.filters
         if inferred:
             asked = replace(request, query=reading.semantic)
@@ -176,7 +176,7 @@ class Retriever:
         limit: int,
         trace: Trace,
     ) -> tuple[ScoredId, ...]:
-        """The fused list, joined with those of the query's rephrasings (never narrowed by inferred filters), as far as they can be searched."""
+        """The fused list, joined with those of the query's rephrasings (without inferred filters) that could be searched."""
         if self._chat is None or options.variations < 1:
             return found.fused
         with timed(trace, "expand"):
@@ -186,7 +186,7 @@ class Retriever:
             try:
                 lists.append((await self._legs.find(query, scope, limit, trace)).fused)
             except (ProviderError, Unavailable) as error:
-                log.warning("a search goes on without a rephrasing: %s", error.message)
+                log.warning("a search continues without a rephrasing: %s", error.message)
                 trace.details["variation_error"] = f"{error.code}: {error.message}"
         if request.debug:
             trace.details["variations"] = list(queries)
@@ -230,9 +230,9 @@ class Retriever:
         return hits
 
     async def _cosines(self, query: str, found: Found, fused: Sequence[ScoredId]) -> dict[str, float]:
-        """The cosine of the query as it was asked with each of `fused` that has a vector.
+        """The cosine of the original query with each of `fused` that has a vector.
 
-        Where the store embeds the query itself, that of the last that it found stands for those behind it, which are no nearer.
+        If the store embeds the query itself, the cosine of its last hit is used for those after it, which are no nearer.
         """
         known = _by_id(found.dense)
         unseen = [item.id for item in fused if item.id not in known]
@@ -252,7 +252,7 @@ class Retriever:
         return min(request.top_k, options.rerank_top_n)
 
     def _traits(self, options: RetrievalOptions) -> RerankerTraits:
-        """The number of candidates and the weight from the options, else those that suit the reranker."""
+        """The number of candidates and the weight from the options, or else the reranker's defaults."""
         own = self._own_traits
         return RerankerTraits(
             weight=own.weight if options.rerank_weight is None else options.rerank_weight,
@@ -269,7 +269,7 @@ class Retriever:
             try:
                 ranked = await self._reranker.rerank(request.query, texts, len(hits))
             except ProviderError as error:
-                log.warning("a search goes on without its reranker: %s", error.message)
+                log.warning("a search continues without its reranker: %s", error.message)
                 trace.details["rerank_error"] = f"{error.code}: {error.message}"
                 return hits
         after = reordered(hits, ranked, self._traits(options).weight, options.rerank_threshold)
@@ -279,14 +279,14 @@ class Retriever:
         return after
 
     async def _texts(self, owner_id: str, legs: Sequence[Sequence[ScoredId]]) -> dict[str, str]:
-        """The texts of what a trace shows of each leg."""
+        """The texts of the hits of each leg in a trace."""
         shown = dict.fromkeys(item.id for leg in legs for item in leg[:_SHOWN])
         stored = await self._chunks.load(owner_id, list(shown))
         return {key: item.chunk.text for key, item in stored.items()}
 
 
 def _is_wanted(hit: Hit, request: SearchRequest) -> bool:
-    """A summary that quotes its file would only repeat passages, unless summaries are what is asked for."""
+    """Leave out summaries that quote their file and would only repeat passages, unless summaries are requested."""
     return request.types is not None or QUOTES not in hit.chunk.metadata
 
 
@@ -319,7 +319,7 @@ def _applied(inferred: Sequence[InferredFilter]) -> list[InferredFilter]:
 
 
 def _named(inferred: Sequence[InferredFilter], hits: Sequence[Hit]) -> tuple[InferredFilter, ...]:
-    """The filters, that on the name of a file with only those of its possible names that the files have."""
+    """The filters, with the one on file names reduced to those of the possible names that exist."""
     return tuple(_name_of_file(one, hits) if one.id == "filename" and one.applied else one for one in inferred)
 
 
@@ -347,7 +347,7 @@ def _details(
 
 
 def _top(leg: Sequence[ScoredId], texts: Mapping[str, str]) -> list[JsonValue]:
-    """The best of a leg; chunks that no longer exist have no text."""
+    """A leg's best hits; chunks that no longer exist have no text."""
     return [{"id": one.id, "score": round(one.score, 6), "text": texts.get(one.id, "")} for one in leg[:_SHOWN]]
 
 

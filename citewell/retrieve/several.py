@@ -1,4 +1,4 @@
-"""One query in several indexes at once, of any models and stores: merged by rank, as scores of different models cannot be compared."""
+"""One query over several indexes of any models and stores, merged by rank because scores of different models are not comparable."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from citewell.types.search import SKIPPED_INDEXES
 
 log = logging.getLogger(__name__)
 SLOWEST_SECONDS = 10.0
-"""How long a search that asks several indexes waits for one of them; what the others found by then is the answer."""
+"""How long a search over several indexes waits for one of them; by then, the others' hits are the answer."""
 Unmoved = Callable[[Sequence[str]], Awaitable[set[str]]]
-"""Those of some chunks that a gradual build has not moved yet."""
+"""The chunks that a gradual build has not moved yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchedIndex:
-    """An index that a query goes to, by a name for the trace; `conditions` say which of its points it is asked for."""
+    """An index to search, with its name in the trace; `conditions` restrict its points."""
 
     name: str
     legs: Searching
     conditions: tuple[Expression, ...] = ()
 
     async def ask(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found | CitewellError:
-        """What it finds, or why it is left out; the trace says which, and how long it took."""
+        """Its hits, or why it is left out; the trace names it, and how long it took."""
         started = time.perf_counter()
         narrowed = replace(scope, conditions=(*scope.conditions, *self.conditions))
         outcome: Found | CitewellError
@@ -47,7 +47,7 @@ class SearchedIndex:
             "ms": round((time.perf_counter() - started) * 1000, 3),
         }
         if isinstance(outcome, CitewellError):
-            log.warning("a search goes on without the index %s: %s", self.name, outcome.message)
+            log.warning("a search continues without the index %s: %s", self.name, outcome.message)
             told["error"] = f"{outcome.code}: {outcome.message}"
         else:
             told["found"] = len(outcome.fused)
@@ -68,7 +68,7 @@ class SeveralLegs:
         return any(source.legs.compares for source in self._sources)
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
-        """As `Legs.find`. Raises what the first index did when none can be asked."""
+        """Like `Legs.find`. Raises the first index's error if none can be searched."""
         asked = await asyncio.gather(*(source.ask(query, scope, limit, trace) for source in self._sources))
         found = [one for one in asked if isinstance(one, Found)]
         failed = [one for one in asked if isinstance(one, CitewellError)]
@@ -98,15 +98,15 @@ class SeveralLegs:
                 if await source.legs.holds_any(words, scope):
                     return True
             except (ProviderError, Unavailable) as error:
-                log.warning("the index %s cannot be asked: %s", source.name, error.message)
+                log.warning("the index %s cannot be searched: %s", source.name, error.message)
         return False
 
 
 class MovingLegs(SeveralLegs):
     """The legs of two indexes during a gradual build: `before` has every file, `after` those that were moved.
 
-    Files that have moved are ranked by `after`, and take the places that `before` gives to moved files; so nothing is lost at
-    any time, and the order passes from that of one model to that of the other.
+    Moved files are ranked by `after`, and take the ranks that `before` gives to moved files. So nothing is ever lost, and the order passes
+    gradually from one model's to the other's.
     """
 
     def __init__(self, before: SearchedIndex, after: SearchedIndex, unmoved: Unmoved) -> None:
@@ -114,7 +114,7 @@ class MovingLegs(SeveralLegs):
         self._unmoved = unmoved
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
-        """As `Legs.find`. Where one of the two is down, what the other finds is the answer."""
+        """Like `Legs.find`. If one of the two is down, the other's hits are the answer."""
         first, second = self._sources
         before, after = await asyncio.gather(
             first.ask(query, scope, limit, trace), second.ask(query, scope, limit, trace)
@@ -124,7 +124,7 @@ class MovingLegs(SeveralLegs):
                 raise before
             trace.details[SKIPPED_INDEXES] = [first.name]
             return after
-        if not isinstance(after, Found):  # whose files are all in the other, too
+        if not isinstance(after, Found):  # the other one has all of its files too
             return before
         ids = {one.id for one in (*before.fused, *after.fused)}
         moved = ids - await self._unmoved(sorted(ids))
