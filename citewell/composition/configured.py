@@ -202,7 +202,7 @@ def _gate(
 
 
 def _spend_quota(settings: Settings, database: Database) -> Callable[[], Awaitable[None]]:
-    """Refuses a call when the owner for whom it is made has spent what they may, what is under way included."""
+    """Refuses a call once its owner's spending quota is used up, counting calls in flight."""
     quotas = QuotaRepository(database, quota_defaults(settings))
     ledger = Ledger(usage=UsageRepository(database), prices=settings.usage.prices)
 

@@ -48,7 +48,7 @@ async def adopt(settings: Settings) -> int:
     Raises what opening the services raises, and `ConfigurationError` where files are not stored in a folder.
     """
     if not isinstance(settings.blobs, LocalBlobs):
-        raise ConfigurationError("Files are kept in an object store here: no folder belongs to the database.")
+        raise ConfigurationError("Files are stored in an object store, so no folder belongs to the database.")
     async with contextlib.AsyncExitStack() as stack:
         held = DataFolder(settings.data)
         held.hold()

@@ -170,7 +170,7 @@ def _has_database(settings: Settings) -> bool:
 
 
 async def _not_now(seconds: float) -> None:
-    raise ProviderRateLimited("It was not asked: its limit of calls per minute is used up by work under way.", seconds)
+    raise ProviderRateLimited("Not checked: current work uses up its limit of calls per minute.", seconds)
 
 
 def _mail(settings: MailSettings) -> Probe:

@@ -177,7 +177,7 @@ class AirtableSource:
             return {"reference": reference}, reference.replace("\\", "/").rsplit("/", 1)[-1], reference
         attachment = _attachment(columns.get(self._mapping.attachment_column or ""))
         if attachment is None:
-            raise FrameMissing("The record names no frame. Fill in its column, or attach the frame.")
+            raise FrameMissing("The record has no frame. Fill in its column, or attach the frame.")
         name = str(attachment.get("filename") or attachment["id"])
         return {"attachment": str(attachment["id"])}, name, f"{attachment['id']}/{name}"
 
@@ -198,7 +198,7 @@ class AirtableSource:
             record = await self._ask(lambda: self._table.get(entry.key))
             attachment = _attachment(record["fields"].get(self._mapping.attachment_column or ""), place["attachment"])
             if attachment is None:
-                raise FrameMissing("The attachment is gone. The next run brings what there is then.")
+                raise FrameMissing("The attachment no longer exists. The next run imports whatever is there then.")
             target = folder / hashlib.sha256(place["attachment"].encode()).hexdigest()
             try:
                 await self._stream(str(attachment["url"]), target, int(attachment.get("size") or 0))
@@ -304,7 +304,7 @@ def _attachment(value: Any, wanted: str | None = None) -> Mapping[str, Any] | No
 
 
 def _hash(value: object) -> str:
-    """Of a record without what changes by itself: the addresses of attachments."""
+    """The hash of a record without attachment addresses, which change without an edit."""
     text = json.dumps(_lasting(value), sort_keys=True, default=str)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
@@ -340,5 +340,5 @@ def _sound(cursor: str) -> str:
     try:
         at = datetime.fromisoformat(cursor)
     except ValueError as error:
-        raise ProviderRejected(f"{named(cursor)} is no time. Run once with --full.") from error
+        raise ProviderRejected(f"{named(cursor)} is not a time. Run once with --full.") from error
     return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")

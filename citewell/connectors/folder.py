@@ -27,7 +27,7 @@ class FolderSource:
 
     def __init__(self, folder: Path) -> None:
         if not folder.is_dir():
-            raise ConfigurationError(f"{folder} is no folder.")
+            raise ConfigurationError(f"{folder} is not a folder.")
         self.folder = folder.resolve()
         self._found: dict[str, os.stat_result] = {}
 
@@ -54,7 +54,7 @@ class FolderSource:
         try:
             return await asyncio.to_thread(open_beneath, self.folder, entry.key.split("/"))
         except OSError as error:
-            raise SourceProblem("The file is gone, or cannot be read. The next run tries again.") from error
+            raise SourceProblem("The file no longer exists, or cannot be read. The next run tries again.") from error
 
     def cursor(self) -> str | None:
         """None: a folder is looked through in one go."""

@@ -40,7 +40,7 @@ class FrameFolder:
         if not path.is_relative_to(self._folder):
             raise FrameMissing(f"{named(reference)} leads out of the folder of frames, and was not opened.")
         if not is_file:
-            raise FrameMissing(f"{named(reference)} is no file.")
+            raise FrameMissing(f"{named(reference)} is not a file.")
         return path
 
     def open(self, reference: str) -> BinaryIO:

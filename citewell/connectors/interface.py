@@ -39,7 +39,7 @@ class Connector(Protocol):
         ...
 
     async def present(self) -> Mapping[str, str]:
-        """Every key that the source has now, with the end of its stamp as far as that is told without reading the entry."""
+        """Every key the source has now, with the end of its stamp if that is known without reading the entry."""
         ...
 
     def read(self, since: str | None, keys: Collection[str]) -> AsyncIterator[SourceEntry]:

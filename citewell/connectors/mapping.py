@@ -80,7 +80,7 @@ def read_mapping(path: Path) -> TableMapping:
     except (OSError, ValueError, RecursionError) as error:
         raise ConfigurationError(f"{path} cannot be read as TOML (or JSON, by its name): {error}") from error
     if not isinstance(data, dict):
-        raise ConfigurationError(f"{path} must hold a table of settings.")
+        raise ConfigurationError(f"{path} must contain a table of settings.")
     return _mapping(path, cast(dict[str, Any], data))
 
 
@@ -90,7 +90,7 @@ def field_flags(given: list[str]) -> dict[str, str]:
     for one in given:
         role, equals, column = one.partition("=")
         if not equals or not column.strip():
-            raise ConfigurationError(f"{one!r} is no column. Write it as WHAT=COLUMN, such as tags=Labels.")
+            raise ConfigurationError(f"{one!r} is not a column mapping. Write it as WHAT=COLUMN, such as tags=Labels.")
         found[_role(role.strip(), "--field")] = column.strip()
     return found
 

@@ -94,7 +94,7 @@ async def test_a_repeated_call_is_answered_alike_and_done_once(database: Databas
     await service.result(trigger, "Why?", None, None)
     await service.result(trigger, "Why?", None, None)
     assert len(parts.done) == 4
-    with pytest.raises(Conflict, match="another body"):
+    with pytest.raises(Conflict, match="a different body"):
         await service.result(trigger, "Who?", None, "run 1")
 
 

@@ -116,7 +116,7 @@ class OwnerDataRepository:
             after = tuple(found[-1][column.name] for column in key)
 
     async def service_owners(self, owner_id: str) -> list[str]:
-        """What the owner's service accounts have, by whom it belongs to."""
+        """The ids under which the owner's service accounts own data."""
         query = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == owner_id)
         return [row["acts_as"] for row in await self._database.rows(query)]
 

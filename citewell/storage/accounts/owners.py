@@ -121,7 +121,7 @@ class OwnerRepository:
             )
 
     async def principal_of(self, token: str) -> Principal | None:
-        """Whom a valid token speaks for, and what it is good for; None for other tokens, and those of owners who are suspended."""
+        """The principal of a valid token, with its scopes; None for other tokens, and those of suspended owners."""
         now = time.time()
         query = (
             sa.select(

@@ -100,7 +100,7 @@ class PersonRepository:
         return await self._one(people.c.email == email)
 
     async def by_identity(self, issuer: str, subject: str) -> Person | None:
-        """The person whom an identity provider knows as `subject`."""
+        """The person with this subject at an identity provider."""
         found = await self._one(people.c.issuer == issuer, people.c.subject == subject)
         return found and found[0]
 
@@ -131,7 +131,7 @@ class PersonRepository:
                 await set_password(connection, person_id, password_hash, keep_session)
 
     async def link(self, person_id: str, issuer: str, subject: str) -> None:
-        """Have a person sign in with an identity provider, instead of as whom they did before. Raises `Conflict` for somebody else's identity."""
+        """Connect a person to an identity, replacing an earlier one. Raises `Conflict` for somebody else's identity."""
         identity = sa.and_(people.c.issuer == issuer, people.c.subject == subject, people.c.id != person_id)
         async with self._database.write() as connection:
             if not self._database.is_sqlite:

@@ -1,4 +1,4 @@
-"""The tables of accounts: people, where they are signed in, whom they invite, what others may do in their projects, and service accounts."""
+"""The tables of accounts: people, sessions, invitations, members of projects, and service accounts."""
 
 from __future__ import annotations
 

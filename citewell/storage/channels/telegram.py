@@ -170,7 +170,7 @@ class TelegramLinkRepository:
 
 
 class TelegramInboxRepository:
-    """Updates, each once. They are kept before Telegram is told that they came, and are done one by one."""
+    """Updates, each stored once, before it is acknowledged to Telegram, and handled one by one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database

@@ -63,7 +63,7 @@ class TriggerRepository:
             await connection.execute(ended)
             mine = sa.select(sa.func.count()).select_from(triggers).where(triggers.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_TRIGGERS:
-                raise Conflict(f"There are {MAX_TRIGGERS} triggers already. Delete one that is not used any more.")
+                raise Conflict(f"There are {MAX_TRIGGERS} triggers already. Delete an unused one.")
             await connection.execute(
                 sa.insert(triggers).values(
                     id=trigger.id,
@@ -122,11 +122,11 @@ class TriggerRepository:
                 return TriggerCall(lease)
             row = (await connection.execute(sa.select(trigger_calls).where(mine).with_for_update())).mappings().one()
             if row["body_hash"] != body_hash:
-                raise Conflict("This Idempotency-Key came with another body before. Give each call a key of its own.")
+                raise Conflict("This Idempotency-Key was used with a different body. Give each call its own key.")
             if row["answer"] is not None:
                 return TriggerCall(row["lease"], await _readable(connection, mine, row["answer"]))
             if row["lease_until"] > now:
-                raise Conflict("The same call is under way. Ask again when it has been answered.")
+                raise Conflict("The same call is in progress. Try again when it has finished.")
             again = sa.update(trigger_calls).where(mine)
             await connection.execute(again.values(lease=lease, lease_until=now + _LEASE_SECONDS))
             return TriggerCall(lease)

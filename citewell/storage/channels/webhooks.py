@@ -68,7 +68,7 @@ class WebhookRepository:
             await lock_owner(connection, owner_id)
             mine = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_WEBHOOKS:
-                raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete one that is not used any more.")
+                raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete an unused one.")
             await connection.execute(sa.insert(webhooks).values(**row, secret=secret, made_with=made_with))
         return _webhook(row)
 

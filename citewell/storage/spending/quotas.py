@@ -54,7 +54,7 @@ class FileRoom:
 
     @property
     def no_bytes(self) -> BytesQuotaReached:
-        """What is said of a file that is too large for what is left."""
+        """The error for a file larger than what is left."""
         most = self.most_bytes or 0.0
         return BytesQuotaReached(
             f"The quota of bytes has no room for this file: {self.size:,} of {most:,.0f} are used. "
@@ -101,7 +101,7 @@ class QuotaRepository:
                 await connection.execute(sa.insert(owner_quotas), rows)
 
     async def find_owner(self, name: str) -> str:
-        """The id of the owner whom somebody calls so: by the id, the e-mail address of the account, or the name in tokens. `NotFound`."""
+        """The id of the owner with this id, e-mail address or name in JWTs. Raises `NotFound`."""
         called = sa.select(owners.c.id).outerjoin(people, people.c.owner_id == owners.c.id)
         for column, value in ((owners.c.id, name), (people.c.email, name.lower()), (owners.c.name, name)):
             if rows := await self._database.rows(called.where(column == value)):
