@@ -139,7 +139,7 @@ describe("a forgotten password", () => {
     const { user } = show(<SignIn session={NOBODY} reset="secret" onSignedIn={() => undefined} />);
     await user.type(screen.getByLabelText("New password"), "words of mine");
     await user.click(screen.getByRole("button", { name: "Set a new password" }));
-    expect((await screen.findByRole("alert")).textContent).toContain("not valid any more");
+    expect((await screen.findByRole("alert")).textContent).toContain("no longer valid");
     answers["POST /account/password"] = () => new Response(null, { status: 204 });
     await user.click(screen.getByRole("button", { name: "Set a new password" }));
     expect((await screen.findByRole("status")).textContent).toContain("Sign in with it");
