@@ -135,7 +135,10 @@ describe("a forgotten password", () => {
 
   test("is replaced with the link, and then signed in with", async () => {
     answers["POST /account/password"] = () =>
-      Response.json({ error: { code: "forbidden", message: "This link is no longer valid. Request another one." } }, { status: 403 });
+      Response.json(
+        { error: { code: "forbidden", message: "This link is no longer valid. Request another one." } },
+        { status: 403 },
+      );
     const { user } = show(<SignIn session={NOBODY} reset="secret" onSignedIn={() => undefined} />);
     await user.type(screen.getByLabelText("New password"), "words of mine");
     await user.click(screen.getByRole("button", { name: "Set a new password" }));
