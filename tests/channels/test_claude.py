@@ -288,7 +288,7 @@ def test_what_is_no_picture_of_the_user_is_told(files: Files, wanted: str) -> No
 def test_a_file_without_picture_is_told_to_be_searched(files: Files) -> None:
     told = files.call("analyze_image", {"resource_id": files.lighthouse.id})
     assert told["is_error"]
-    assert told["content"] == "Lighthouse.md is not a picture. Search for what it says instead."
+    assert told["content"] == "Lighthouse.md is not a picture. Search its text instead."
 
 
 async def test_the_same_with_asyncio_and_a_streamed_reply(tmp_path: Path) -> None:

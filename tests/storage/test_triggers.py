@@ -103,7 +103,7 @@ async def test_a_call_under_way_is_not_begun_a_second_time(database: Database) -
     parts.hold = asyncio.Event()
     first = asyncio.create_task(service.result(trigger, "Why?", None, "run"))
     await parts.asked.wait()
-    with pytest.raises(Conflict, match="under way"):
+    with pytest.raises(Conflict, match="in progress"):
         await service.result(trigger, "Why?", None, "run")
     parts.hold.set()
     assert await service.result(trigger, "Why?", None, "other") is not None
