@@ -144,7 +144,7 @@ async def test_a_server_that_is_gone_at_the_start_is_said_and_answers_are_extrac
         async with client(tmp_path) as web:
             overview = (await web.get("/local-model")).json()
             assert (overview["state"], overview["chosen"], overview["servers"]) == ("silent", CHOICE, [])
-            assert f"Ollama with {MODEL} does not answer" in caplog.text
+            assert f"Ollama with {MODEL} does not respond" in caplog.text
             assert await answered_by(web) == ""
             (finding,) = [f for f in (await web.get("/doctor")).json()["findings"] if f["part"] == "local model"]
             assert (finding["level"], "does not answer" in finding["text"]) == ("note", True)
