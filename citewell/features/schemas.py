@@ -372,27 +372,6 @@ class ReadByUs:
 
 FilterJson = Annotated[Any, ReadByUs(FilterIn | FilterGroupIn)]
 FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
-IgnoreInferredIn = Annotated[
-    Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] | bool | None,
-    Field(description="filters not to infer from the words, by id; true for none at all"),
-]
-TimeZoneIn = Annotated[
-    Annotated[str, Field(max_length=64)] | None,
-    Field(
-        description="where the caller is, such as Europe/Berlin (IANA): when `yesterday` was; as configured where it is left out",
-    ),
-]
-
-
-IndexesIn = Annotated[
-    list[str] | None,
-    Field(description="1 to 8 ids of indexes to ask in place of the one that answers; merged by rank"),
-]
-
-
-def ignored(inferred: list[str] | bool | None) -> tuple[str, ...] | bool:
-    """`ignore_inferred` as searches take it."""
-    return tuple(inferred) if isinstance(inferred, list) else bool(inferred)
 
 
 class InferredFilterOut(Schema):

@@ -264,14 +264,38 @@ class RerankLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """A search on behalf of an owner, within `scope`. projects: ids or names, resource_ids: ids or identifiers; None means all of the scope.
+class SearchOptions:
+    """How a search or question is to be carried out. The defaults leave each choice to `citewell.retrieve.options.RetrievalOptions`.
 
-    vector_threshold: chunks whose cosine with the query is below this (0..1) are left out, None as configured.
-    conditions narrow it further, all of them; ignore_inferred leaves out filters that would be inferred from the query, by their
-    ids, or all of them; time_zone (an IANA name) says when a day begins where the query speaks of one, None as configured.
-    rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions` where
-    they are given; indexes are ids of indexes to ask in place of those that would be; neighbours is how many chunks before and after each hit are shown with it, merged into passages.
+    rerank:           whether a reranker orders the hits, within rerank_limits
+    vector_threshold: the least cosine of a chunk with the query, 0..1
+    diversity, near_duplicate, variations, self_query: see `RetrievalOptions`
+    ignore_inferred:  ids of the filters not to infer from the query; True for all
+    time_zone:        where the caller is (an IANA name), which decides when the query's `yesterday` was
+    indexes:          ids of the indexes to search instead of the configured ones
+    neighbours:       chunks to show before and after each hit, merged into passages
+    debug:            whether to return a trace
+    """
+
+    rerank: bool | None = None
+    rerank_limits: RerankLimits = RerankLimits()
+    vector_threshold: float | None = None
+    diversity: float | None = None
+    near_duplicate: float | None = None
+    variations: int | None = None
+    self_query: SelfQuery | None = None
+    ignore_inferred: tuple[str, ...] | bool = False
+    time_zone: str | None = None
+    indexes: tuple[str, ...] | None = None
+    neighbours: int = 0
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """A search on behalf of an owner.
+
+    projects (ids or names), resource_ids (ids or identifiers), types and conditions narrow the scope; None leaves it as it is.
     """
 
     owner_id: str
@@ -282,18 +306,7 @@ class SearchRequest:
     resource_ids: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
     conditions: tuple[Expression, ...] = ()
-    rerank: bool | None = None
-    rerank_limits: RerankLimits = RerankLimits()
-    vector_threshold: float | None = None
-    debug: bool = False
-    diversity: float | None = None
-    near_duplicate: float | None = None
-    variations: int | None = None
-    self_query: SelfQuery | None = None
-    ignore_inferred: tuple[str, ...] | bool = False
-    time_zone: str | None = None
-    neighbours: int = 0
-    indexes: tuple[str, ...] | None = None
+    options: SearchOptions = SearchOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What a search and a question may be given by name, in Python."""
+"""The keyword arguments of searches and questions in Python."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TypeAlias, TypedDict
 
-from citewell.types import ChunkType, Expression, JsonValue, RerankLimits
+from citewell.types import ChunkType, Expression, JsonValue, RerankLimits, SearchOptions
 
 # Conditions and groups of them, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
@@ -45,6 +45,18 @@ class AskKeywords(ScopeKeywords, total=False):
     """From what to answer a question, and how. thread_id: of the answer that this one follows."""
 
     thread_id: str | None
+
+
+def options_of(wishes: ScopeKeywords) -> SearchOptions:
+    """How to search, as the keyword arguments say."""
+    ignored, indexes = wishes.get("ignore_inferred", False), wishes.get("indexes")
+    return SearchOptions(
+        rerank=wishes.get("rerank"),
+        rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
+        ignore_inferred=ignored if isinstance(ignored, bool) else tuple(ignored),
+        time_zone=wishes.get("time_zone"),
+        indexes=None if indexes is None else tuple(indexes),
+    )
 
 
 def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords], method: str) -> None:

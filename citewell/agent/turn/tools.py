@@ -152,13 +152,14 @@ class Toolbox:
         narrowed = replace(
             request,
             conditions=(*request.conditions, *file_conditions(call.arguments)),
-            vector_threshold=threshold_argument(call.arguments),
+            options=replace(request.options, vector_threshold=threshold_argument(call.arguments)),
         )
         return await self._search(turn, call, narrowed)
 
     def _request(self, turn: TurnState, arguments: JsonObject, top_k: int) -> SearchRequest:
         """What both searches take, within the scope of the turn."""
         query, projects = text_argument(arguments, "query"), texts_argument(arguments, "projects")
+        options = turn.request.options
         return SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
@@ -168,13 +169,7 @@ class Toolbox:
             resource_ids=texts_argument(arguments, "resource_ids"),
             types=_types(arguments),
             conditions=_filters(turn, arguments),
-            rerank=turn.request.rerank,
-            rerank_limits=turn.request.rerank_limits,
-            self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
-            ignore_inferred=turn.request.ignore_inferred,
-            time_zone=turn.request.time_zone,
-            indexes=turn.request.indexes,
-            debug=turn.request.debug,
+            options=options if query in (turn.question, *turn.queries) else replace(options, self_query=SelfQuery.OFF),
         )
 
     async def _search(self, turn: TurnState, call: ToolCall, request: SearchRequest) -> ToolResult:
@@ -189,7 +184,7 @@ class Toolbox:
         if query == turn.question and result.semantic and any(one.applied for one in result.inferred):
             turn.reduced = result.semantic
         sources = turn.book.add(result.hits)
-        if turn.request.debug:
+        if turn.request.options.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         counted = f"{len(sources)} passage{'s' if len(sources) > 1 else ''} found."
         found = counted if sources else "Nothing was found."
