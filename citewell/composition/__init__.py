@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
+from citewell.agent.tables.run.copies import CopyReader
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.accounts import (
     LOCAL_OWNER,
@@ -304,7 +305,8 @@ async def _assemble(parts: _Parts) -> Services:
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
     tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
-    assistant_with = _assistants(parts, search, tables)
+    copies = CopyReader()
+    assistant_with = _assistants(parts, search, tables, copies)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
     answer_with = _exchange(answering, search, assistant_with)
@@ -346,7 +348,7 @@ async def _assemble(parts: _Parts) -> Services:
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=suggestion_service(settings, stores, extractive, parts.ledger.record_paid),
-        tables=TableService(tables=tables),
+        tables=TableService(tables=tables, copies=copies),
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
@@ -441,7 +443,9 @@ def _workers(parts: _Parts) -> Workers:
     )
 
 
-def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], LateAssistant]:
+def _assistants(
+    parts: _Parts, search: SearchService, tables: SqlTables, copies: CopyReader
+) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     reader, scorer = answer_reader(), reading_scorer()
@@ -457,6 +461,7 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
             scorer=scorer,
             search=search,
             tables=tables,
+            copies=copies,
             pictures=resource_contents(parts.stores, parts.blobs),
             model=model,
         )
