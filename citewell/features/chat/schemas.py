@@ -16,10 +16,10 @@ from citewell.features.schemas import (
     PlaceOut,
     RequestBody,
     Schema,
+    SearchOptionsIn,
     said_json,
     sample,
 )
-from citewell.features.search_options import SearchOptionsIn
 from citewell.types import NoAnswerReason
 
 

@@ -16,10 +16,10 @@ from citewell.features.schemas import (
     MetadataValueOut,
     RequestBody,
     Schema,
+    SearchOptionsIn,
     said_json,
     sample,
 )
-from citewell.features.search_options import SearchOptionsIn
 from citewell.types import ChunkType, Hit, Passage, SearchOptions, SelfQuery, Trace
 
 
