@@ -44,7 +44,7 @@ from citewell.agent.tables.picture.planner import PicturePlanner
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine, UnusableTable, faults_of
 from citewell.agent.turn.state import Draft, TurnState
-from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
+from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
 from citewell.agent.whole.request import asks_for_whole
@@ -108,7 +108,6 @@ class Assistant:
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(embedder, vocabulary)
-        self._understanding: Understanding
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)

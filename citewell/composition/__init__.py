@@ -304,9 +304,8 @@ async def _assemble(parts: _Parts) -> Services:
     workers = _workers(parts)
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
-    tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
-    copies = CopyReader()
-    assistant_with = _assistants(parts, search, tables, copies)
+    tables = _table_service(parts)
+    assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
     answer_with = _exchange(answering, search, assistant_with)
@@ -348,7 +347,7 @@ async def _assemble(parts: _Parts) -> Services:
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=suggestion_service(settings, stores, extractive, parts.ledger.record_paid),
-        tables=TableService(tables=tables, copies=copies),
+        tables=tables,
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
@@ -443,8 +442,15 @@ def _workers(parts: _Parts) -> Workers:
     )
 
 
+def _table_service(parts: _Parts) -> TableService:
+    """Reads tables for their pages and, with the same reader, for answers."""
+    stores, cache = parts.stores, parts.settings.data / "cache"
+    tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, cache)
+    return TableService(tables=tables, copies=CopyReader())
+
+
 def _assistants(
-    parts: _Parts, search: SearchService, tables: SqlTables, copies: CopyReader
+    parts: _Parts, search: SearchService, tables: TableService
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
@@ -460,8 +466,8 @@ def _assistants(
             reader=reader,
             scorer=scorer,
             search=search,
-            tables=tables,
-            copies=copies,
+            tables=tables.tables,
+            copies=tables.copies,
             pictures=resource_contents(parts.stores, parts.blobs),
             model=model,
         )
