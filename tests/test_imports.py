@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from citewell.app import build
-from citewell.features.routers import ROUTERS
+from citewell.features.routers import FEATURES
 from citewell.settings import load_settings
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +97,7 @@ def test_a_server_that_is_open_has_loaded_nothing_that_only_requests_need(tmp_pa
         "citewell.features.suggestions.facts",
         "citewell.retrieve.evaluate",
         "citewell.retrieve.retriever",
-        *{f"citewell.features.{late.module}" for late in ROUTERS},
+        *{feature.module for feature in FEATURES if feature.addresses},
         *_HEAVY,
     )
     program = f"""

@@ -112,7 +112,7 @@ class Declared(NamedTuple):
 
 
 def declared_at(request: Request) -> Declared | None:
-    """What the route of a request declares; None for a page, and where there is no route."""
+    """What the route of a request declares; None where there is no route."""
     path = getattr(request.scope.get("route"), "path", request.scope["path"])
     return _of(request.scope.get("endpoint")).get((request.method, path))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
@@ -22,7 +22,7 @@ from citewell import errors
 from citewell.features.audited import change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService, check_person
-from citewell.features.declared import Access, Reach, declarations, declared_at
+from citewell.features.declared import Access, Reach, declared_at
 from citewell.features.requests import MAX_PROBLEMS, invalid_request, unknown_field, unknown_names
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
@@ -191,7 +191,7 @@ def address_of(request: Request) -> str:
 
 
 def access_of(request: Request) -> Access:
-    """What the request's route requires. Every route of the API says so: a router is included only once that was checked."""
+    """What the request's route requires. Every route says so where it is defined."""
     declared = declared_at(request)
     assert declared is not None
     return declared.access
@@ -205,22 +205,13 @@ def check_access(access: Access, principal: Principal) -> None:
         raise errors.Forbidden("This token is good for some projects only, and this address concerns all files.")
 
 
-def check_declared(routes: Iterable[BaseRoute]) -> None:
-    """Raise `LookupError` for a route of the API that does not declare what it requires, or does not ask for it."""
-    for route in routes:
-        if not isinstance(route, APIRoute) or not route.include_in_schema:
-            continue
-        declared = dict(declarations([route]))
-        for method in route.methods or ():
-            if (method, route.path) not in declared:
-                raise LookupError(f"{method} {route.path} does not declare what it requires")
-            access = declared[method, route.path].access
-            if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
-                raise LookupError(f"{method} {route.path} does not ask who sends it, as it declares")
-            if access.reach is Reach.NARROWED and not any(
-                d.call is narrowed_grant for d in route.dependant.dependencies
-            ):
-                raise LookupError(f"{method} {route.path} does not ask for the projects of the request, as it declares")
+def check_asks(route: BaseRoute, access: Access) -> None:
+    """Raise `LookupError` for a route that does not ask for what it declares to require."""
+    assert isinstance(route, APIRoute)
+    if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
+        raise LookupError(f"{route.path} does not ask who sends it, as it declares")
+    if access.reach is Reach.NARROWED and not any(d.call is narrowed_grant for d in route.dependant.dependencies):
+        raise LookupError(f"{route.path} does not ask for the projects of the request, as it declares")
 
 
 def _asks_who(dependant: Dependant) -> bool:

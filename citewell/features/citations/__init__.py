@@ -1,1 +1,3 @@
 """Feature: citations of answers that others wrote, checked against the files."""
+
+ADDRESSES = ("/citations",)

@@ -21,7 +21,7 @@ from citewell.types.audit import AuditAction
 
 router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 # Providers add parameters of their own to the address that they send people back to.
-return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute, is_lenient=True)
 _PATH = "/session/openid"
 _MAX = 4_096
 

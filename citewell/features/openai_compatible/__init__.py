@@ -1,1 +1,3 @@
 """Feature: the chat completions that existing clients speak."""
+
+ADDRESSES = ("/v1",)

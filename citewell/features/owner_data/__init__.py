@@ -1,1 +1,3 @@
 """Feature: what belongs to an owner, handed over or erased."""
+
+ADDRESSES = ("/export", "/erasure")
