@@ -114,6 +114,51 @@ asyncio.run(look())"""
     assert outcome.stdout.split() == []
 
 
+def test_a_default_server_never_loads_the_channels_and_vendors_that_are_not_configured(tmp_path: Path) -> None:
+    """Not even once it has loaded what questions and all addresses need."""
+    unconfigured = (
+        "citewell.channels",
+        "citewell.connectors",
+        "citewell.integrations",
+        "citewell.adapters.mail",
+        "citewell.features.auth.jose",
+        "citewell.features.auth.jwts",
+        "citewell.features.identities.openid",
+        "aiogram",
+        "aiohttp",
+        "anthropic",
+        "argon2",
+        "asyncpg",
+        "authlib",
+        "joserfc",
+        "jwt",
+        "langchain_anthropic",
+        "langchain_openai",
+        "obstore",
+        "openai",
+        "pinecone",
+        "pyairtable",
+        "qdrant_client",
+        "redis",
+    )
+    program = f"""
+import asyncio, sys
+from citewell.app import build
+from citewell.server import prepare_questions
+from citewell.settings import load_settings
+app = build(load_settings(data={str(tmp_path)!r}))
+async def look():
+    async with app.router.lifespan_context(app):
+        await prepare_questions(app.state.services)
+        await app.routing.prepare_all()
+        assert "citewell.agent.graph" in sys.modules and "citewell.features.telegram.endpoints" in sys.modules
+        print(*(name for name in {unconfigured!r} if name in sys.modules))
+asyncio.run(look())"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
 def test_what_describes_an_api_is_made_when_it_is_described(tmp_path: Path) -> None:
     """The models of a server that was started by the command, and the description that they give."""
     program = f"""
