@@ -49,7 +49,7 @@ from citewell.retrieve.legs import Legs
 from citewell.retrieve.options import RetrievalOptions
 from citewell.settings import load_settings
 from citewell.text.sparse import sparse_query
-from citewell.types import Filter, SearchRequest, Trace, VectorQuery
+from citewell.types import Filter, SearchOptions, SearchRequest, Trace, VectorQuery
 
 ROOT = Path(__file__).resolve().parent.parent
 AT_ONCE, LIMIT, PROGRESS = 8, 20, 50_000
@@ -296,7 +296,7 @@ def of_service(services: Services, whose: Mapping[str, int]) -> Callable[..., An
             projects=None if attempt.project is None else (attempt.project,),
             resource_ids=attempt.resource_ids,
             conditions=parse_filters(list(attempt.filters)),
-            neighbours=1,
+            options=SearchOptions(neighbours=1),
         )
         found = await services.search.search(request)
         shown = [chunk for passage in found.passages for chunk in passage.chunks]

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
-import jwt
+from joserfc import jwt
+from joserfc.jwk import OctKey
 from process import cpu_seconds, wait
 
 CITEWELL = Path(sys.executable).parent / "citewell"
@@ -61,7 +62,7 @@ def serving(data: Path, command: Sequence[str | Path] = (CITEWELL,), pause: floa
 
 def bearer(secret: str, owner: str) -> dict[str, str]:
     """The header of a JWT for this owner, of a server whose `CITEWELL_AUTH_SECRET` is `secret`; good for a day."""
-    token = jwt.encode({"sub": owner, "exp": int(time.time()) + 86_400}, secret, algorithm="HS256")
+    token = jwt.encode({"alg": "HS256"}, {"sub": owner, "exp": int(time.time()) + 86_400}, OctKey.import_key(secret))
     return {"Authorization": f"Bearer {token}"}
 
 

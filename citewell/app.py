@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from starlette.routing import Route
 
 from citewell.composition import open_services
-from citewell.composition.examination import examine_configuration
+from citewell.doctor.examination import examine_configuration
 from citewell.errors import ConfigurationError
 from citewell.features.audit.recorder import AuditRecorder
 from citewell.features.bodies import BodyGuard

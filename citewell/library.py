@@ -7,6 +7,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from types import TracebackType
@@ -31,13 +32,12 @@ from citewell.types import (
     Facets,
     Hit,
     Reindex,
-    RerankLimits,
     Resource,
     ResourceFilter,
     SearchRequest,
     SearchResult,
 )
-from citewell.types.search_options import AskKeywords, Filters, ScopeKeywords, SearchKeywords, require_known
+from citewell.types.search_options import AskKeywords, Filters, ScopeKeywords, SearchKeywords, options_of, require_known
 
 T = TypeVar("T")
 _PAGE = 200
@@ -144,12 +144,7 @@ class AsyncCitewell:
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             types=tuple(types) if types is not None else None,
             conditions=as_filters(wishes.get("conditions", ())),
-            rerank=wishes.get("rerank"),
-            rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
-            vector_threshold=wishes.get("vector_threshold"),
-            ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
-            time_zone=wishes.get("time_zone"),
-            indexes=None if (asked := wishes.get("indexes")) is None else tuple(asked),
+            options=replace(options_of(wishes), vector_threshold=wishes.get("vector_threshold")),
         )
         return await services.search.search_for(services.local_owner, request)
 
@@ -177,11 +172,7 @@ class AsyncCitewell:
             resource_ids=tuple(resource_ids) if resource_ids is not None else None,
             filters=as_filters(wishes.get("conditions", ())),
             thread_id=wishes.get("thread_id"),
-            rerank=wishes.get("rerank"),
-            rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
-            ignore_inferred=_ignored(wishes.get("ignore_inferred", False)),
-            time_zone=wishes.get("time_zone"),
-            indexes=None if (asked := wishes.get("indexes")) is None else tuple(asked),
+            options=options_of(wishes),
         )
         stream = AsyncAnswerStream(lambda: services.chat.begin(request))
         self._streams.add(stream)
@@ -283,10 +274,6 @@ class AsyncCitewell:
     async def _page(self, narrowed: ResourceFilter, cursor: str | None) -> tuple[list[Resource], str | None]:
         services = self._services
         return await services.resources.page(services.local_owner, narrowed, _PAGE, cursor)
-
-
-def _ignored(inferred: Iterable[str] | bool) -> tuple[str, ...] | bool:
-    return inferred if isinstance(inferred, bool) else tuple(inferred)
 
 
 def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:

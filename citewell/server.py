@@ -17,9 +17,9 @@ import uvicorn
 
 from citewell.app import build, check_exposure, has_identities
 from citewell.composition import Services
-from citewell.composition.connections import bounded_protocol
-from citewell.composition.examination import faults_of_python
+from citewell.doctor.examination import faults_of_python
 from citewell.errors import CitewellError, ConfigurationError
+from citewell.features.connections import bounded_protocol
 from citewell.features.routers import Application
 from citewell.settings import Settings
 from citewell.system.console import start_log

@@ -13,7 +13,7 @@ import yaml
 from typer import Context
 
 from citewell.cli import app
-from citewell.composition.examination import faults_of_python
+from citewell.doctor.examination import faults_of_python
 from citewell.settings import PgvectorStore, S3Blobs, load_settings
 from citewell.settings.loading import VARIABLES
 

@@ -92,7 +92,7 @@ _SIGNALS = {
     "citewell/features/identities/openid.py": {"_UnknownKeyError"},  # the provider's keys are fetched once more
     "citewell/features/identities/service.py": {"_NotLetInError"},  # the page of sign-in says why
     "citewell/ingest/parser_template.py": {"TemplateDiedError"},  # the template process is started again
-    "citewell/composition/probing.py": {"_NotFetchedError"},  # a state of the doctor's
+    "citewell/doctor/probing.py": {"_NotFetchedError"},  # a state of the doctor's
     "citewell/client.py": {"SilentServer"},  # a command says so in a line of its own
     "citewell/storage/database.py": {"DatabaseUnusable"},  # composition says which setting names the database
 }

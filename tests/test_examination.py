@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from citewell.composition.examination import faults_of_python, key_in_the_open, without_chat_model
+from citewell.doctor.examination import faults_of_python, key_in_the_open, without_chat_model
 from citewell.settings import load_settings
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from citewell.app import build
-from citewell.features.routers import ROUTERS
+from citewell.features.routers import FEATURES
 from citewell.settings import load_settings
 
 _ROOT = Path(__file__).resolve().parent.parent
@@ -97,7 +97,7 @@ def test_a_server_that_is_open_has_loaded_nothing_that_only_requests_need(tmp_pa
         "citewell.features.suggestions.facts",
         "citewell.retrieve.evaluate",
         "citewell.retrieve.retriever",
-        *{f"citewell.features.{late.module}" for late in ROUTERS},
+        *{feature.module for feature in FEATURES if feature.addresses},
         *_HEAVY,
     )
     program = f"""
@@ -108,6 +108,51 @@ app = build(load_settings(data={str(tmp_path)!r}))
 async def look():
     async with app.router.lifespan_context(app):
         print(*(name for name in {late!r} if name in sys.modules))
+asyncio.run(look())"""
+    outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
+    assert outcome.returncode == 0, outcome.stderr
+    assert outcome.stdout.split() == []
+
+
+def test_a_default_server_never_loads_the_channels_and_vendors_that_are_not_configured(tmp_path: Path) -> None:
+    """Not even once it has loaded what questions and all addresses need."""
+    unconfigured = (
+        "citewell.channels",
+        "citewell.connectors",
+        "citewell.integrations",
+        "citewell.adapters.mail",
+        "citewell.features.auth.jose",
+        "citewell.features.auth.jwts",
+        "citewell.features.identities.openid",
+        "aiogram",
+        "aiohttp",
+        "anthropic",
+        "argon2",
+        "asyncpg",
+        "authlib",
+        "joserfc",
+        "jwt",
+        "langchain_anthropic",
+        "langchain_openai",
+        "obstore",
+        "openai",
+        "pinecone",
+        "pyairtable",
+        "qdrant_client",
+        "redis",
+    )
+    program = f"""
+import asyncio, sys
+from citewell.app import build
+from citewell.server import prepare_questions
+from citewell.settings import load_settings
+app = build(load_settings(data={str(tmp_path)!r}))
+async def look():
+    async with app.router.lifespan_context(app):
+        await prepare_questions(app.state.services)
+        await app.routing.prepare_all()
+        assert "citewell.agent.graph" in sys.modules and "citewell.features.telegram.endpoints" in sys.modules
+        print(*(name for name in {unconfigured!r} if name in sys.modules))
 asyncio.run(look())"""
     outcome = subprocess.run([sys.executable, "-c", program], cwd=_ROOT, capture_output=True, text=True, check=False)
     assert outcome.returncode == 0, outcome.stderr

@@ -13,7 +13,7 @@ import openai.types
 import pytest
 from anthropic.resources.messages.messages import DEPRECATED_MODELS
 
-from citewell.composition.probing import probe_providers
+from citewell.doctor.probing import probe_providers
 from citewell.features.health.findings import Finding
 from citewell.settings import AnthropicChat, OpenAIChat, load_settings
 from citewell.storage.database import Database

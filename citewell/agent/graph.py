@@ -41,9 +41,10 @@ from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner
+from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine, UnusableTable, faults_of
 from citewell.agent.turn.state import Draft, TurnState
-from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
+from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
 from citewell.agent.whole.request import asks_for_whole
@@ -72,6 +73,7 @@ class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
+    copies: reads the tables; None for a reader of its own.
     first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
     """
 
@@ -83,6 +85,7 @@ class Assistant:
         library: Library | None = None,
         elements: ElementLookup | None = None,
         tables: Tables | None = None,
+        copies: CopyReader | None = None,
         page_tables: PageTables | None = None,
         vocabulary: Vocabulary | None = None,
         files: WholeFiles | None = None,
@@ -96,16 +99,15 @@ class Assistant:
         reading_scorer: ReadingScorer | None = None,
     ) -> None:
         self._library = library
-        self._toolbox = Toolbox(searcher, library, tables, files, pictures)
+        self._engine = None if tables is None else TableEngine(tables, copies)
+        self._toolbox = Toolbox(searcher, library, self._engine, files, pictures)
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
-        self._engine = None if tables is None else TableEngine(tables)
         if self._engine is not None:
             planner = TablePlanner(self._engine, scorer=reading_scorer)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(embedder, vocabulary)
-        self._understanding: Understanding
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)

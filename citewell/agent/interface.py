@@ -22,10 +22,10 @@ from citewell.types import (
     InferredFilter,
     JsonObject,
     JsonValue,
-    RerankLimits,
     ResourceInfo,
     Scope,
     ScoreWeights,
+    SearchOptions,
     SearchRequest,
     SearchResult,
     StatementRead,
@@ -62,10 +62,10 @@ class ThreadSummary:
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
 
-    kept_to: the names, by id, of the projects that the asker is kept to, of which alone tools are told; None for all of the owner's;
-    rerank: whether searches are reranked, None as configured; rerank_limits: how far; ignore_inferred, time_zone and indexes: as in
-    `SearchRequest`; summary: of the oldest messages of `history`, as an earlier turn
-    made it; instructions: how the caller wants answers to be written, which a chat model heeds as far as the rules of an answer allow.
+    kept_to:      names by id of the projects that the asker may see, the only ones that tools mention; None for all of the owner's
+    options:      of every search of the turn
+    summary:      of the oldest messages of `history`, from an earlier turn
+    instructions: how the caller wants answers to be written; a chat model follows them as far as the rules of an answer allow
     """
 
     owner_id: str
@@ -74,13 +74,8 @@ class TurnRequest:
     scope: Scope = Scope()
     kept_to: Mapping[str, str] | None = None
     top_k: int = 10
-    rerank: bool | None = None
-    rerank_limits: RerankLimits = RerankLimits()
-    ignore_inferred: tuple[str, ...] | bool = False
-    time_zone: str | None = None
-    indexes: tuple[str, ...] | None = None
+    options: SearchOptions = SearchOptions()
     references: bool = False
-    debug: bool = False
     summary: ThreadSummary | None = None
     instructions: str = ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.client import call, connect
-from citewell.composition.examination import examine_configuration
+from citewell.doctor.examination import examine_configuration
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding
 from citewell.settings import Settings

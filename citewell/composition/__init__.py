@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
+from citewell.agent.tables.run.copies import CopyReader
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.accounts import (
     LOCAL_OWNER,
@@ -303,7 +304,7 @@ async def _assemble(parts: _Parts) -> Services:
     workers = _workers(parts)
     resources = _resource_service(parts, workers)
     search = _search_service(parts)
-    tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, settings.data / "cache")
+    tables = _table_service(parts)
     assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
     answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
@@ -346,7 +347,7 @@ async def _assemble(parts: _Parts) -> Services:
         samples=SampleService(add_file=resources.add_file),
         sources=source_service(stores.database, resources, lambda: search.chat.model, parts.ledger.record_paid),
         suggestions=suggestion_service(settings, stores, extractive, parts.ledger.record_paid),
-        tables=TableService(tables=tables),
+        tables=tables,
         local_models=local_models,
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
@@ -441,7 +442,16 @@ def _workers(parts: _Parts) -> Workers:
     )
 
 
-def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Callable[[ChatModel | None], LateAssistant]:
+def _table_service(parts: _Parts) -> TableService:
+    """Reads tables for their pages and, with the same reader, for answers."""
+    stores, cache = parts.stores, parts.settings.data / "cache"
+    tables = SqlTables(stores.resources, stores.projects, stores.content, parts.blobs, cache)
+    return TableService(tables=tables, copies=CopyReader())
+
+
+def _assistants(
+    parts: _Parts, search: SearchService, tables: TableService
+) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     reader, scorer = answer_reader(), reading_scorer()
@@ -456,7 +466,8 @@ def _assistants(parts: _Parts, search: SearchService, tables: SqlTables) -> Call
             reader=reader,
             scorer=scorer,
             search=search,
-            tables=tables,
+            tables=tables.tables,
+            copies=tables.copies,
             pictures=resource_contents(parts.stores, parts.blobs),
             model=model,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import AnswerReader, ReadingScorer
 from citewell.agent.model.assistant import Budget
+from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.whole.written import WholeBudget
 from citewell.composition.stores import Stores
 from citewell.features.resources.contents import ResourceContents
@@ -26,6 +27,7 @@ def build_assistant(
     scorer: ReadingScorer,
     search: SearchService,
     tables: SqlTables,
+    copies: CopyReader,
     pictures: ResourceContents,
     model: ChatModel | None,
 ) -> Assistant:
@@ -38,6 +40,7 @@ def build_assistant(
         library=library,
         elements=library,
         tables=tables,
+        copies=copies,
         page_tables=library,
         vocabulary=search,
         files=SqlChunks(stores.content, stores.projects, stores.metadata),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
@@ -22,7 +22,7 @@ from citewell import errors
 from citewell.features.audited import change_begins, record_of
 from citewell.features.auth.cookies import check_csrf, session_token
 from citewell.features.auth.service import AuthService, check_person
-from citewell.features.declared import Access, Reach, declarations, declared_at
+from citewell.features.declared import Access, Reach, declared_at
 from citewell.features.requests import MAX_PROBLEMS, invalid_request, unknown_field, unknown_names
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
@@ -203,26 +203,13 @@ def check_access(access: Access, principal: Principal) -> None:
         raise errors.Forbidden("This token is limited to some projects, and this address concerns all files.")
 
 
-def check_declared(routes: Iterable[BaseRoute]) -> None:
+def check_asks(route: BaseRoute, access: Access) -> None:
     """Raise `LookupError` for an API route that does not declare the access it requires, or does not check it."""
-    for route in routes:
-        if not isinstance(route, APIRoute) or not route.include_in_schema:
-            continue
-        declared = dict(declarations([route]))
-        for method in route.methods or ():
-            if (method, route.path) not in declared:
-                raise LookupError(f"{method} {route.path} does not declare the access it requires")
-            access = declared[method, route.path].access
-            if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
-                raise LookupError(
-                    f"{method} {route.path} does not authenticate its caller, although it declares access"
-                )
-            if access.reach is Reach.NARROWED and not any(
-                d.call is narrowed_grant for d in route.dependant.dependencies
-            ):
-                raise LookupError(
-                    f"{method} {route.path} does not restrict itself to the request's projects, although it declares to"
-                )
+    assert isinstance(route, APIRoute)
+    if (access.reach is Reach.PUBLIC) == _asks_who(route.dependant):
+        raise LookupError(f"{route.path} does not ask who sends it, as it declares")
+    if access.reach is Reach.NARROWED and not any(d.call is narrowed_grant for d in route.dependant.dependencies):
+        raise LookupError(f"{route.path} does not ask for the projects of the request, as it declares")
 
 
 def _asks_who(dependant: Dependant) -> bool:

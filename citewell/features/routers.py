@@ -4,117 +4,93 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from collections.abc import Sequence
+import pkgutil
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI
+from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Lifespan, Receive, Scope, Send
 
-from citewell.features.http import check_declared, known_parameters
+from citewell.features.routing import Router
+
+_HERE = "citewell.features"
 
 
 @dataclass(frozen=True, slots=True)
-class LateRouter:
-    """A router, by the module in `citewell.features` that creates it.
+class Feature:
+    """A folder of `citewell.features`: its `endpoints` module has the routers; its `__init__`, which is small, lists their `ADDRESSES`.
 
-    begins:     the prefixes of its addresses, separated by blanks: `/threads` for `/threads/{id}/messages`
-    is_lenient: accepts unknown query parameters, because chat clients, probes, identity providers, and browsers that follow a link
-                add their own
+    addresses: the first part of each route's path: `/threads` for `/threads/{id}/messages`
     """
 
-    module: str
-    begins: str
-    name: str = "router"
-    is_lenient: bool = False
+    name: str
+    addresses: tuple[str, ...]
 
-    def load(self) -> APIRouter:
-        """The router."""
-        return getattr(importlib.import_module(f"citewell.features.{self.module}"), self.name)
+    @property
+    def module(self) -> str:
+        """The module that has the routers."""
+        return f"{_HERE}.{self.name}.endpoints"
+
+    def load(self) -> list[Router]:
+        """The routers, in the order in which they are defined."""
+        made = vars(importlib.import_module(self.module)).values()
+        return [value for value in made if isinstance(value, Router)]
 
 
-ROUTERS = (
-    LateRouter("health.endpoints", "/health /ready /doctor /metrics", is_lenient=True),
-    LateRouter("resources.endpoints", "/ingest /records /resources"),
-    LateRouter("estimates.endpoints", "/ingest"),
-    LateRouter("search.endpoints", "/search"),
-    LateRouter("citations.endpoints", "/citations"),
-    LateRouter("chat.endpoints", "/chat"),
-    LateRouter("openai_compatible.endpoints", "/v1", is_lenient=True),
-    LateRouter("threads.endpoints", "/threads"),
-    LateRouter("shared_answers.endpoints", "/threads /shares /shared-answers"),
-    LateRouter("shared_answers.endpoints", "/shared", "page_router", is_lenient=True),
-    LateRouter("projects.endpoints", "/projects"),
-    LateRouter("quotas.endpoints", "/quotas /people"),
-    LateRouter("reindexing.endpoints", "/reindex"),
-    LateRouter("sources.endpoints", "/sources"),
-    LateRouter("auth.endpoints", "/tokens"),
-    LateRouter("usage.endpoints", "/usage"),
-    LateRouter("owner_data.endpoints", "/export /erasure"),
-    LateRouter("audit.endpoints", "/audit"),
-    LateRouter("indexes.endpoints", "/indexes"),
-    LateRouter("auth.endpoints", "/session", "session_router"),
-    LateRouter("accounts.endpoints", "/account /session /people /invitations /projects /shared-projects"),
-    LateRouter("identities.endpoints", "/session /account"),
-    LateRouter("service_accounts.endpoints", "/service-accounts"),
-    LateRouter("identities.endpoints", "/session", "return_router", is_lenient=True),
-    LateRouter("suggestions.endpoints", "/suggestions"),
-    LateRouter("samples.endpoints", "/samples"),
-    LateRouter("tables.endpoints", "/resources"),
-    LateRouter("local_models.endpoints", "/local-model"),
-    LateRouter("telegram.endpoints", "/telegram"),
-    LateRouter("telegram.endpoints", "/telegram", "webhook_router"),
-    LateRouter("triggers.endpoints", "/webhooks"),
-    LateRouter("webhooks.endpoints", "/webhooks"),
-    LateRouter("web.pages", "/ /conversations /library /playground /settings /docs /assets", is_lenient=True),
-)
+def _found() -> tuple[Feature, ...]:
+    """Every folder beside this module, by name. Their routes are tried in this order."""
+    folders = sorted(found.name for found in pkgutil.iter_modules([str(Path(__file__).parent)]) if found.ispkg)
+    return tuple(Feature(name, importlib.import_module(f"{_HERE}.{name}").ADDRESSES) for name in folders)
+
+
+FEATURES = _found()
 
 
 class Routing:
     """Includes routers in an application that already has its other routes, in the order of the list, whichever is requested first."""
 
-    def __init__(self, app: FastAPI, listed: Sequence[LateRouter] = ROUTERS) -> None:
+    def __init__(self, app: FastAPI) -> None:
         self._app = app
-        self._listed = listed
         self._before = tuple(app.router.routes)
-        self._included: dict[LateRouter, BaseRoute] = {}
-        self._missing: dict[str, list[LateRouter]] = {}
-        for late in listed:
-            for begin in late.begins.split():
-                self._missing.setdefault(begin, []).append(late)
+        self._included: dict[Feature, list[BaseRoute]] = {}
+        self._missing: dict[str, list[Feature]] = {}
+        for feature in FEATURES:
+            for address in feature.addresses:
+                self._missing.setdefault(address, []).append(feature)
 
-    async def prepare(self, begin: str) -> None:
+    async def prepare(self, address: str) -> None:
         """Load the routers for this prefix, in a thread, so that other requests are answered meanwhile."""
-        for late in self._missing.get(begin, ()):
-            await asyncio.to_thread(late.load)
-            self._include(late)
-        self._missing.pop(begin, None)
+        for feature in self._missing.get(address, ()):
+            await asyncio.to_thread(feature.load)
+            self._include(feature)
+        self._missing.pop(address, None)
 
     async def prepare_all(self) -> None:
         """Load all routers, one after the other."""
-        for begin in tuple(self._missing):
-            await self.prepare(begin)
+        for address in tuple(self._missing):
+            await self.prepare(address)
 
     def include_all(self) -> None:
         """Load all routers at once."""
-        for late in self._listed:
-            self._include(late)
+        for feature in FEATURES:
+            self._include(feature)
         self._missing.clear()
 
-    def _include(self, late: LateRouter) -> None:
+    def _include(self, feature: Feature) -> None:
         """Include a router unless another request already has. Raises `LookupError` like `check_declared`."""
-        if late in self._included:
+        if feature in self._included:
             return
-        router = late.load()
-        check_declared(router.routes)
-        self._app.include_router(router, dependencies=[] if late.is_lenient else [Depends(known_parameters)])
         routes = self._app.router.routes
-        self._included[late] = routes.pop()
-        # The first matching route answers.
-        routes[:] = [*self._before, *(self._included[one] for one in self._listed if one in self._included)]
+        present = len(routes)
+        for router in feature.load():
+            self._app.include_router(router)
+        self._included[feature] = routes[present:]
+        # The first route that fits answers.
+        routes[:] = [*self._before, *(route for one in FEATURES for route in self._included.get(one, ()))]
 
 
 class RoutersOnDemand:

@@ -5,16 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
 from citewell.features.declared import DECLARED, Access, Audited, Declared, NotAudited
+from citewell.features.http import check_asks, known_parameters
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 class Router(APIRouter):
-    """A router whose routes declare `access=` and, if they change something or show content, `audit=`."""
+    """A router whose routes declare `access=` and, if they change something or show content, `audit=`.
+
+    is_lenient: accepts unknown query parameters, because chat clients, probes, identity providers, and browsers that follow a link
+    add their own.
+    """
+
+    def __init__(self, *, is_lenient: bool = False, **options: Any) -> None:
+        super().__init__(dependencies=[] if is_lenient else [Depends(known_parameters)], **options)
 
     def get(self, path: str, *, access: Access, audit: Audited | None = None, **options: Any) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """A route that changes nothing."""
@@ -43,6 +51,8 @@ class Router(APIRouter):
 
         def decorate(endpoint: Callable[P, T]) -> Callable[P, T]:
             endpoint.__dict__.setdefault(DECLARED, {})[method, self.prefix + path] = declared
-            return define(endpoint)
+            defined = define(endpoint)
+            check_asks(self.routes[-1], declared.access)
+            return defined
 
         return decorate

@@ -23,7 +23,7 @@ from pydantic.json_schema import JsonSchemaValue
 from typing_extensions import TypedDict
 
 from citewell.filters.language import FIELDS
-from citewell.types import Citation, ElementType, Hit, Metadata, Operator
+from citewell.types import Citation, ElementType, Hit, Metadata, Operator, RerankLimits, SearchOptions
 
 MAX_PROJECTS = 100
 """The most projects in one request."""
@@ -372,27 +372,40 @@ class ReadByUs:
 
 FilterJson = Annotated[Any, ReadByUs(FilterIn | FilterGroupIn)]
 FiltersIn = Annotated[Any, ReadByUs(list[FilterIn | FilterGroupIn])]
-IgnoreInferredIn = Annotated[
-    Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] | bool | None,
-    Field(description="ids of filters not to infer from the words; true to infer none"),
-]
-TimeZoneIn = Annotated[
-    Annotated[str, Field(max_length=64)] | None,
-    Field(
+
+
+class SearchOptionsIn(RequestBody):
+    """Options of a search. List it before the base with the question, so that its fields are described after that one's."""
+
+    rerank: bool | None = Field(default=None, description="rerank the passages")
+    rerank_candidates: int | None = Field(default=None, description="1 to 1,000: how many passages the reranker sees")
+    rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
+    rerank_threshold: float | None = Field(default=None, allow_inf_nan=False, description="the lowest score to keep")
+    ignore_inferred: Annotated[list[Annotated[str, Field(max_length=300)]], Field(max_length=64)] | bool | None = Field(
+        default=None, description="ids of filters not to infer from the words; true to infer none"
+    )
+    time_zone: Annotated[str, Field(max_length=64)] | None = Field(
+        default=None,
         description="the caller's time zone (IANA), such as Europe/Berlin, which decides when `yesterday` was; default: as configured",
-    ),
-]
+    )
+    indexes: list[str] | None = Field(
+        default=None, description="1 to 8 ids of indexes to search instead of the active one; merged by rank"
+    )
+    debug: bool = False
 
-
-IndexesIn = Annotated[
-    list[str] | None,
-    Field(description="1 to 8 ids of indexes to search instead of the active one; merged by rank"),
-]
-
-
-def ignored(inferred: list[str] | bool | None) -> tuple[str, ...] | bool:
-    """`ignore_inferred` in the form for searches."""
-    return tuple(inferred) if isinstance(inferred, list) else bool(inferred)
+    def options(self) -> SearchOptions:
+        """The value that is passed down."""
+        ignored = self.ignore_inferred
+        return SearchOptions(
+            rerank=self.rerank,
+            rerank_limits=RerankLimits(
+                candidates=self.rerank_candidates, top_n=self.rerank_top_n, threshold=self.rerank_threshold
+            ),
+            ignore_inferred=tuple(ignored) if isinstance(ignored, list) else bool(ignored),
+            time_zone=self.time_zone,
+            indexes=None if self.indexes is None else tuple(self.indexes),
+            debug=self.debug,
+        )
 
 
 class InferredFilterOut(Schema):

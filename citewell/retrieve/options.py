@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from citewell.errors import InvalidInput
 from citewell.ports import Fingerprint
-from citewell.types import RerankLimits, SearchRequest, SelfQuery
+from citewell.types import RerankLimits, SearchOptions, SelfQuery
 
 MAX_VARIATIONS = 10
 MAX_RERANK_CANDIDATES = 1_000
@@ -67,19 +67,18 @@ class RetrievalOptions:
     time_zone: str = "UTC"
     rerank: bool = False
 
-    def for_request(self, request: SearchRequest) -> RetrievalOptions:
-        """These options with the request's overrides. `InvalidInput` for a number out of bounds."""
+    def overridden_by(self, asked: SearchOptions) -> RetrievalOptions:
+        """These options with those of a request. `InvalidInput` for a number out of bounds, or limits of reranking where nothing is reranked."""
         given = {
-            "diversity": _within("diversity", request.diversity, 1.0),
-            "near_duplicate": _within("near_duplicate", request.near_duplicate, 1.0),
-            "variations": _within("variations", request.variations, MAX_VARIATIONS),
-            "self_query": request.self_query,
-            "vector_threshold": _within("vector_threshold", request.vector_threshold, 1.0),
+            "diversity": _within("diversity", asked.diversity, 1.0),
+            "near_duplicate": _within("near_duplicate", asked.near_duplicate, 1.0),
+            "variations": _within("variations", asked.variations, MAX_VARIATIONS),
+            "self_query": asked.self_query,
+            "vector_threshold": _within("vector_threshold", asked.vector_threshold, 1.0),
         }
-        return self.reranking(request.rerank, request.rerank_limits)._with(given)
+        return self._reranking(asked.rerank, asked.rerank_limits)._with(given)
 
-    def reranking(self, wanted: bool | None, limits: RerankLimits) -> RetrievalOptions:
-        """These options with a request's wishes for reranking. `InvalidInput` for a number out of bounds, or limits where nothing is reranked."""
+    def _reranking(self, wanted: bool | None, limits: RerankLimits) -> RetrievalOptions:
         if wanted is None and limits == RerankLimits():
             return self
         chosen = self._with(

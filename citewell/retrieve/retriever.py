@@ -77,12 +77,12 @@ class Retriever:
         """Hits, best first. Raises `EmptyQuery`, `InvalidFilter`, and `Unavailable` or a `ProviderError` if a store or provider fails."""
         if not request.query.strip():
             raise EmptyQuery
-        trace = Trace()
-        options = self._options.for_request(request)
-        if request.rerank and self._reranker is None:
+        trace, given = Trace(), request.options
+        options = self._options.overridden_by(given)
+        if given.rerank and self._reranker is None:
             raise InvalidInput(NO_RERANKER)
-        if self._chat is None and (request.variations or request.self_query is SelfQuery.MODEL):
-            omitted = "variations" if request.variations else "self_query"
+        if self._chat is None and (given.variations or given.self_query is SelfQuery.MODEL):
+            omitted = "variations" if given.variations else "self_query"
             raise InvalidInput(f"No chat model is configured: set CITEWELL_CHAT_PROVIDER, or omit `{omitted}`.")
         with timed(trace, "scope"):
             scope = build_filter(request, await self._chunks.resolve_scope(request))
@@ -101,7 +101,7 @@ class Retriever:
             hits = await self._rerank(asked, options, hits, trace)
         kept = tuple(hits[: self._kept(request, options)])
         inferred = _named(inferred, kept)
-        if request.debug:
+        if given.debug:
             texts = await self._texts(request.owner_id, [found.dense, found.lexical, fused])
             trace.details.update(_details(found, fused, inferred, asked.query, texts))
         return SearchResult(kept, trace, inferred=inferred, semantic=asked.query)
@@ -128,18 +128,18 @@ class Retriever:
         self, request: SearchRequest, options: RetrievalOptions, resources: tuple[str, ...] | None, trace: Trace
     ) -> QueryReading:
         """The filters inferred from the query by the chat model or, if it fails, by rules."""
-        zone = zone_of(request.time_zone or options.time_zone)
-        if options.self_query is SelfQuery.OFF or request.ignore_inferred is True:
+        zone, ignored = zone_of(request.options.time_zone or options.time_zone), request.options.ignore_inferred
+        if options.self_query is SelfQuery.OFF or ignored is True:
             return QueryReading(semantic=request.query)
         with timed(trace, "self_query"):
             keys = await self._chunks.metadata_keys(request.owner_id, resources, _KEYS_SECONDS)
             context = QueryContext(today=self._now().astimezone(zone).date(), zone=zone, keys=keys)
             if options.self_query is SelfQuery.MODEL and self._chat is not None:
                 try:
-                    return await read_by_model(self._chat, request.query, context, request.ignore_inferred)
+                    return await read_by_model(self._chat, request.query, context, ignored)
                 except (InvalidFilter, ProviderError) as error:
                     trace.details["self_query_error"] = error.message
-            return read_by_rules(request.query, context, request.ignore_inferred)
+            return read_by_rules(request.query, context, ignored)
 
     async def _find(
         self, request: SearchRequest, scope: Filter, reading: QueryReading, limit: int, trace: Trace
@@ -188,7 +188,7 @@ class Retriever:
             except (ProviderError, Unavailable) as error:
                 log.warning("a search continues without a rephrasing: %s", error.message)
                 trace.details["variation_error"] = f"{error.code}: {error.message}"
-        if request.debug:
+        if request.options.debug:
             trace.details["variations"] = list(queries)
         return tuple(reciprocal_rank([found.fused, *lists])) if lists else found.fused
 
@@ -273,7 +273,7 @@ class Retriever:
                 trace.details["rerank_error"] = f"{error.code}: {error.message}"
                 return hits
         after = reordered(hits, ranked, self._traits(options).weight, options.rerank_threshold)
-        if request.debug:
+        if request.options.debug:
             model = self._reranker.model
             trace.details["rerank"] = {"model": model, "before": _order(hits), "after": _order(after)}
         return after

@@ -264,16 +264,38 @@ class RerankLimits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SearchRequest:
-    """A search on behalf of an owner, within `scope`. projects: ids or names, resource_ids: ids or identifiers; None means all of the scope.
+class SearchOptions:
+    """How a search or question is to be carried out. The defaults leave each choice to `citewell.retrieve.options.RetrievalOptions`.
 
-    vector_threshold: leaves out chunks whose cosine with the query is lower (0..1); None means as configured
-    conditions:       all must match
-    ignore_inferred:  filters not to infer from the query: their ids, or True for all
-    time_zone:        an IANA name; decides when the days named in the query begin; None means as configured
-    indexes:          ids of indexes to search instead of the usual ones
-    neighbours:       how many chunks before and after each hit to add, merged into passages
-    rerank, rerank_limits, diversity, near_duplicate, variations and self_query override `citewell.retrieve.options.RetrievalOptions`.
+    rerank:           whether a reranker orders the hits, within rerank_limits
+    vector_threshold: the least cosine of a chunk with the query, 0..1
+    diversity, near_duplicate, variations, self_query: see `RetrievalOptions`
+    ignore_inferred:  ids of the filters not to infer from the query; True for all
+    time_zone:        where the caller is (an IANA name), which decides when the query's `yesterday` was
+    indexes:          ids of the indexes to search instead of the configured ones
+    neighbours:       chunks to show before and after each hit, merged into passages
+    debug:            whether to return a trace
+    """
+
+    rerank: bool | None = None
+    rerank_limits: RerankLimits = RerankLimits()
+    vector_threshold: float | None = None
+    diversity: float | None = None
+    near_duplicate: float | None = None
+    variations: int | None = None
+    self_query: SelfQuery | None = None
+    ignore_inferred: tuple[str, ...] | bool = False
+    time_zone: str | None = None
+    indexes: tuple[str, ...] | None = None
+    neighbours: int = 0
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchRequest:
+    """A search on behalf of an owner.
+
+    projects (ids or names), resource_ids (ids or identifiers), types and conditions narrow the scope; None leaves it as it is.
     """
 
     owner_id: str
@@ -284,18 +306,7 @@ class SearchRequest:
     resource_ids: tuple[str, ...] | None = None
     types: tuple[ChunkType, ...] | None = None
     conditions: tuple[Expression, ...] = ()
-    rerank: bool | None = None
-    rerank_limits: RerankLimits = RerankLimits()
-    vector_threshold: float | None = None
-    debug: bool = False
-    diversity: float | None = None
-    near_duplicate: float | None = None
-    variations: int | None = None
-    self_query: SelfQuery | None = None
-    ignore_inferred: tuple[str, ...] | bool = False
-    time_zone: str | None = None
-    neighbours: int = 0
-    indexes: tuple[str, ...] | None = None
+    options: SearchOptions = SearchOptions()
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TypeAlias, TypedDict
 
-from citewell.types import ChunkType, Expression, JsonValue, RerankLimits
+from citewell.types import ChunkType, Expression, JsonValue, RerankLimits, SearchOptions
 
 # Conditions and groups of conditions, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
@@ -47,6 +47,18 @@ class AskKeywords(ScopeKeywords, total=False):
     """Where and how to find an answer. thread_id: that of the previous answer, for a follow-up."""
 
     thread_id: str | None
+
+
+def options_of(wishes: ScopeKeywords) -> SearchOptions:
+    """How to search, as the keyword arguments say."""
+    ignored, indexes = wishes.get("ignore_inferred", False), wishes.get("indexes")
+    return SearchOptions(
+        rerank=wishes.get("rerank"),
+        rerank_limits=wishes.get("rerank_limits") or RerankLimits(),
+        ignore_inferred=ignored if isinstance(ignored, bool) else tuple(ignored),
+        time_zone=wishes.get("time_zone"),
+        indexes=None if indexes is None else tuple(indexes),
+    )
 
 
 def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords], method: str) -> None:

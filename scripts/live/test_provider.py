@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from citewell.adapters import registry
-from citewell.composition.probing import probe_providers
+from citewell.doctor.probing import probe_providers
 from citewell.ports import Embedder, RemoteEmbedder, Reranker, close_connections
 from citewell.settings import Settings, load_settings
 from citewell.settings.loading import PROVIDERS

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 import json
 import time
 from collections.abc import Iterator
 from typing import Any
 
-import jwt
 import pytest
 from starlette.responses import RedirectResponse, Response
 
@@ -18,7 +14,7 @@ from citewell.errors import ConfigurationError, Unauthorized, Unavailable
 from citewell.features.auth import jwts
 from citewell.features.auth.jwts import JwksKeys, JwtRules
 from citewell.settings import load_settings
-from tests.contract_servers.jwks import Provider
+from tests.contract_servers.jwks import Provider, signed
 from tests.contract_servers.serving import serving
 
 SECRET = "7f3a9c41d2e85b60718293a4b5c6d7e8f9012a3b4c5d6e7f8091a2b3c4d5e6f7"
@@ -80,23 +76,15 @@ async def test_a_token_for_somebody_else_or_another_time_is_refused(changed: dic
         await _subject(_rules(provider, address), provider.sign(claims(**changed)))
 
 
-def _with_hmac(key: str, name: str) -> str:
-    """A token that takes what is public for a shared secret; libraries refuse to make one."""
-    parts = [json.dumps({"alg": "HS256", "typ": "JWT", "kid": name}), json.dumps(claims())]
-    signed = b".".join(base64.urlsafe_b64encode(part.encode()).rstrip(b"=") for part in parts)
-    signature = hmac.new(key.encode(), signed, hashlib.sha256).digest()
-    return (signed + b"." + base64.urlsafe_b64encode(signature).rstrip(b"=")).decode()
-
-
 async def test_the_token_has_no_say_in_how_it_is_checked(provider: Provider, rules: JwtRules) -> None:
-    name, key = next(iter(provider.keys.items()))
+    (name,) = provider.keys
     stranger = Provider(provider.algorithm)
     stranger.rotate()
     public = json.dumps(provider.document()["keys"][0])
     forged = [
-        jwt.encode(claims(), "", "none", headers={"kid": name}),
-        _with_hmac(public, name),
-        _with_hmac("", name),
+        signed(claims(), "", "none", kid=name),
+        signed(claims(), public, kid=name),
+        signed(claims(), "", kid=name),
         stranger.sign(claims(), kid=name),
         stranger.sign(claims(), kid=name, jwk=stranger.document()["keys"][0], jku="https://evil.example/jwks"),
         provider.sign(claims())[:-8] + "AAAAAAAA",
@@ -105,7 +93,30 @@ async def test_the_token_has_no_say_in_how_it_is_checked(provider: Provider, rul
     for token in forged:
         with pytest.raises(Unauthorized):
             await _subject(rules, token)
-    assert await _subject(rules, jwt.encode(claims(), key, provider.algorithm, headers={"kid": name})) == "ada"
+    assert await _subject(rules, provider.sign(claims(), kid=name)) == "ada"
+
+
+async def test_a_header_may_be_as_long_as_the_head_of_a_request_and_say_what_nobody_knows(
+    provider: Provider, rules: JwtRules
+) -> None:
+    chain = ["MIID" * 1_000] * 3
+    assert await _subject(rules, provider.sign(claims(), x5c=chain, nonce="known to the provider alone")) == "ada"
+    with pytest.raises(Unauthorized):
+        await _subject(rules, provider.sign(claims(), x5c=chain * 6))
+
+
+async def test_a_header_parameter_that_must_be_understood_and_is_not_refuses_the_token() -> None:
+    rules = JwtRules(algorithm="HS256", secret=SECRET)
+    assert await _subject(rules, signed(claims(), SECRET, nonce="x")) == "ada"
+    with pytest.raises(Unauthorized):
+        await _subject(rules, signed(claims(), SECRET, nonce="x", crit=["nonce"]))
+
+
+async def test_a_token_that_was_issued_a_moment_ago_is_valid() -> None:
+    token = signed(claims(iat=time.time()), SECRET)
+    assert await _subject(JwtRules(algorithm="HS256", secret=SECRET), token) == "ada"
+    with pytest.raises(Unauthorized):
+        await _subject(JwtRules(algorithm="HS256", secret=SECRET), signed(claims(iat=time.time() + 600), SECRET))
 
 
 @pytest.mark.parametrize("token", ["", "a.b.c", "…", "a" * 10_000, ".".join(["e30"] * 3), "[].{}.x", "\0.\0.\0"])
@@ -231,5 +242,5 @@ def test_sound_settings_are_taken(given: dict[str, str]) -> None:
 
 async def test_a_jwt_says_until_when_it_is_valid() -> None:
     ends_at = int(time.time()) + 300
-    token = jwt.encode({"sub": "ada", "exp": ends_at}, SECRET, algorithm="HS256")
+    token = signed({"sub": "ada", "exp": ends_at}, SECRET)
     assert await JwtRules(algorithm="HS256", secret=SECRET).holder(token) == ("ada", float(ends_at))

@@ -17,10 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import jwt
 import pytest
 
 from tests.accounts.people import Browser, signed_up
+from tests.contract_servers.jwks import claims_of, signed
 from tests.server.declared import ACCESS
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
@@ -292,7 +292,7 @@ def _token(who: Browser, **body: Any) -> dict[str, Any]:
 def test_a_credential_of_no_state_but_active_reaches_anything_that_exists(world: World) -> None:
     """No, wrong, expired (of a session, a token), revoked (a token, a session), suspended (a person's session and token, a service account's key)."""
     browser = world.ada.browser
-    claims = jwt.decode(browser.access_token, options={"verify_signature": False})
+    claims = claims_of(browser.access_token)
     secret = (world.server.data / "session_secret").read_bytes()
     expired, revoked = _token(browser, days=1), _token(browser)
     browser.call("DELETE", f"/tokens/{revoked['id']}")
@@ -319,9 +319,7 @@ def test_a_credential_of_no_state_but_active_reaches_anything_that_exists(world:
     credentials = {
         "none": None,
         "wrong": "cw_wrong",
-        "expired session": jwt.encode(
-            claims | {"exp": int(time.time()) - 5}, secret, "HS256", headers={"typ": "at+jwt"}
-        ),
+        "expired session": signed(claims | {"exp": int(time.time()) - 5}, secret, "HS256", typ="at+jwt"),
         "expired token": expired["token"],
         "revoked token": revoked["token"],
         "ended session": ended,

@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
@@ -18,7 +17,7 @@ from citewell.errors import Unauthorized
 from citewell.features.auth import jwts
 from citewell.features.auth.access_tokens import AccessTokens
 from citewell.features.auth.jwts import JwksKeys, JwtRules
-from tests.contract_servers.jwks import Provider
+from tests.contract_servers.jwks import Provider, signed
 from tests.contract_servers.serving import serving
 
 SECRET = "7f3a9c41d2e85b60718293a4b5c6d7e8f9012a3b4c5d6e7f8091a2b3c4d5e6f7"
@@ -122,7 +121,7 @@ async def _accepted(rules: JwtRules, token: str, public: dict[str, bytes]) -> tu
 
 
 async def test_no_mutation_of_a_token_with_a_shared_secret_is_accepted() -> None:
-    token = jwt.encode(_claims(), SECRET, "HS256", headers={"kid": "key"})
+    token = signed(_claims(), SECRET, kid="key")
     known = {"nothing": b"", "a guess": b"secret", "the issuer": ISSUER.encode(), "the name": b"key"}
     rules = JwtRules(algorithm="HS256", secret=SECRET, issuer=ISSUER, audience=AUDIENCE)
     count, let_in = await _accepted(rules, token, known)
@@ -137,7 +136,7 @@ async def test_no_mutation_of_a_token_with_a_published_key_is_accepted(
     monkeypatch.setattr(jwts, "_FETCH_SECONDS", 60.0)  # a busy machine is not what is tried
     provider = Provider(algorithm)
     provider.rotate()
-    key = next(iter(provider.keys.values())).public_key()
+    key: Any = next(iter(provider.keys.values())).get_op_key("verify")
     published = provider.document()["keys"][0]
     public = {
         "PEM": key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo),
@@ -168,7 +167,5 @@ def test_no_mutation_of_an_access_token_names_a_session() -> None:
     # Even where an expired one will do, to sign out with.
     assert [name for name, forged in found if tokens.session_of(forged, even_expired=True) is not None] == []
     assert len(found) > 200
-    foreign = jwt.encode(
-        _claims() | {"sid": "session", "iat": 1, "iss": "citewell", "aud": "citewell"}, SECRET, "HS256"
-    )
+    foreign = signed(_claims() | {"sid": "session", "iat": 1, "iss": "citewell", "aud": "citewell"}, SECRET)
     assert tokens.session_of(foreign) is None  # of another kind (RFC 9068)

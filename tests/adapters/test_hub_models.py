@@ -34,7 +34,7 @@ def address(hub: HubServer) -> Iterator[str]:
 
 PROBE = """
 import asyncio, dataclasses, json
-from citewell.composition.probing import probe_providers
+from citewell.doctor.probing import probe_providers
 from citewell.settings import load_settings
 print(json.dumps([dataclasses.asdict(one) for one in asyncio.run(probe_providers(load_settings()))]))
 """

@@ -17,7 +17,17 @@ from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
 from citewell.agent.turn.pictures import MAX_IMAGE_BYTES
 from citewell.errors import NotFound
 from citewell.ports import Capability
-from citewell.types import Category, ChunkType, Hit, OriginalPicture, ResourceInfo, Scope, StoredChunk, Verdict
+from citewell.types import (
+    Category,
+    ChunkType,
+    Hit,
+    OriginalPicture,
+    ResourceInfo,
+    Scope,
+    SearchOptions,
+    StoredChunk,
+    Verdict,
+)
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 from tests.contract_servers import anthropic as anthropic_contract
 from tests.contract_servers import openai as openai_contract
@@ -117,7 +127,9 @@ class Conversation:
         assistant = Assistant(
             WordSearcher(FILES), WordEmbedder(), library=shelf, files=shelf, pictures=shelf, chat_model=self.chat
         )
-        return await assistant.answer(TurnRequest(owner_id="ada", message=QUESTION, scope=scope, debug=True))
+        return await assistant.answer(
+            TurnRequest(owner_id="ada", message=QUESTION, scope=scope, options=SearchOptions(debug=True))
+        )
 
     def cites(self, text: str, n: int = 1) -> Reply:
         if self.vendor == "openai":

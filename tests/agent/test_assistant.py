@@ -11,7 +11,7 @@ from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
 from citewell.agent.understand.small_talk import QUESTION_PROTOTYPES
-from citewell.types import Hit, NoAnswerReason, Scope, SearchRequest, SearchResult, Verdict
+from citewell.types import Hit, NoAnswerReason, Scope, SearchOptions, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 
 LIMIT = "A first-time borrower may receive at most GHS 5,000."
@@ -164,7 +164,9 @@ async def test_closing_the_stream_stops_the_search() -> None:
 
 
 async def test_debug_shows_hits_and_timings_of_each_step() -> None:
-    done = await World().ask("What's the maximum loan size for first-time borrowers?", debug=True)
+    done = await World().ask(
+        "What's the maximum loan size for first-time borrowers?", options=SearchOptions(debug=True)
+    )
     trace: Any = done.answer.trace
     assert {"detect_intent", "search", "extract", "check_citations", "total"} <= set(trace["timings_ms"])
     assert trace["searches"][0]["hits"][0]["place"] == "Loan Policy.pdf (p. 3)"

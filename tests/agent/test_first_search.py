@@ -15,7 +15,7 @@ from citewell.agent.graph import UNCITED, Assistant
 from citewell.agent.interface import NO_ANSWER, Done, PastMessage, TextDelta, TurnRequest
 from citewell.agent.model.unsearched import RECALLED
 from citewell.ports import Capability
-from citewell.types import Condition, FirstSearch, Operator, ResourceInfo, Scope, Verdict
+from citewell.types import Condition, FirstSearch, Operator, ResourceInfo, Scope, SearchOptions, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 from tests.contract_servers import anthropic as anthropic_contract
 from tests.contract_servers import openai as openai_contract
@@ -64,7 +64,7 @@ class Conversation:
         assistant = Assistant(
             self.searcher, WordEmbedder(), library=library, chat_model=self.chat, first_search=first_search
         )
-        turn = TurnRequest(owner_id="ada", message=message, debug=True, **request)
+        turn = TurnRequest(owner_id="ada", message=message, **request, options=SearchOptions(debug=True))
         async with aclosing(assistant.run(turn)) as events:
             found = [event async for event in events]
         done = found[-1]
@@ -246,7 +246,7 @@ async def test_the_arguments_of_the_search_narrow_it(conversation: Conversation)
     )
     await conversation.ask(Reply(calls=(call,)), conversation.cites(LIMIT))
     (request,) = conversation.searcher.requests
-    assert request.vector_threshold == 0.3
+    assert request.options.vector_threshold == 0.3
     assert request.conditions == (
         Condition("thread", Operator.EQ, "42"),
         Condition("category", Operator.IN, ("pdf",)),

@@ -20,7 +20,7 @@ from citewell.indexes import copying
 from citewell.settings import load_settings
 from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexState
 from citewell.testing.embedder import HashEmbedder
-from citewell.types import ResourceFilter, SearchRequest
+from citewell.types import ResourceFilter, SearchOptions, SearchRequest
 
 RECORDS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(30)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
@@ -54,7 +54,7 @@ async def test_a_gradual_build_answers_from_both_until_the_last_file_has_moved(s
     async with asyncio.timeout(60):
         while services.search.indexes.gradual is None:  # noqa: ASYNC110 - it is noted right after the progress
             await asyncio.sleep(0.01)
-    request = SearchRequest(owner_id=owner, query="lamp number3", top_k=5, debug=True)
+    request = SearchRequest(owner_id=owner, query="lamp number3", top_k=5, options=SearchOptions(debug=True))
     details = (await services.search.search(request)).trace.details
     assert isinstance(details["indexes"], list)
     assert len(details["indexes"]) == 2
@@ -192,7 +192,9 @@ async def test_an_answer_from_several_indexes_names_the_one_that_is_down(
 
         monkeypatch.setattr(services.search.indexes.all[1].store, "search", away)
         request = ChatRequest(
-            owner_id=services.local_owner, message="Where is lamp number3 kept?", indexes=tuple(both), debug=True
+            owner_id=services.local_owner,
+            message="Where is lamp number3 kept?",
+            options=SearchOptions(indexes=tuple(both), debug=True),
         )
         done = [event async for event in (await services.chat.begin(request)).events][-1]
         assert isinstance(done, Done)

@@ -21,6 +21,7 @@ from citewell.types import (
     MetadataKind,
     Provenance,
     ScoredId,
+    SearchOptions,
     SearchRequest,
     SearchResult,
     StoredChunk,
@@ -97,7 +98,9 @@ class Frames:
             reranker=self.reranker,
             now=lambda: _NOW,
         )
-        return await retriever.search(SearchRequest(owner_id="ann", query=QUERY, top_k=5, rerank=True, debug=True))
+        return await retriever.search(
+            SearchRequest(owner_id="ann", query=QUERY, top_k=5, options=SearchOptions(rerank=True, debug=True))
+        )
 
 
 @pytest.fixture

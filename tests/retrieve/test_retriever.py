@@ -31,6 +31,7 @@ from citewell.types import (
     RerankLimits,
     Scope,
     ScoredId,
+    SearchOptions,
     SearchRequest,
     SelfQuery,
     StoredChunk,
@@ -75,8 +76,10 @@ async def library() -> Library:
     return await Library().fill()
 
 
-async def _texts(retriever: Retriever, query: str, **request: object) -> list[str]:
-    found = await retriever.search(SearchRequest(owner_id="ann", query=query, **request))  # type: ignore[arg-type]
+async def _texts(
+    retriever: Retriever, query: str, options: SearchOptions = SearchOptions(), **request: Any
+) -> list[str]:
+    found = await retriever.search(SearchRequest(owner_id="ann", query=query, options=options, **request))
     return [hit.chunk.text for hit in found.hits]
 
 
@@ -165,7 +168,9 @@ async def test_conditions_of_the_request_hold_and_are_checked(library: Library) 
 
 
 async def test_a_file_named_in_the_query_narrows_it(library: Library) -> None:
-    request = SearchRequest(owner_id="ann", query="What does Loan Policy.pdf say on page 3?", debug=True)
+    request = SearchRequest(
+        owner_id="ann", query="What does Loan Policy.pdf say on page 3?", options=SearchOptions(debug=True)
+    )
     found = await library.retriever().search(request)
     assert [hit.chunk.text for hit in found.hits] == ["A loan needs two signatures."]
     filters: Any = found.trace.details["filters"]
@@ -173,7 +178,9 @@ async def test_a_file_named_in_the_query_narrows_it(library: Library) -> None:
 
 
 async def test_a_named_file_that_does_not_exist_narrows_nothing(library: Library) -> None:
-    request = SearchRequest(owner_id="ann", query="What does missing.pdf say about a loan?", debug=True)
+    request = SearchRequest(
+        owner_id="ann", query="What does missing.pdf say about a loan?", options=SearchOptions(debug=True)
+    )
     found = await library.retriever().search(request)
     assert found.hits
     assert found.trace.details["filters"] == []
@@ -184,7 +191,9 @@ async def test_the_trace_names_every_step_and_details_come_on_demand(library: Li
     assert {"scope", "embed", "dense", "analyse", "lexical", "fuse", "feedback", "load"} <= set(quiet.trace.timings_ms)
     assert all(spent >= 0 for spent in quiet.trace.timings_ms.values())
     assert quiet.trace.details == {}
-    loud = await library.retriever().search(SearchRequest(owner_id="ann", query="loan", debug=True))
+    loud = await library.retriever().search(
+        SearchRequest(owner_id="ann", query="loan", options=SearchOptions(debug=True))
+    )
     json.dumps(loud.trace.details)
     assert {"language", "dense", "lexical", "fused", "filters"} <= set(loud.trace.details)
 
@@ -208,7 +217,9 @@ async def test_a_reranker_orders_what_was_found_and_can_be_turned_off(library: L
     assert [hit.chunk.text for hit in found.hits] == sorted((hit.chunk.text for hit in found.hits), key=len)
     assert found.hits[0].score == found.hits[0].scores.rerank
     assert len(reranker.seen) > 2
-    plain = await always.search(SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False))
+    plain = await always.search(
+        SearchRequest(owner_id="ann", query="loan", top_k=2, options=SearchOptions(rerank=False))
+    )
     assert all(hit.scores.rerank is None for hit in plain.hits)
 
 
@@ -221,7 +232,9 @@ async def test_a_search_goes_on_without_a_reranker_that_fails_and_says_so(librar
 
     retriever = library.retriever(reranker=Failing(), options=RetrievalOptions(rerank=True))
     found = await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=2))
-    plain = await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=2, rerank=False))
+    plain = await retriever.search(
+        SearchRequest(owner_id="ann", query="loan", top_k=2, options=SearchOptions(rerank=False))
+    )
     assert [hit.chunk.id for hit in found.hits] == [hit.chunk.id for hit in plain.hits]
     assert "provider_unavailable: It did not answer in time." in str(found.notice)
     assert plain.notice is None
@@ -296,17 +309,17 @@ async def test_a_reranker_waits_to_be_asked(library: Library) -> None:
     retriever = library.retriever(reranker=LengthReranker())
     plain = await retriever.search(SearchRequest(owner_id="ann", query="loan"))
     assert all(hit.scores.rerank is None for hit in plain.hits)
-    asked = await retriever.search(SearchRequest(owner_id="ann", query="loan", rerank=True))
+    asked = await retriever.search(SearchRequest(owner_id="ann", query="loan", options=SearchOptions(rerank=True)))
     assert all(hit.scores.rerank is not None for hit in asked.hits)
 
 
 async def test_asking_for_what_is_not_configured_is_an_error(library: Library) -> None:
     with pytest.raises(InvalidInput, match="RERANK_PROVIDER"):
-        await _texts(library.retriever(), "loan", rerank=True)
+        await _texts(library.retriever(), "loan", SearchOptions(rerank=True))
     with pytest.raises(InvalidInput, match="CHAT_PROVIDER"):
-        await _texts(library.retriever(), "loan", variations=2)
+        await _texts(library.retriever(), "loan", SearchOptions(variations=2))
     with pytest.raises(InvalidInput, match="self_query"):
-        await _texts(library.retriever(), "loan", self_query=SelfQuery.MODEL)
+        await _texts(library.retriever(), "loan", SearchOptions(self_query=SelfQuery.MODEL))
     by_rules = library.retriever(options=RetrievalOptions(self_query=SelfQuery.MODEL))
     assert await _texts(by_rules, "loan") == await _texts(library.retriever(), "loan")
 
@@ -389,7 +402,7 @@ async def test_only_the_first_of_the_reranked_are_kept(library: Library) -> None
     options = RetrievalOptions(rerank_top_n=2, rerank_candidates=4)
     reranker = LengthReranker()
     retriever = library.retriever(reranker=reranker, options=options)
-    reranked = await _texts(retriever, "loan", rerank=True)
+    reranked = await _texts(retriever, "loan", SearchOptions(rerank=True))
     assert len(reranker.seen) == 4
     assert reranked == sorted(reranker.seen, key=len)[:2]
     assert len(await _texts(retriever, "loan")) == 6
@@ -399,11 +412,11 @@ async def test_a_request_sets_how_many_are_reranked_how_many_are_kept_and_the_le
     reranker = LengthReranker()
     retriever = library.retriever(reranker=reranker, options=RetrievalOptions(rerank_top_n=5, rerank_candidates=6))
     limits = RerankLimits(candidates=4, top_n=3)
-    assert len(await _texts(retriever, "loan", rerank=True, rerank_limits=limits)) == 3
+    assert len(await _texts(retriever, "loan", SearchOptions(rerank=True, rerank_limits=limits))) == 3
     assert len(reranker.seen) == 4
     lengths = sorted(map(len, reranker.seen))
     strict = RerankLimits(candidates=4, threshold=1 / lengths[1])
-    kept = await _texts(retriever, "loan", rerank=True, rerank_limits=strict)
+    kept = await _texts(retriever, "loan", SearchOptions(rerank=True, rerank_limits=strict))
     assert [len(text) for text in kept] == lengths[:2]
 
 
@@ -422,12 +435,12 @@ async def test_limits_of_reranking_out_of_bounds_or_without_reranking_are_refuse
 ) -> None:
     retriever = library.retriever(reranker=LengthReranker())
     with pytest.raises(InvalidInput, match=f"`{named}`"):
-        await _texts(retriever, "loan", rerank=rerank, rerank_limits=limits)
+        await _texts(retriever, "loan", SearchOptions(rerank=rerank, rerank_limits=limits))
 
 
 async def test_debug_shows_texts_and_the_order_before_and_after_reranking(library: Library) -> None:
     retriever = library.retriever(reranker=LengthReranker(), options=RetrievalOptions(rerank_candidates=4))
-    request = SearchRequest(owner_id="ann", query="loan", rerank=True, top_k=3, debug=True)
+    request = SearchRequest(owner_id="ann", query="loan", top_k=3, options=SearchOptions(rerank=True, debug=True))
     found = await retriever.search(request)
     shown = cast(dict[str, Any], found.trace.details["rerank"])
     plain = (await retriever.search(SearchRequest(owner_id="ann", query="loan", top_k=4))).hits
@@ -440,7 +453,7 @@ async def test_debug_shows_texts_and_the_order_before_and_after_reranking(librar
     assert shown["model"] == "length"
     legs = cast(list[dict[str, Any]], found.trace.details["fused"])
     assert all(item["text"] == library.source.stored[item["id"]].chunk.text for item in legs)
-    plain_trace = (await retriever.search(replace(request, rerank=False))).trace
+    plain_trace = (await retriever.search(replace(request, options=SearchOptions()))).trace
     assert "rerank" not in plain_trace.details
 
 
@@ -452,7 +465,7 @@ async def test_near_duplicates_can_be_left_out(library: Library) -> None:
     texts = await _texts(once, "two signatures", top_k=4)
     assert texts.count("A loan needs two signatures.") == 1
     assert len(texts) == 4
-    asked = await _texts(library.retriever(), "two signatures", top_k=4, near_duplicate=0.9)
+    asked = await _texts(library.retriever(), "two signatures", SearchOptions(near_duplicate=0.9), top_k=4)
     assert asked == texts
 
 
@@ -463,15 +476,15 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
     varied = await _texts(library.retriever(options=RetrievalOptions(diversity=0.7)), "loan signatures", top_k=3)
     assert sum("signatures" in text for text in plain) == 3
     assert sum("signatures" in text for text in varied) < 3
-    assert await _texts(library.retriever(), "loan signatures", top_k=3, diversity=0.7) == varied
+    assert await _texts(library.retriever(), "loan signatures", SearchOptions(diversity=0.7), top_k=3) == varied
 
 
 @pytest.mark.parametrize(
     "wrong", [{"diversity": -0.1}, {"near_duplicate": 1.5}, {"variations": 11}, {"diversity": True}]
 )
-async def test_a_number_out_of_bounds_is_named(library: Library, wrong: dict[str, float]) -> None:
+async def test_a_number_out_of_bounds_is_named(library: Library, wrong: Any) -> None:
     with pytest.raises(InvalidInput, match=next(iter(wrong))):
-        await _texts(library.retriever(chat=ScriptedChat("{}")), "loan", **wrong)
+        await _texts(library.retriever(chat=ScriptedChat("{}")), "loan", SearchOptions(**wrong))
 
 
 async def test_rephrasings_add_what_the_query_missed(library: Library) -> None:
@@ -563,7 +576,7 @@ async def test_a_chat_model_can_read_filters_from_the_query(library: Library) ->
 async def test_what_the_chat_model_must_not_filter_by_never_reaches_the_store(library: Library) -> None:
     chat = _filters({"field": "owner_id", "operator": "eq", "values": ["bob"]})
     found = await library.retriever(chat=chat, options=_BY_MODEL).search(
-        SearchRequest(owner_id="ann", query="loan", debug=True)
+        SearchRequest(owner_id="ann", query="loan", options=SearchOptions(debug=True))
     )
     plain = await library.retriever().search(SearchRequest(owner_id="ann", query="loan"))
     assert [hit.chunk.id for hit in found.hits] == [hit.chunk.id for hit in plain.hits]
@@ -577,11 +590,16 @@ async def test_a_chat_model_that_is_away_leaves_the_rules(library: Library) -> N
 
 
 async def test_reading_filters_can_be_turned_off(library: Library) -> None:
-    assert len(await _texts(library.retriever(), "the loan in Loan Policy.pdf", self_query=SelfQuery.OFF)) > 1
+    assert (
+        len(await _texts(library.retriever(), "the loan in Loan Policy.pdf", SearchOptions(self_query=SelfQuery.OFF)))
+        > 1
+    )
 
 
-async def _inferred(library: Library, query: str, **request: object) -> tuple[list[str], str | None, list[str]]:
-    found = await library.retriever().search(SearchRequest(owner_id="ann", query=query, **request))  # type: ignore[arg-type]
+async def _inferred(
+    library: Library, query: str, options: SearchOptions = SearchOptions()
+) -> tuple[list[str], str | None, list[str]]:
+    found = await library.retriever().search(SearchRequest(owner_id="ann", query=query, options=options))
     shown = [f"{one.label} ({'on' if one.applied else 'off'})" for one in found.inferred]
     return shown, found.notice, [hit.chunk.text for hit in found.hits]
 
@@ -595,10 +613,10 @@ async def test_what_was_inferred_is_told_with_the_name_that_a_file_has(library: 
 
 async def test_an_inferred_filter_can_be_taken_off(library: Library) -> None:
     query = "what does loan policy.pdf say on page 3?"
-    shown, _, texts = await _inferred(library, query, ignore_inferred=("filename",))
+    shown, _, texts = await _inferred(library, query, SearchOptions(ignore_inferred=("filename",)))
     assert shown == ["page: 3 (on)"]
     assert len(texts) == 2
-    shown, _, texts = await _inferred(library, query, ignore_inferred=True)
+    shown, _, texts = await _inferred(library, query, SearchOptions(ignore_inferred=True))
     assert shown == []
     assert len(texts) > 2
 
@@ -619,7 +637,7 @@ async def test_filters_that_nothing_fits_hide_nothing(library: Library) -> None:
 
 async def test_a_trace_tells_what_was_inferred(library: Library) -> None:
     found = await library.retriever().search(
-        SearchRequest(owner_id="ann", query="a loan in loan policy.pdf on page 99", debug=True)
+        SearchRequest(owner_id="ann", query="a loan in loan policy.pdf on page 99", options=SearchOptions(debug=True))
     )
     assert found.trace.details["filters"] == [{"field": "filename", "operator": "in", "value": ["Loan Policy.pdf"]}]
     told = cast(list[dict[str, object]], found.trace.details["inferred_filters"])
@@ -682,7 +700,7 @@ async def test_the_question_for_frames_is_answered_from_those_of_last_week(reade
     library = await _frames()
     retriever = library.retriever(now=lambda: _MONDAY, chat=ScriptedChat(json.dumps(_FRAMES_READ)))
     query = "frames tagged 'outdoor' from last week showing a red car"
-    found = await retriever.search(SearchRequest(owner_id="ann", query=query, self_query=reader))
+    found = await retriever.search(SearchRequest(owner_id="ann", query=query, options=SearchOptions(self_query=reader)))
     assert {hit.chunk.text for hit in found.hits} == {"A red car at the gate.", "A blue car."}
     assert found.semantic == "a red car"
     assert [one.words for one in found.inferred] == ["tagged 'outdoor'", "from last week"]
@@ -693,12 +711,14 @@ async def test_days_are_those_of_the_caller() -> None:
     retriever = library.retriever(now=lambda: _MONDAY)
     # At 01:30 UTC on Monday it is still Sunday in Chicago, so last week is the week before.
     query = "frames from last week showing a car"
-    there = SearchRequest(owner_id="ann", query=query, time_zone="America/Chicago")
+    there = SearchRequest(owner_id="ann", query=query, options=SearchOptions(time_zone="America/Chicago"))
     assert [one.applied for one in (await retriever.search(there)).inferred] == [False]
-    here = SearchRequest(owner_id="ann", query=query, time_zone="Europe/Berlin")
+    here = SearchRequest(owner_id="ann", query=query, options=SearchOptions(time_zone="Europe/Berlin"))
     assert len((await retriever.search(here)).hits) == 3
     with pytest.raises(InvalidInput, match="time zone"):
-        await retriever.search(SearchRequest(owner_id="ann", query="a car", time_zone="Mars/Olympus"))
+        await retriever.search(
+            SearchRequest(owner_id="ann", query="a car", options=SearchOptions(time_zone="Mars/Olympus"))
+        )
 
 
 async def test_a_time_of_day_narrows_to_the_minute() -> None:

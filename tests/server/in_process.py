@@ -22,8 +22,8 @@ import pytest
 import uvicorn
 
 from citewell.app import build
-from citewell.composition.connections import bounded_protocol
 from citewell.extract.sandbox import ParserLimits
+from citewell.features.connections import bounded_protocol
 from citewell.ingest.parser_template import TemplateClient
 from citewell.settings import load_settings
 from citewell.system.folder import DataFolder

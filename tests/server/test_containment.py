@@ -18,6 +18,7 @@ from citewell.agent.interface import Done, TextDelta
 from citewell.composition import Services, open_services
 from citewell.features.chat.service import ChatRequest
 from citewell.settings import load_settings
+from citewell.types import SearchOptions
 from tests.contract_servers.obedient import Obedient
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.serving import serving
@@ -51,7 +52,9 @@ def poisoned(host: str, foreign: str) -> str:
 
 async def events(services: Services, question: str, resource: str) -> tuple[str, Done]:
     """What was streamed, and the end."""
-    request = ChatRequest(owner_id=services.local_owner, message=question, resource_ids=(resource,), debug=True)
+    request = ChatRequest(
+        owner_id=services.local_owner, message=question, resource_ids=(resource,), options=SearchOptions(debug=True)
+    )
     turn = await services.chat.begin(request)
     found = [event async for event in turn.events]
     assert isinstance(found[-1], Done), found[-1]

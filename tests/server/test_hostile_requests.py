@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 
 import httpx
-import jwt
 import pytest
 from starlette.requests import Request
 
@@ -21,6 +20,7 @@ from citewell.composition import open_services
 from citewell.features.forms import receive_upload
 from citewell.ingest.capture import Spool
 from citewell.settings import load_settings
+from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
@@ -62,7 +62,7 @@ def _upload_head(server: Server, length: int, extra: str = "") -> bytes:
 
 
 def _token(owner: str) -> str:
-    return jwt.encode({"sub": owner, "exp": int(time.time()) + 3_600}, SECRET, algorithm="HS256")
+    return signed({"sub": owner, "exp": int(time.time()) + 3_600}, SECRET)
 
 
 def _bearer(token: str) -> dict[str, str]:

@@ -15,10 +15,10 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import httpx
-import jwt
 import pytest
 
 from tests.adapters.blob.stores import KEYS, Wire, new_s3_bucket, s3, s3_client
+from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer, Server
 
@@ -60,7 +60,7 @@ def place() -> Generator[Place]:
 
 
 def client_of(running: Server, name: str) -> httpx.Client:
-    token = jwt.encode({"sub": name, "exp": int(time.time()) + 3_600}, SECRET, algorithm="HS256")
+    token = signed({"sub": name, "exp": int(time.time()) + 3_600}, SECRET)
     return httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
 
 

@@ -65,7 +65,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, *known: KnownServer) -> Generator
     """These, and no others, are the ports that are looked at."""
     find = partial(find_local_servers, known=known)
     monkeypatch.setattr("citewell.composition.local_models.find_local_servers", find)
-    monkeypatch.setattr("citewell.composition.examination.find_local_servers", find)
+    monkeypatch.setattr("citewell.doctor.examination.find_local_servers", find)
     yield
 
 

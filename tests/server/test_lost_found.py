@@ -16,9 +16,9 @@ from pathlib import Path
 import pytest
 
 from citewell.composition import Services, open_services
-from citewell.composition.examination import examine_configuration
 from citewell.composition.pairing import adopt
 from citewell.composition.recovery import restore_lost
+from citewell.doctor.examination import examine_configuration
 from citewell.errors import ConfigurationError
 from citewell.ingest.blob_keys import original_key
 from citewell.ingest.journal import BlobJournal

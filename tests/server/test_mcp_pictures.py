@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx
-import jwt
 import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
@@ -21,6 +20,7 @@ from mcp.types import ImageContent, TextContent
 from PIL import Image, ImageDraw
 
 from citewell.agent.turn.pictures import MAX_IMAGE_BYTES
+from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import Result, connected
 from tests.server.running import Server
@@ -50,7 +50,7 @@ def _png(words: str, colour: str = "white") -> bytes:
 
 
 def _token(owner: str) -> str:
-    return jwt.encode({"sub": owner, "exp": int(time.time()) + 3_600}, JWT_SECRET, algorithm="HS256")
+    return signed({"sub": owner, "exp": int(time.time()) + 3_600}, JWT_SECRET)
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-import jwt
 import pytest
 
 from citewell.storage.accounts.owner_data import EXPORTED, SECRET, belongs
 from citewell.storage.tables import metadata
+from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
@@ -94,7 +94,7 @@ JWT_SECRET = "a secret that is long enough for a test"
 
 
 def client_of(running: Server, name: str) -> httpx.Client:
-    token = jwt.encode({"sub": name, "exp": int(time.time()) + 3_600}, JWT_SECRET, algorithm="HS256")
+    token = signed({"sub": name, "exp": int(time.time()) + 3_600}, JWT_SECRET)
     return httpx.Client(base_url=running.url, headers={"Authorization": f"Bearer {token}"}, timeout=120)
 
 

@@ -25,7 +25,7 @@ def test_a_server_is_ready_for_every_feature_without_being_asked(tmp_path: Path)
     program = f"""
 import asyncio, sys
 from citewell.app import build
-from citewell.features.routers import ROUTERS
+from citewell.features.routers import FEATURES
 from citewell.server import prepare_questions
 from citewell.settings import load_settings
 app = build(load_settings(data={str(tmp_path / "data")!r}))
@@ -33,7 +33,7 @@ async def look():
     async with app.router.lifespan_context(app):
         await prepare_questions(app.state.services)
         await app.routing.prepare_all()
-        wanted = [*(f"citewell.features.{{late.module}}" for late in ROUTERS), "citewell.retrieve.retriever", "citewell.agent.graph"]
+        wanted = [*(feature.module for feature in FEATURES), "citewell.retrieve.retriever", "citewell.agent.graph"]
         print(*(name for name in wanted if name not in sys.modules))
 asyncio.run(look())"""
     outcome = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -81,8 +81,8 @@ def _steps() -> set[str]:
 
 
 def _health_parts() -> set[str]:
-    chosen = [call.args[0] for call in _calls("composition/probing.py", "_found")]
-    first = [call.args[0] for name in ("Finding", "_optional") for call in _calls("composition/examination.py", name)]
+    chosen = [call.args[0] for call in _calls("doctor/probing.py", "_found")]
+    first = [call.args[0] for name in ("Finding", "_optional") for call in _calls("doctor/examination.py", name)]
     service = ast.parse((ROOT / "citewell/features/health/service.py").read_text(encoding="utf-8"))
     check = next(node for node in ast.walk(service) if isinstance(node, ast.AsyncFunctionDef) and node.name == "check")
     probed = [key for node in ast.walk(check) if isinstance(node, ast.Dict) for key in node.keys if key]

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from citewell.features.http import install_error_handlers
-from citewell.features.web import pages
+from citewell.features.web import endpoints as pages
 from citewell.features.web.headers import SecurityHeaders
 from tests.server.running import Server
 

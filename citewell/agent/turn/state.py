@@ -179,7 +179,7 @@ class TurnState:
 
     def show_prompt(self, purpose: str, messages: Sequence[ChatMessage]) -> None:
         """Add what a chat model is sent to the trace, when the request asks for it."""
-        if self.request.debug:
+        if self.request.options.debug:
             self.append("prompts", {"purpose": purpose, "messages": [_shown(message) for message in messages]})
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import cast
 
 from citewell.agent.citations.provenance import provenance_words
-from citewell.agent.interface import Library, PictureFiles, Searcher, Source, Tables, WholeFiles
+from citewell.agent.interface import Library, PictureFiles, Searcher, Source, WholeFiles
 from citewell.agent.tables.query.typed import parse_query
 from citewell.agent.tables.run.engine import (
     TableEngine,
@@ -86,7 +86,7 @@ class Toolbox:
         self,
         searcher: Searcher,
         library: Library | None = None,
-        tables: Tables | None = None,
+        engine: TableEngine | None = None,
         files: WholeFiles | None = None,
         pictures: PictureFiles | None = None,
     ) -> None:
@@ -94,7 +94,8 @@ class Toolbox:
         self._pictures = pictures
         self._searcher = searcher
         self._library = library
-        self._tables = tables
+        self._engine = engine
+        self._tables = None if engine is None else engine.tables
         self._tools: dict[str, tuple[ToolSpec, Handler]] = {
             "search_files": (SEARCH_FILES, self._search_files),
             "search_user_files": (SEARCH_USER_FILES, self._search_user_files),
@@ -102,8 +103,7 @@ class Toolbox:
         if library is not None:
             self._tools["list_resources"] = (LIST_RESOURCES, self._list_resources)
             self._tools["read_resource"] = (READ_RESOURCE, self._read_resource)
-        if tables is not None:
-            self._engine = TableEngine(tables)
+        if engine is not None:
             self._tools["query_table"] = (QUERY_TABLE, self._query_table)
         if library is not None and files is not None and pictures is not None:
             self._tools["analyze_image"] = (ANALYZE_IMAGE, self._analyze_image)
@@ -152,13 +152,14 @@ class Toolbox:
         narrowed = replace(
             request,
             conditions=(*request.conditions, *file_conditions(call.arguments)),
-            vector_threshold=threshold_argument(call.arguments),
+            options=replace(request.options, vector_threshold=threshold_argument(call.arguments)),
         )
         return await self._search(turn, call, narrowed)
 
     def _request(self, turn: TurnState, arguments: JsonObject, top_k: int) -> SearchRequest:
         """What both searches take, within the scope of the turn."""
         query, projects = text_argument(arguments, "query"), texts_argument(arguments, "projects")
+        options = turn.request.options
         return SearchRequest(
             owner_id=turn.request.owner_id,
             query=query,
@@ -168,13 +169,7 @@ class Toolbox:
             resource_ids=texts_argument(arguments, "resource_ids"),
             types=_types(arguments),
             conditions=_filters(turn, arguments),
-            rerank=turn.request.rerank,
-            rerank_limits=turn.request.rerank_limits,
-            self_query=None if query in (turn.question, *turn.queries) else SelfQuery.OFF,
-            ignore_inferred=turn.request.ignore_inferred,
-            time_zone=turn.request.time_zone,
-            indexes=turn.request.indexes,
-            debug=turn.request.debug,
+            options=options if query in (turn.question, *turn.queries) else replace(options, self_query=SelfQuery.OFF),
         )
 
     async def _search(self, turn: TurnState, call: ToolCall, request: SearchRequest) -> ToolResult:
@@ -189,7 +184,7 @@ class Toolbox:
         if query == turn.question and result.semantic and any(one.applied for one in result.inferred):
             turn.reduced = result.semantic
         sources = turn.book.add(result.hits)
-        if turn.request.debug:
+        if turn.request.options.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         counted = f"{len(sources)} passage{'s' if len(sources) > 1 else ''} found."
         found = counted if sources else "Nothing was found."
@@ -201,6 +196,7 @@ class Toolbox:
         query = parse_query({name: value for name, value in call.arguments.items() if name != "filters"})
         scope = await self._scope(turn, call)
         assert self._tables is not None
+        assert self._engine is not None
         table = find_table(await self._tables.list_tables(turn.request.owner_id, scope), query.source)
         with turn.timed("query_table"):
             try:

@@ -1,1 +1,3 @@
 """Feature: accounts."""
+
+ADDRESSES = ("/account", "/session", "/people", "/invitations", "/projects", "/shared-projects")

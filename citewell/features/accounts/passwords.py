@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import unicodedata
+from collections.abc import Callable
 from dataclasses import dataclass, field
-
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
-from argon2.profiles import RFC_9106_LOW_MEMORY
+from functools import cache
+from typing import TYPE_CHECKING
 
 from citewell.features.requests import invalid_request
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
 
 # NIST SP 800-63B: require length, not kinds of characters.
 MIN_PASSWORD_LENGTH, MAX_PASSWORD_LENGTH = 12, 256
@@ -19,16 +21,20 @@ _MAX_AT_ONCE = 2  # 64 MiB each
 _NOBODYS = "a password that nobody has"
 
 
+@cache
 def second_recommended() -> PasswordHasher:
     """Argon2id as RFC 9106, section 4, recommends for constrained memory: 3 passes over 64 MiB, 4 lanes; above OWASP's minimum."""
+    from argon2 import PasswordHasher
+    from argon2.profiles import RFC_9106_LOW_MEMORY
+
     return PasswordHasher.from_parameters(RFC_9106_LOW_MEMORY)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Passwords:
-    """Hashes and checks passwords, off the event loop."""
+    """Hashes and checks passwords, off the event loop. hasher: makes what hashes; called first for the first password."""
 
-    hasher: PasswordHasher = field(default_factory=second_recommended)
+    hasher: Callable[[], PasswordHasher] = second_recommended
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_MAX_AT_ONCE))
     _nobodys: list[str] = field(default_factory=list[str])
 
@@ -41,16 +47,16 @@ class Passwords:
         if not self._nobodys:  # created by the first sign-in of any kind
             self._nobodys.append(await self._run(_NOBODYS))
         async with self._turns:
-            fits = await asyncio.to_thread(_fits, self.hasher, known or self._nobodys[0], _normal(password))
+            fits = await asyncio.to_thread(_fits, self.hasher(), known or self._nobodys[0], _normal(password))
         return fits and known is not None
 
     def is_outdated(self, known: str) -> bool:
         """Whether a hash was made with other than the current parameters."""
-        return self.hasher.check_needs_rehash(known)
+        return self.hasher().check_needs_rehash(known)
 
     async def _run(self, password: str) -> str:
         async with self._turns:
-            return await asyncio.to_thread(self.hasher.hash, password)
+            return await asyncio.to_thread(self.hasher().hash, password)
 
 
 def check_password(password: str, email: str, field_name: str = "body.password") -> None:
@@ -74,6 +80,8 @@ def _normal(password: str) -> str:
 
 
 def _fits(hasher: PasswordHasher, known: str, password: str) -> bool:
+    from argon2.exceptions import InvalidHashError, VerificationError
+
     try:
         return hasher.verify(known, password)
     except (VerificationError, InvalidHashError):

@@ -1,1 +1,3 @@
 """Feature: audit."""
+
+ADDRESSES = ("/audit",)

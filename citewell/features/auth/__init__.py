@@ -1,1 +1,3 @@
 """Feature: auth."""
+
+ADDRESSES = ("/tokens", "/session")

@@ -30,27 +30,30 @@ class AccessTokens:
             "iat": now,
             "exp": now + self.seconds,
         }
-        import jwt  # only with accounts: this loads the libraries for keys and signatures
+        from citewell.features.auth import (
+            jose,  # only with accounts: this loads the libraries for keys and signatures
+        )
 
-        return jwt.encode(claims, self.secret, algorithm=_ALGORITHM, headers={"typ": _KIND})
+        return jose.sign(claims, jose.secret_key(self.secret), _ALGORITHM, typ=_KIND)
 
     def session_of(self, token: str, *, even_expired: bool = False) -> str | None:
         """The session in a valid token; None for anything else, including other JWTs. even_expired: for signing out."""
-        import jwt
+        from citewell.features.auth import jose
 
         try:
-            read = jwt.decode_complete(
+            claims = jose.read(
                 token,
-                self.secret,
-                algorithms=[_ALGORITHM],
+                jose.secret_key(self.secret),
+                _ALGORITHM,
+                ("exp", "iat", "sub", "sid"),
+                kind=_KIND,
                 issuer=_ISSUER,
                 audience=_ISSUER,
-                options={"require": ["exp", "iat", "sub", "sid"], "verify_exp": not even_expired},
+                even_expired=even_expired,
             )
-        except (jwt.PyJWTError, RecursionError, ValueError):
+        except jose.InvalidTokenError:
             return None
-        session_id = read["payload"]["sid"]
-        return session_id if read["header"].get("typ") == _KIND and isinstance(session_id, str) else None
+        return claims["sid"] if isinstance(claims["sid"], str) else None
 
     def csrf_of(self, session_id: str) -> str:
         """The CSRF token of a session, independent of its current access token."""

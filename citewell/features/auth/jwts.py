@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import jwt
+from joserfc.jwk import Key
 
 from citewell.errors import Unauthorized, Unavailable
+from citewell.features.auth import jose
 from citewell.types.json import well_formed
 
 _log = logging.getLogger(__name__)
@@ -32,7 +33,7 @@ _KEY_TYPE = {"RS": "RSA", "PS": "RSA", "ES": "EC", "Ed": "OKP"}
 class _Fetched:
     """A provider's published keys, by id. tried_at: of the last fetch, even if it failed."""
 
-    keys: dict[str | None, jwt.PyJWK] = field(default_factory=dict[str | None, jwt.PyJWK])
+    keys: dict[str | None, Key] = field(default_factory=dict[str | None, Key])
     fetched_at: float = -_STALE_SECONDS
     tried_at: float = -_STALE_SECONDS
 
@@ -46,7 +47,7 @@ class JwksKeys:
     _fetched: _Fetched = field(default_factory=_Fetched)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock)
 
-    async def key(self, key_id: str | None) -> jwt.PyJWK | None:
+    async def key(self, key_id: str | None) -> Key | None:
         """The key with this id (for None, the only key); None if unknown. Raises `Unavailable` if no keys can be fetched."""
         now = time.monotonic()
         found = self._find(key_id)
@@ -60,7 +61,7 @@ class JwksKeys:
             raise Unavailable("The identity provider's keys cannot be fetched. Try again shortly.")
         return self._find(key_id)
 
-    def _find(self, key_id: str | None) -> jwt.PyJWK | None:
+    def _find(self, key_id: str | None) -> Key | None:
         keys = self._fetched.keys
         if key_id is None:
             return next(iter(keys.values())) if len(keys) == 1 else None
@@ -74,7 +75,7 @@ class JwksKeys:
         except (httpx.HTTPError, TimeoutError, ValueError, RecursionError) as error:
             _log.warning("The keys at %s cannot be fetched: %s", self.url, error)
 
-    def _usable(self, document: Any) -> dict[str | None, jwt.PyJWK]:
+    def _usable(self, document: Any) -> dict[str | None, Key]:
         """The keys that can verify the configured algorithm, without secrets and encryption keys."""
         listed = document.get("keys") if isinstance(document, dict) else None
         if not isinstance(listed, list):
@@ -86,8 +87,8 @@ class JwksKeys:
             if one.get("alg", self.algorithm) != self.algorithm:
                 continue
             try:
-                found[one.get("kid")] = jwt.PyJWK(one, algorithm=self.algorithm)
-            except (jwt.PyJWTError, ValueError, TypeError) as error:
+                found[one.get("kid")] = jose.public_key(one, self.algorithm)
+            except ValueError as error:
                 _log.warning("A key at %s cannot be used: %s", self.url, error)
         return found
 
@@ -105,29 +106,23 @@ class JwtRules:
     async def holder(self, token: str) -> tuple[str, float]:
         """A JWT's owner and expiry (seconds since 1970). Raises `Unauthorized` unless its signature, issuer, audience and times are valid."""
         try:
-            header = jwt.get_unverified_header(token)
+            header = jose.header_of(token)
             # Checked before any key is looked up: the token does not choose its own algorithm.
             if header.get("alg") != self.algorithm:
                 raise Unauthorized
-            claims = jwt.decode(
-                token,
-                await self._key(header.get("kid")),
-                algorithms=[self.algorithm],
-                issuer=self.issuer,
-                audience=self.audience,
-                options={"require": ["exp", "sub"], "verify_aud": self.audience is not None},
-            )
-        except (jwt.PyJWTError, RecursionError, ValueError, TypeError, AttributeError) as error:
+            key = await self._key(header.get("kid"))
+            claims = jose.read(token, key, self.algorithm, ("exp", "sub"), issuer=self.issuer, audience=self.audience)
+        except jose.InvalidTokenError as error:
             raise Unauthorized from error
         subject = claims["sub"]
         if not isinstance(subject, str) or not subject.strip() or not _is_text(subject):
             raise Unauthorized
         return subject, float(claims["exp"])
 
-    async def _key(self, key_id: object) -> jwt.PyJWK | str:
-        if self.keys is None:
-            return self.secret or ""
-        found = await self.keys.key(key_id if isinstance(key_id, str) else None)
+    async def _key(self, key_id: object) -> Key:
+        if self.secret is not None:
+            return jose.secret_key(self.secret.encode())
+        found = await self.keys.key(key_id if isinstance(key_id, str) else None) if self.keys else None
         if found is None:
             raise Unauthorized
         return found

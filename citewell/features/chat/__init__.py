@@ -1,1 +1,3 @@
 """Feature: chat."""
+
+ADDRESSES = ("/chat",)

@@ -19,12 +19,11 @@ from citewell.features.declared import ASK, changes, narrowed
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.routing import Router
-from citewell.features.schemas import InferredFilterOut, ignored
+from citewell.features.schemas import InferredFilterOut
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
-from citewell.types import RerankLimits
 from citewell.types.audit import AuditAction
 
 router = Router(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute)
@@ -48,15 +47,8 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
             projects=grant.narrowed(projects_named(body.project, body.projects)),
             resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
             filters=seen_by(grant, parse_filters(body.filters)),
-            rerank=body.rerank,
-            rerank_limits=RerankLimits(
-                candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold
-            ),
-            ignore_inferred=ignored(body.ignore_inferred),
-            time_zone=body.time_zone,
-            indexes=None if body.indexes is None else tuple(body.indexes),
+            options=body.options(),
             references=body.references,
-            debug=body.debug,
         )
     )
     record_of(request).subject = turn.thread.id

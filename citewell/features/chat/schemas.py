@@ -11,40 +11,33 @@ from citewell.features.schemas import (
     MAX_PROJECTS,
     CitationOut,
     FiltersIn,
-    IgnoreInferredIn,
-    IndexesIn,
     InferredFilterOut,
     PictureJson,
     PlaceOut,
     RequestBody,
     Schema,
-    TimeZoneIn,
+    SearchOptionsIn,
     said_json,
     sample,
 )
 from citewell.types import NoAnswerReason
 
 
-class ChatIn(RequestBody):
-    """A message, its thread, and the files it may draw on."""
-
-    model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
-
+class _Question(RequestBody):
     message: str
     thread_id: str | None = None
     project: str | None = Field(default=None, description="id or name")
     projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     filters: FiltersIn = Field(default=[], description="filters for the files to draw on; all must match")
-    rerank: bool | None = Field(default=None, description="rerank the passages")
-    rerank_candidates: int | None = Field(default=None, description="1 to 1,000: how many passages the reranker sees")
-    rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
-    rerank_threshold: float | None = Field(default=None, allow_inf_nan=False, description="the lowest score to keep")
-    ignore_inferred: IgnoreInferredIn = None
-    time_zone: TimeZoneIn = None
-    indexes: IndexesIn = None
+
+
+class ChatIn(SearchOptionsIn, _Question):
+    """A message, its thread, and the files it may draw on."""
+
+    model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
+
     references: bool = Field(default=False, description="end the answer with a References section")
-    debug: bool = False
     stream: bool = Field(default=False, description="stream the answer as NDJSON lines")
 
 

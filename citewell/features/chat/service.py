@@ -25,8 +25,8 @@ from citewell.types import (
     JsonValue,
     Message,
     OutgoingEvent,
-    RerankLimits,
     Scope,
+    SearchOptions,
     Thread,
 )
 
@@ -49,14 +49,8 @@ class ChatRequest:
     projects: tuple[str, ...] | None = None
     resource_ids: tuple[str, ...] | None = None
     filters: tuple[Expression, ...] = ()
-    top_k: int | None = None
-    rerank: bool | None = None
-    rerank_limits: RerankLimits = RerankLimits()
-    ignore_inferred: tuple[str, ...] | bool = False
-    time_zone: str | None = None
-    indexes: tuple[str, ...] | None = None
+    options: SearchOptions = SearchOptions()
     references: bool = False
-    debug: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +90,12 @@ class ChatService:
     async def begin(self, request: ChatRequest) -> Turn:
         """Check the request and record the question. Raises before anything is streamed, also if the asker's quota is used up."""
         text = checked_text(request.message)
-        if request.rerank and not self.can_rerank:
+        options = request.options
+        if options.rerank and not self.can_rerank:
             raise InvalidInput(NO_RERANKER)
-        self.options.reranking(request.rerank, request.rerank_limits)
-        if request.indexes is not None:
-            self.indexes.named(request.indexes)
+        self.options.overridden_by(options)
+        if options.indexes is not None:
+            self.indexes.named(options.indexes)
         files_of = request.files_of or request.owner_id
         kept_to = None if request.kept_to is None else tuple(request.kept_to)
         scope = await self.turns.scope(
@@ -114,8 +109,7 @@ class ChatService:
             history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
         details: dict[str, JsonValue] = {"scope": _scope_json(scope)}
-        if request.ignore_inferred:
-            ignored = request.ignore_inferred
+        if ignored := options.ignore_inferred:
             details["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)
         asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
@@ -124,14 +118,9 @@ class ChatService:
             history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
             kept_to=request.kept_to,
-            top_k=request.top_k or self.turns.top_k,
-            rerank=request.rerank,
-            rerank_limits=request.rerank_limits,
-            ignore_inferred=request.ignore_inferred,
-            time_zone=request.time_zone,
-            indexes=request.indexes,
+            top_k=self.turns.top_k,
+            options=options,
             references=request.references,
-            debug=request.debug,
             summary=_summary(past),
         )
         message_id = str(uuid.uuid4())

@@ -1,1 +1,3 @@
 """Feature: checks citations in answers written elsewhere."""
+
+ADDRESSES = ("/citations",)

@@ -1,1 +1,3 @@
 """Feature: estimates."""
+
+ADDRESSES = ("/ingest",)

@@ -1,1 +1,3 @@
 """Feature: health."""
+
+ADDRESSES = ("/health", "/ready", "/doctor", "/metrics")

@@ -13,7 +13,7 @@ from citewell.features.health.service import HealthService
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.routing import Router
 
-router = Router(tags=["health"])
+router = Router(tags=["health"], is_lenient=True)
 
 
 def _service(request: Request) -> HealthService:

@@ -1,1 +1,3 @@
 """Signing in with an identity provider (OpenID Connect)."""
+
+ADDRESSES = ("/session", "/account")

@@ -21,7 +21,7 @@ from citewell.types.audit import AuditAction
 
 router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 # Providers add their own parameters to the redirect address.
-return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+return_router = Router(tags=["accounts"], responses=ERROR_RESPONSES, route_class=SoundRoute, is_lenient=True)
 _PATH = "/session/openid"
 _MAX = 4_096
 

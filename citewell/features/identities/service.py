@@ -135,9 +135,8 @@ class IdentityService:
         return self.provider
 
     async def _begin(self, purpose: Purpose, redirect: str, sender: From) -> Begun:
-        import jwt
-
         # Imported only if there is a provider: the libraries are large.
+        from citewell.features.auth import jose
         from citewell.features.identities.openid import OpenIdFlow
 
         provider = self._provider()
@@ -150,24 +149,19 @@ class IdentityService:
         )
         address = await provider.address(flow)
         claims = {"exp": int(time.time()) + FLOW_SECONDS, "flow": asdict(flow), "purpose": asdict(purpose)}
-        return Begun(
-            address=address, token=jwt.encode(claims, self._key(), algorithm=_ALGORITHM, headers={"typ": _KIND})
-        )
+        token = jose.sign(claims, jose.secret_key(self._key()), _ALGORITHM, typ=_KIND)
+        return Begun(address=address, token=token)
 
     def _read(self, token: str | None) -> tuple[OpenIdFlow, Purpose] | None:
-        import jwt
-
+        from citewell.features.auth import jose
         from citewell.features.identities.openid import OpenIdFlow
 
+        key = jose.secret_key(self._key())
         try:
-            read = jwt.decode_complete(
-                token or "", self._key(), algorithms=[_ALGORITHM], options={"require": ["exp", "flow", "purpose"]}
-            )
-        except (jwt.PyJWTError, RecursionError, ValueError):
+            claims = jose.read(token or "", key, _ALGORITHM, ("exp", "flow", "purpose"), kind=_KIND)
+        except jose.InvalidTokenError:
             return None
-        if read["header"].get("typ") != _KIND:
-            return None
-        return OpenIdFlow(**read["payload"]["flow"]), Purpose(**read["payload"]["purpose"])
+        return OpenIdFlow(**claims["flow"]), Purpose(**claims["purpose"])
 
     def _key(self) -> bytes:
         """A different key from that of access tokens, so that neither passes for the other."""

@@ -1,1 +1,3 @@
 """Feature: indexes."""
+
+ADDRESSES = ("/indexes",)

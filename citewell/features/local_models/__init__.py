@@ -1,1 +1,3 @@
 """Feature: local_models."""
+
+ADDRESSES = ("/local-model",)

@@ -42,7 +42,7 @@ from citewell.types.audit import AuditAction
 
 # A body that is too large or slow is refused before the route is known, with Citewell's error shape.
 _ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
-router = Router(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute)
+router = Router(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute, is_lenient=True)
 
 
 def _service(request: Request) -> CompletionService:

@@ -1,1 +1,3 @@
 """Feature: export and erasure of an owner's data."""
+
+ADDRESSES = ("/export", "/erasure")

@@ -1,1 +1,3 @@
 """Feature: projects."""
+
+ADDRESSES = ("/projects",)

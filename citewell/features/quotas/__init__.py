@@ -1,1 +1,3 @@
 """Feature: quotas."""
+
+ADDRESSES = ("/quotas", "/people")

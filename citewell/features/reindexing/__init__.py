@@ -1,1 +1,3 @@
 """Feature: reindexing."""
+
+ADDRESSES = ("/reindex",)

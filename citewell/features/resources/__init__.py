@@ -1,1 +1,3 @@
 """Feature: resources."""
+
+ADDRESSES = ("/ingest", "/records", "/resources")

@@ -1,1 +1,3 @@
 """Feature: samples."""
+
+ADDRESSES = ("/samples",)

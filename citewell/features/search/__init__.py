@@ -1,1 +1,3 @@
 """Feature: search."""
+
+ADDRESSES = ("/search",)

@@ -10,13 +10,12 @@ from citewell.features.declared import READ, narrowed, views
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.routing import Router
-from citewell.features.schemas import ignored
 from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
 from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
 from citewell.filters.language import inferred_to_json, parse_filters
 from citewell.retrieve.project_filters import seen_by
-from citewell.types import RerankLimits, Scope, SearchRequest
+from citewell.types import Scope, SearchRequest
 from citewell.types.accounts import Grant
 from citewell.types.audit import AuditAction
 
@@ -51,18 +50,5 @@ def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:
         resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
         types=tuple(body.types) if body.types is not None else None,
         conditions=seen_by(grant, parse_filters(body.filters)),
-        rerank=body.rerank,
-        rerank_limits=RerankLimits(
-            candidates=body.rerank_candidates, top_n=body.rerank_top_n, threshold=body.rerank_threshold
-        ),
-        vector_threshold=body.vector_threshold,
-        diversity=body.diversity,
-        near_duplicate=body.near_duplicate,
-        variations=body.variations,
-        self_query=body.self_query,
-        ignore_inferred=ignored(body.ignore_inferred),
-        time_zone=body.time_zone,
-        indexes=None if body.indexes is None else tuple(body.indexes),
-        neighbours=body.neighbours,
-        debug=body.debug,
+        options=body.options(),
     )

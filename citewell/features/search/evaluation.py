@@ -9,7 +9,7 @@ from citewell.features.search.service import SearchService
 from citewell.ports.metering import reported
 from citewell.retrieve.evaluate import CONFIGURATIONS, Configuration, Judgements, Quality, evaluate
 from citewell.retrieve.retriever import Retriever
-from citewell.types import SearchRequest
+from citewell.types import SearchOptions, SearchRequest
 
 # A split record may occupy several of the first ranks.
 HITS_PER_RECORD = 2
@@ -36,7 +36,10 @@ def _ranker(
 
     async def rank(query: str) -> Sequence[str]:
         request = SearchRequest(
-            owner_id=owner_id, query=query, top_k=CUTOFF * HITS_PER_RECORD, rerank=configuration.rerank
+            owner_id=owner_id,
+            query=query,
+            top_k=CUTOFF * HITS_PER_RECORD,
+            options=SearchOptions(rerank=configuration.rerank),
         )
         return [hit.record_id or hit.chunk.resource_id for hit in (await retriever.search(request)).hits]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
@@ -9,26 +10,20 @@ from pydantic import Field
 from citewell.features.schemas import (
     MAX_PROJECTS,
     FiltersIn,
-    IgnoreInferredIn,
     ImageOut,
-    IndexesIn,
     InferredFilterOut,
     LocatorJson,
     MetadataValueOut,
     RequestBody,
     Schema,
-    TimeZoneIn,
+    SearchOptionsIn,
     said_json,
     sample,
 )
-from citewell.types import ChunkType, Hit, Passage, SelfQuery, Trace
+from citewell.types import ChunkType, Hit, Passage, SearchOptions, SelfQuery, Trace
 
 
-class SearchIn(RequestBody):
-    """What to search for, and where. Omitted fields are as configured on the server."""
-
-    model_config = sample({"query": "maximum loan size for first-time borrowers", "top_k": 5})
-
+class _SearchFor(RequestBody):
     query: str = Field(description="words or a question")
     top_k: int | None = Field(default=None, description="1 to 100")
     project: str | None = Field(default=None, description="id or name")
@@ -36,10 +31,13 @@ class SearchIn(RequestBody):
     resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
     types: list[ChunkType] | None = None
     filters: FiltersIn = Field(default=[], description="filters; all must match")
-    rerank: bool | None = Field(default=None, description="rerank the results")
-    rerank_candidates: int | None = Field(default=None, description="1 to 1,000: how many passages the reranker sees")
-    rerank_top_n: int | None = Field(default=None, description="1 to 100: how many passages it keeps")
-    rerank_threshold: float | None = Field(default=None, allow_inf_nan=False, description="the lowest score to keep")
+
+
+class SearchIn(SearchOptionsIn, _SearchFor):
+    """What to search for, and where. Omitted fields are as configured on the server."""
+
+    model_config = sample({"query": "maximum loan size for first-time borrowers", "top_k": 5})
+
     vector_threshold: float | None = Field(default=None, description="0 to 1: the lowest cosine with the query to keep")
     diversity: float | None = Field(default=None, description="0 to 1: how much to favour hits unlike the earlier ones")
     near_duplicate: float | None = Field(
@@ -51,11 +49,19 @@ class SearchIn(RequestBody):
     self_query: SelfQuery | None = Field(
         default=None, description="how filters are inferred from the query; `model` needs a chat model"
     )
-    ignore_inferred: IgnoreInferredIn = None
-    time_zone: TimeZoneIn = None
-    indexes: IndexesIn = None
     neighbours: int = Field(default=0, description="0 to 10 chunks around each hit, merged into `passages`")
-    debug: bool = False
+
+    def options(self) -> SearchOptions:
+        """The value that is passed down."""
+        return replace(
+            super().options(),
+            vector_threshold=self.vector_threshold,
+            diversity=self.diversity,
+            near_duplicate=self.near_duplicate,
+            variations=self.variations,
+            self_query=self.self_query,
+            neighbours=self.neighbours,
+        )
 
 
 class HitOut(Schema):

@@ -79,15 +79,15 @@ class SearchService:
             raise InvalidInput(f"`top_k` must be from 1 to {MAX_HITS}.")
         if len(request.query) > MAX_QUERY_CHARACTERS:
             raise InvalidInput(f"The query is longer than {MAX_QUERY_CHARACTERS:,} characters.")
-        if isinstance(request.neighbours, bool) or not 0 <= request.neighbours <= MAX_NEIGHBOURS:
+        around = request.options.neighbours
+        if isinstance(around, bool) or not 0 <= around <= MAX_NEIGHBOURS:
             raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
         started = time.perf_counter()
         found = await (await self._retriever_for(request)).search(request)
         if self.is_logged:
             _note(request, found, time.perf_counter() - started)
-        if not request.neighbours:
+        if not around:
             return found
-        around = request.neighbours
         passages = await passages_around(request.owner_id, found.hits, self.chunks, around, around)
         return replace(found, passages=tuple(passages))
 
@@ -112,10 +112,11 @@ class SearchService:
 
     async def _retriever_for(self, request: SearchRequest) -> Retriever:
         """Search the active index, or the indexes given by the request, its projects or a gradual build."""
-        if request.indexes is None and len(self.indexes.all) == 1:
+        asked = request.options.indexes
+        if asked is None and len(self.indexes.all) == 1:
             return self._retriever()
-        if request.indexes is not None:
-            return self._over([(index, ()) for index in self.indexes.named(request.indexes)])
+        if asked is not None:
+            return self._over([(index, ()) for index in self.indexes.named(asked)])
         parts = await self._parts(request)
         if len(parts) == 1 and parts[0][0] is self.indexes.active:
             return self._gradual() or self._retriever()

@@ -1,1 +1,3 @@
 """Feature: service accounts."""
+
+ADDRESSES = ("/service-accounts",)

@@ -1,1 +1,3 @@
 """Feature: links to single answers."""
+
+ADDRESSES = ("/threads", "/shares", "/shared-answers", "/shared")

@@ -20,7 +20,7 @@ from citewell.types.audit import AuditAction, AuditActor
 from citewell.types.sharing import ShownAnswer
 
 router = Router(tags=["shared answers"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-page_router = Router(include_in_schema=False)
+page_router = Router(include_in_schema=False, is_lenient=True)
 _Secret = Annotated[str, Path(max_length=200)]
 _UNLISTED = {"X-Robots-Tag": "noindex, nofollow, noarchive"}
 

@@ -1,1 +1,3 @@
 """Feature: sources."""
+
+ADDRESSES = ("/sources",)

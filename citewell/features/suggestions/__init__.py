@@ -1,1 +1,3 @@
 """Feature: suggestions."""
+
+ADDRESSES = ("/suggestions",)

@@ -1,1 +1,3 @@
 """Feature: tables."""
+
+ADDRESSES = ("/resources",)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +50,7 @@ class TableService:
     """Reads tables from their exact copies. asker: whose turn it takes: members of a project do not use its owner's turns."""
 
     tables: SqlTables
-    _copies: CopyReader = field(default_factory=CopyReader)
+    copies: CopyReader
 
     async def page(
         self, owner_id: str, asker: str, resource_id: str, table_id: str, offset: int, limit: int, row: int | None
@@ -113,6 +113,6 @@ class TableService:
 
     async def _run(self, asker: str, path: Path, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
         try:
-            return await self._copies.run(asker, path, sql, parameters)
+            return await self.copies.run(asker, path, sql, parameters)
         except UnreadableCopy as error:
             raise DamagedFile(_DAMAGED_COPY) from error

@@ -1,1 +1,3 @@
 """Feature: telegram."""
+
+ADDRESSES = ("/telegram",)

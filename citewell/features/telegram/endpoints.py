@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import Annotated, cast
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import Path, Request, Response
 
 from citewell.errors import InvalidInput
 from citewell.features.bodies import allow_body
-from citewell.features.declared import ADMIN, changes, everything
+from citewell.features.declared import ADMIN, PUBLIC, changes, everything, not_audited
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.routing import Router
@@ -19,7 +19,7 @@ from citewell.types import JsonObject
 from citewell.types.audit import AuditAction
 
 router = Router(tags=["telegram"], responses=ERROR_RESPONSES, route_class=SoundRoute)
-webhook_router = APIRouter()
+webhook_router = Router(include_in_schema=False)
 MAX_UPDATE_BYTES = 1024 * 1024
 """Bytes of an update, which is text: the longest message has about 50 KB as JSON."""
 _HEADER = "X-Telegram-Bot-Api-Secret-Token"
@@ -58,7 +58,11 @@ async def unlink_telegram(request: Request, user_id: _UserId, owner: Owner) -> R
     return Response(status_code=204)
 
 
-@webhook_router.post("/telegram/webhook", include_in_schema=False)
+@webhook_router.post(
+    "/telegram/webhook",
+    access=PUBLIC,
+    audit=not_audited("a message of Telegram's: what it asks for is entered when it is done"),
+)
 async def telegram_webhook(request: Request) -> Response:
     """Receive an update from Telegram. The secret is checked before the body is read."""
     service = _service(request)

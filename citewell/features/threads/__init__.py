@@ -1,1 +1,3 @@
 """Feature: threads."""
+
+ADDRESSES = ("/threads",)

@@ -1,1 +1,3 @@
 """Feature: usage."""
+
+ADDRESSES = ("/usage",)

@@ -1,1 +1,3 @@
 """Feature: webhooks, which notify other programs of events."""
+
+ADDRESSES = ("/webhooks",)

@@ -15,7 +15,7 @@ import pytest
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 
 from citewell.adapters.chat.local_servers import KnownServer, LocalServer, find_local_servers
-from citewell.composition.examination import examine_configuration
+from citewell.doctor.examination import examine_configuration
 from citewell.features.health.findings import Finding
 from citewell.settings import load_settings
 from tests.contract_servers.model_lists import Asked, ModelListServer
@@ -103,7 +103,7 @@ def examined(monkeypatch: pytest.MonkeyPatch, data: Path, **settings: object) ->
     def find(own_ports: Collection[int]) -> list[LocalServer]:
         return [] if 11434 in own_ports else [OLLAMA]
 
-    monkeypatch.setattr("citewell.composition.examination.find_local_servers", find)
+    monkeypatch.setattr("citewell.doctor.examination.find_local_servers", find)
     found = asyncio.run(examine_configuration(load_settings(data=data, **settings)))
     return [finding for finding in found if finding.part == "local model"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from citewell.adapters.mail.smtp import SmtpMailer
-from citewell.composition.probing import probe_providers
+from citewell.doctor.probing import probe_providers
 from citewell.errors import ProviderAuthError, ProviderError, ProviderRejected, ProviderUnavailable
 from citewell.settings import load_settings
 from tests.contract_servers.certificates import write_certificate

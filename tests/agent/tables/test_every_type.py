@@ -20,6 +20,7 @@ from citewell.agent.tables.language.table_planner import Planned, TablePlanner, 
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.tables.query.typed import TableQuery
+from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import result_text, row_hits
 from citewell.features.suggestions.tables import table_questions
@@ -222,7 +223,7 @@ async def test_every_question_is_planned_run_and_phrased(kind: str, tmp_path: Pa
 async def test_its_rows_and_distributions_can_be_looked_at(kind: str, tmp_path: Path) -> None:
     reading = read(FILES[kind](tmp_path))
     found = OneTable(copy_path(reading), _info(reading))
-    service = TableService(tables=found)  # type: ignore[arg-type]
+    service = TableService(tables=found, copies=CopyReader())  # type: ignore[arg-type]
     page = RowPage.of(await service.page(OWNER, OWNER, "r", "t0", 0, 100, None))
     assert [row.cells[0] for row in page.rows] == ITEMS
     json.loads(page.model_dump_json(), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))

@@ -21,6 +21,7 @@ log = logging.getLogger(__name__)
 _MEMORY = "256MB"
 _SECONDS = 20.0
 _INTERRUPT_SECONDS = 0.05  # between two interruptions of a query that should end
+_OPEN = 8  # connections
 # Queries at once, of all owners and of one, and how many of one owner wait for that: a page of a grid asks for many.
 _AT_ONCE = 4
 _EACH = 2
@@ -30,11 +31,11 @@ _WAITING = 100
 class CopyReader:
     """Runs SQL on exact copies, in threads of its own: an owner's long queries never occupy the threads that all requests share.
 
-    A query ends after `_SECONDS` of running, or when its caller stops waiting. kept: connections that stay open, each with a cache.
+    A query ends after `_SECONDS` of running, or when its caller stops waiting. An application makes one reader: an owner's limit holds
+    for the queries of one reader, wherever they come from.
     """
 
-    def __init__(self, kept: int = 0) -> None:
-        self._kept = kept
+    def __init__(self) -> None:
         self._shares = Shares("queries of tables", each=_EACH, waiting=_WAITING, altogether=_AT_ONCE)
         self._threads = ThreadPoolExecutor(_AT_ONCE, "table-query")
         self._connections: OrderedDict[Path, DuckDBPyConnection] = OrderedDict()
@@ -60,7 +61,7 @@ class CopyReader:
         if connection is None:
             connection = await asyncio.get_running_loop().run_in_executor(self._threads, connect, path)
         self._connections[path] = connection
-        while len(self._connections) > self._kept:
+        while len(self._connections) > _OPEN:
             self._connections.popitem(last=False)
         return connection
 

@@ -21,8 +21,6 @@ from citewell.errors import CitewellError, InvalidInput
 from citewell.types import TableInfo
 
 log = logging.getLogger(__name__)
-_OPEN = 8  # connections
-
 
 Cell = str | int | float | bool | date | datetime | time | None
 """What a query gives of a value, whatever type the copy holds it in."""
@@ -88,11 +86,11 @@ def faults_of(table: TableInfo, but: type[CitewellError] | None = None) -> Gener
 
 
 class TableEngine:
-    """Answers typed queries on an owner's tables."""
+    """Answers typed queries on an owner's tables. copies: reads them; None for a reader of its own."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._tables = tables
-        self._copies = CopyReader(kept=_OPEN)
+    def __init__(self, tables: Tables, copies: CopyReader | None = None) -> None:
+        self.tables = tables
+        self._copies = copies or CopyReader()
 
     async def prepare(self) -> None:
         """Load DuckDB."""
@@ -101,13 +99,13 @@ class TableEngine:
     async def run(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableResult:
         """The exact result over all rows; `InvalidInput` for what the table cannot answer, `Unavailable` past the time limit."""
         compiled = compile_query(query, table)
-        path = await self._tables.open_table(owner_id, table)
+        path = await self.tables.open_table(owner_id, table)
         rows = await self._copies.run(owner_id, path, compiled.sql, [str(path), *compiled.parameters])
         return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
 
     async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
         """The different texts of a column, or None when there are more than `most`."""
-        path = await self._tables.open_table(owner_id, table)
+        path = await self.tables.open_table(owner_id, table)
         name = quoted(column)
         sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
         rows = await self._copies.run(owner_id, path, sql, [str(path)])

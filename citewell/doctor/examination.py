@@ -11,7 +11,7 @@ from importlib.metadata import version
 from urllib.parse import urlsplit
 
 from citewell.adapters.chat.local_servers import LocalServer, find_local_servers
-from citewell.composition.probing import probe_providers
+from citewell.doctor.probing import probe_providers
 from citewell.extract import sandbox
 from citewell.features.health.findings import Finding
 from citewell.features.local_models.service import refusal_in

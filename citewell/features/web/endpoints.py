@@ -5,10 +5,12 @@ from __future__ import annotations
 import mimetypes
 from pathlib import Path
 
-from fastapi import APIRouter, Request
+from fastapi import Request
 from fastapi.responses import FileResponse
 
 from citewell.errors import NotFound
+from citewell.features.declared import PUBLIC
+from citewell.features.routing import Router
 from citewell.features.web.headers import PAGE_POLICY
 
 STATIC = Path(__file__).parent.parent.parent / "static"
@@ -20,7 +22,7 @@ _NOT_BUILT = "The browser interface is not built: run `make run`. The API is des
 # The machine's table of types may lack these or differ.
 _TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".wasm": "application/wasm", ".woff2": "font/woff2"}
 
-router = APIRouter(include_in_schema=False)
+router = Router(include_in_schema=False, is_lenient=True)
 
 
 async def page(request: Request) -> FileResponse:
@@ -29,16 +31,16 @@ async def page(request: Request) -> FileResponse:
 
 
 for address in PAGES:
-    router.add_api_route(address, page, methods=["GET", "HEAD"])
+    router.get(address, access=PUBLIC)(page)
 
 
-@router.get("/docs")
+@router.get("/docs", access=PUBLIC)
 async def docs() -> FileResponse:
     """The API's description, to read and to try."""
     return _document("docs.html")
 
 
-@router.api_route("/assets/{path:path}", methods=["GET", "HEAD"])
+@router.get("/assets/{path:path}", access=PUBLIC)
 async def asset(request: Request, path: str) -> FileResponse:
     """A file whose name changes with its content, so browsers cache it indefinitely."""
     file = _inside(STATIC / "assets", path)
