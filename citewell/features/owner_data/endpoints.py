@@ -41,4 +41,4 @@ async def export_everything(request: Request, owner: Owner, principal: CurrentPr
 @router.post("/erasure", access=everything(ADMIN), audit=changes(AuditAction.DATA_ERASED))
 async def erase_everything(request: Request, body: ErasureIn, owner: Owner) -> ErasureOut:
     """Erase everything that belongs to the owner, and look whether anything is left. Tokens end too, but for the owner of this machine."""
-    return ErasureOut.of(await _service(request).erase(owner, body.confirm))
+    return ErasureOut.model_validate(await _service(request).erase(owner, body.confirm))

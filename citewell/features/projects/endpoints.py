@@ -24,7 +24,7 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     """All projects of the owner that the token is good for. `GET /shared-projects` lists those of others."""
     found = await _service(request).all(grant.owner_id)
     return ProjectList(
-        projects=[ProjectOut.of(one) for one in found if grant.projects is None or one.id in grant.projects]
+        projects=[ProjectOut.model_validate(one) for one in found if grant.projects is None or one.id in grant.projects]
     )
 
 
@@ -34,13 +34,13 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """A new project; 409 when the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
-    return ProjectOut.of(await _service(request).create(owner, body.name, chunking, body.index))
+    return ProjectOut.model_validate(await _service(request).create(owner, body.name, chunking, body.index))
 
 
 @router.get("/projects/{project_id}", access=project(READ))
 async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
     """One project."""
-    return ProjectOut.of(await _service(request).get(owner, project_id))
+    return ProjectOut.model_validate(await _service(request).get(owner, project_id))
 
 
 @router.patch(
@@ -48,7 +48,7 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
 )
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
     """Change how the files of a project are cut, or which index answers about them; `null` returns to the server's settings."""
-    return ProjectOut.of(await _service(request).change(owner, project_id, body.given()))
+    return ProjectOut.model_validate(await _service(request).change(owner, project_id, body.given()))
 
 
 @router.delete(

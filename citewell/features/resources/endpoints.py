@@ -162,7 +162,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
             within=grant.projects,
         )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
-    [seen] = await _seen(request, grant, ResourceOut.of(resource))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(resource))
     return IngestedOut(**seen.model_dump(), outcome=outcome)
 
 
@@ -170,7 +170,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
     """Index texts as they are, without a file; hits carry their `record_id`. 400 for a text that is empty."""
     records = [record.model_dump() for record in body.records]
-    return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
+    return RecordsOut.model_validate(await _service(request).add_records(owner, records, body.project))
 
 
 @router.get("/resources", access=narrowed(READ))
@@ -210,7 +210,7 @@ async def list_resources(
         shown = [ResourceOut.brief(one) for one in brief]
     else:
         found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
-        shown = [ResourceOut.of(one) for one in found]
+        shown = [ResourceOut.model_validate(one) for one in found]
     return ResourceList(resources=await _seen(request, grant, *shown), next_cursor=next_cursor)
 
 
@@ -235,7 +235,7 @@ async def list_facets(
         by_year=dates == "year",
         kept_to=grant.kept_to,
     )
-    return FacetsOut.of(found)
+    return FacetsOut.model_validate(found)
 
 
 @router.get("/resources/{resource_id}", access=resource(READ))
@@ -243,7 +243,7 @@ async def get_resource(request: Request, resource_id: ResourceId, grant: Current
     """One resource with its stages and coverage."""
     service, owner = _service(request), grant.owner_id
     found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
-    [seen] = await _seen(request, grant, ResourceOut.of(found, events))
+    [seen] = await _seen(request, grant, ResourceOut.whole(found, events))
     return seen
 
 
@@ -273,7 +273,7 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
         replaced = await service.replace(
             owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
         )
-    [seen] = await _seen(request, grant, ResourceOut.of(replaced))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(replaced))
     return seen
 
 
@@ -285,7 +285,7 @@ async def change_resource(
 ) -> ResourceOut:
     """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
     changed = await _service(request).describe(grant.owner_id, resource_id, body.said())
-    [seen] = await _seen(request, grant, ResourceOut.of(changed))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(changed))
     return seen
 
 
@@ -304,7 +304,7 @@ async def reindex(
     """Run stage 3 again; with options that the file does not have yet, do what they ask for."""
     asked = body.asked() if body.model_fields_set else None
     begun = await _service(request).reindex(grant.owner_id, resource_id, asked)
-    [seen] = await _seen(request, grant, ResourceOut.of(begun))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(begun))
     return seen
 
 
@@ -414,7 +414,7 @@ async def make_link(
 async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
     """The files that extraction made: images, and exact copies of tables."""
     found = await _contents(request).extracted(owner, resource_id)
-    return BlobList(blobs=[BlobOut.of(blob) for blob in found])
+    return BlobList(blobs=[BlobOut.model_validate(blob) for blob in found])
 
 
 @router.get(

@@ -63,19 +63,19 @@ def _service(request: Request) -> SourceService:
 @router.get("/sources", access=everything(READ))
 async def list_sources(request: Request, owner: Owner) -> SourceList:
     """What is synchronised, and when it last was."""
-    return SourceList(sources=[SourceOut.of(one) for one in await _service(request).all(owner)])
+    return SourceList(sources=[SourceOut.model_validate(one) for one in await _service(request).all(owner)])
 
 
 @router.put("/sources/{name}", access=everything(WRITE), audit=changes(AuditAction.SOURCE_CHANGED, subject="name"))
 async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Owner) -> SourceOut:
     """A source of that name, made where there is none."""
-    return SourceOut.of(await _service(request).ensure(owner, name, body.kind, body.project))
+    return SourceOut.model_validate(await _service(request).ensure(owner, name, body.kind, body.project))
 
 
 @router.get("/sources/{name}", access=everything(READ))
 async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
     """One source, and how far it is."""
-    return SourceOut.of(await _service(request).get(owner, name))
+    return SourceOut.model_validate(await _service(request).get(owner, name))
 
 
 @router.delete(
@@ -94,7 +94,7 @@ async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
     """Note the end of a run: where the next one goes on, and what this one did."""
     done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
-    return SourceOut.of(done)
+    return SourceOut.model_validate(done)
 
 
 @router.get("/sources/{name}/items", access=everything(READ))
@@ -107,7 +107,7 @@ async def list_source_items(
 ) -> SourceItemList:
     """What a source has brought, and what it could not bring."""
     found, next_cursor = await _service(request).items(owner, name, limit, cursor)
-    return SourceItemList(items=[SourceItemOut.of(item) for item in found], next_cursor=next_cursor)
+    return SourceItemList(items=[SourceItemOut.model_validate(item) for item in found], next_cursor=next_cursor)
 
 
 @router.post(
@@ -126,7 +126,7 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     except BaseException:
         upload.file.path.unlink(missing_ok=True)
         raise
-    return ItemKeptOut.of(await service.put(owner, name, upload.file, upload.filename, item.sent()))
+    return ItemKeptOut.model_validate(await service.put(owner, name, upload.file, upload.filename, item.sent()))
 
 
 @router.post(

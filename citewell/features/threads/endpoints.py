@@ -32,7 +32,7 @@ async def list_threads(
 ) -> ThreadList:
     """Threads, the most recently used first; `q` looks into titles and messages."""
     found, next_cursor = await _service(request).page(owner, limit, cursor, q)
-    return ThreadList(threads=[ThreadOut.of(thread) for thread in found], next_cursor=next_cursor)
+    return ThreadList(threads=[ThreadOut.model_validate(thread) for thread in found], next_cursor=next_cursor)
 
 
 @router.post(
@@ -40,7 +40,7 @@ async def list_threads(
 )
 async def create_thread(request: Request, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Begin an empty thread."""
-    return ThreadOut.of(await _service(request).create(owner, body.title))
+    return ThreadOut.model_validate(await _service(request).create(owner, body.title))
 
 
 @router.get("/threads/{thread_id}", access=everything(READ))
@@ -54,7 +54,7 @@ async def get_thread(request: Request, thread_id: str, owner: Owner) -> ThreadWi
 )
 async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Give a thread another title."""
-    return ThreadOut.of(await _service(request).rename(owner, thread_id, body.title))
+    return ThreadOut.model_validate(await _service(request).rename(owner, thread_id, body.title))
 
 
 @router.delete(

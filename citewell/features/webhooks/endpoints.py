@@ -39,7 +39,7 @@ def _service(request: Request) -> WebhookService:
 @router.get("/webhooks", access=everything(ADMIN), operation_id="list_webhooks", summary="List webhooks")
 async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
     """The addresses that are told what happens, oldest first."""
-    return WebhookList(webhooks=[WebhookOut.of(one) for one in await _service(request).all(owner)])
+    return WebhookList(webhooks=[WebhookOut.model_validate(one) for one in await _service(request).all(owner)])
 
 
 @router.post(
@@ -54,7 +54,7 @@ async def create_webhook(request: Request, body: WebhookIn, owner: Owner, princi
     """Have events posted to an address: the REST hook of Zapier and Make. The answer has the secret that signs them, this once."""
     events = None if body.events is None else [EventType(one) for one in body.events]
     webhook, secret = await _service(request).register(owner, body.url, events, body.description, principal.token_id)
-    return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
+    return NewWebhook(**WebhookOut.model_validate(webhook).model_dump(), secret=secret)
 
 
 @router.get(
@@ -72,7 +72,7 @@ async def list_deliveries(
     found, following = await _service(request).deliveries(
         owner, state=state, webhook_id=webhook_id, limit=limit, cursor=cursor
     )
-    return DeliveryList(deliveries=[DeliveryOut.of(one) for one in found], next_cursor=following)
+    return DeliveryList(deliveries=[DeliveryOut.model_validate(one) for one in found], next_cursor=following)
 
 
 @router.get(
@@ -83,7 +83,7 @@ async def list_deliveries(
 )
 async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """What became of one delivery."""
-    return DeliveryOut.of(await _service(request).delivery(owner, delivery_id))
+    return DeliveryOut.model_validate(await _service(request).delivery(owner, delivery_id))
 
 
 @router.post(
@@ -96,13 +96,13 @@ async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> Deli
 )
 async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """Send it again under the same id, whether it was taken or given up."""
-    return DeliveryOut.of(await _service(request).replay(owner, delivery_id))
+    return DeliveryOut.model_validate(await _service(request).replay(owner, delivery_id))
 
 
 @router.get("/webhooks/{webhook_id}", access=everything(ADMIN), operation_id="get_webhook", summary="One webhook")
 async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> WebhookOut:
     """One webhook, without its secret."""
-    return WebhookOut.of(await _service(request).get(owner, webhook_id))
+    return WebhookOut.model_validate(await _service(request).get(owner, webhook_id))
 
 
 @router.patch(
@@ -116,7 +116,9 @@ async def change_webhook(
     request: Request, webhook_id: str, body: WebhookChange, owner: Owner, principal: CurrentPrincipal
 ) -> WebhookOut:
     """Change its address or events, or have it told nothing for a while."""
-    return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given(), principal.token_id))
+    return WebhookOut.model_validate(
+        await _service(request).change(owner, webhook_id, body.given(), principal.token_id)
+    )
 
 
 @router.delete(
@@ -143,7 +145,7 @@ async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Res
 )
 async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> DeliveryOut:
     """Send a `webhook.test` event; ask after it under `/webhooks/deliveries/{id}`."""
-    return DeliveryOut.of(await _service(request).test(owner, webhook_id))
+    return DeliveryOut.model_validate(await _service(request).test(owner, webhook_id))
 
 
 @router.post(
