@@ -172,7 +172,7 @@ async def test_forgetting_the_conversation_the_person_and_everything(
         await open_world.said(ann.id, "What shall I forget?")
         _tap(ann, open_world, "What shall", "This conversation")
         await open_world.said(ann.id, "begins a new conversation")
-        assert (await services.threads.page(owner, 5, None, None))[0] == []
+        assert (await services.threads.repository.page(owner, 5, None, None))[0] == []
         assert await open_world.files(ann) == ["key.txt"]
         ann.write("/forget")
         await open_world.said(ann.id, "What shall I forget?")
@@ -185,7 +185,7 @@ async def test_forgetting_the_conversation_the_person_and_everything(
         await open_world.said(eve.id, "What shall I forget?")
         _tap(eve, open_world, "What shall", "Who I am (files stay)")
         await open_world.said(eve.id, "The link is removed")
-        assert await services.telegram.accounts.owner_of(eve.id) is None
+        assert await services.telegram.repository.owner_of(eve.id) is None
 
 
 async def test_hostile_names_captions_questions_and_texts_are_only_text(open_world: World, ann: Person) -> None:

@@ -45,7 +45,9 @@ async def create_token(request: Request, body: TokenIn, principal: CurrentPrinci
 @router.get("/tokens", access=everything(ADMIN))
 async def list_tokens(request: Request, owner: Owner) -> TokenList:
     """Valid tokens of this owner."""
-    return TokenList(tokens=[TokenOut.model_validate(info) for info in await _service(request).list_tokens(owner)])
+    return TokenList(
+        tokens=[TokenOut.model_validate(info) for info in await _service(request).repository.list_tokens(owner)]
+    )
 
 
 @router.delete(

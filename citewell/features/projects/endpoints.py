@@ -22,7 +22,7 @@ def _service(request: Request) -> ProjectService:
 @router.get("/projects", access=narrowed(READ))
 async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     """All projects of the owner that the token is good for. `GET /shared-projects` lists those of others."""
-    found = await _service(request).all(grant.owner_id)
+    found = await _service(request).repository.all(grant.owner_id)
     return ProjectList(
         projects=[ProjectOut.model_validate(one) for one in found if grant.projects is None or one.id in grant.projects]
     )
@@ -40,7 +40,7 @@ async def create_project(request: Request, body: ProjectIn, owner: Owner) -> Pro
 @router.get("/projects/{project_id}", access=project(READ))
 async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
     """One project."""
-    return ProjectOut.model_validate(await _service(request).get(owner, project_id))
+    return ProjectOut.model_validate(await _service(request).repository.get(owner, project_id))
 
 
 @router.patch(
@@ -59,5 +59,5 @@ async def change_project(request: Request, project_id: str, body: ProjectChange,
 )
 async def delete_project(request: Request, project_id: str, owner: Owner) -> Response:
     """Delete a project; its resources stay."""
-    await _service(request).delete(owner, project_id)
+    await _service(request).repository.delete(owner, project_id)
     return Response(status_code=204)

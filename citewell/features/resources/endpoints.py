@@ -242,7 +242,7 @@ async def list_facets(
 async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
     service, owner = _service(request), grant.owner_id
-    found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
+    found, events = await service.repository.get(owner, resource_id), await service.timeline(owner, resource_id)
     [seen] = await _seen(request, grant, ResourceOut.whole(found, events))
     return seen
 
@@ -264,7 +264,7 @@ async def delete_resource(request: Request, resource_id: ResourceId, owner: Owne
 async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
-    await service.get(owner, resource_id)
+    await service.repository.get(owner, resource_id)
     with _quota_without_figures(grant):
         upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
         asked, _ = options_of(upload)
@@ -461,7 +461,7 @@ async def _seen(request: Request, grant: Grant, *found: ResourceOut) -> list[Res
     if grant.projects is None:
         return list(found)
     parents = {one.parent_id for one in found if one.parent_id is not None}
-    hidden = await _service(request).outside(grant.owner_id, parents, grant.projects)
+    hidden = await _service(request).repository.outside(grant.owner_id, parents, grant.projects)
     return [one.within(grant, hidden) for one in found]
 
 

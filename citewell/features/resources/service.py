@@ -67,7 +67,7 @@ _APPLIED_SECONDS = 10.0
 class ResourceService:
     """Uploads, lists, describes and deletes. Every method takes the owner first and sees only what is theirs."""
 
-    resources: ResourceRepository
+    repository: ResourceRepository
     events: EventRepository
     projects: ProjectRepository
     jobs: JobRepository
@@ -167,7 +167,7 @@ class ResourceService:
             item = item or await self._copy_for(owner_id, file.content_hash, project and project_id, within)
             request = replace(request, project_id=project_id, item=item)
             known = None if within is None else await self.known(owner_id, request.identity(file.content_hash))
-            inside = None if known is None else await self.projects_within(owner_id, known.id)
+            inside = None if known is None else await self.repository.projects_within(owner_id, known.id)
             if known is not None and not may_change(inside or (), within):
                 await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
@@ -189,7 +189,7 @@ class ResourceService:
         self._check_chunking(options)
         outcome = await self.reprocessing.ask(owner_id, resource_id, options)
         self.wake()
-        return await self.resources.get(owner_id, resource_id), outcome or UploadOutcome.UNCHANGED
+        return await self.repository.get(owner_id, resource_id), outcome or UploadOutcome.UNCHANGED
 
     async def replace(
         self,
@@ -235,7 +235,7 @@ class ResourceService:
             thread=None if said.thread is None else checked_thread(said.thread),
         )
         stamp = await self.metadata.change(owner_id, resource_id, change)
-        resource = await self.resources.get(owner_id, resource_id)
+        resource = await self.repository.get(owner_id, resource_id)
         if stamp is not None and resource.status in (*TERMINAL, Status.EMBEDDING):
             await self.payloads.applied(stamp, _APPLIED_SECONDS)
         return resource
@@ -269,7 +269,7 @@ class ResourceService:
         """Which item these bytes are, so that a file that is in none of the projects `within` neither joins nor blocks the upload; None if there is no such item."""
         for item in (None, own_copy(place_id)):
             identity = content_hash if item is None else item_identity(item, content_hash)
-            if not await self.resources.outside(owner_id, [identity], within):
+            if not await self.repository.outside(owner_id, [identity], within):
                 return item
         return own_copy(str(uuid.uuid4()))
 
@@ -287,20 +287,8 @@ class ResourceService:
 
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
         """The owner's file that is known by this hash, which is that of its bytes (SHA-256) unless it is an item; None if there is none."""
-        found = await self.resources.find_by_content(owner_id, content_hash)
-        return None if found is None else await self.resources.get(owner_id, found)
-
-    async def get(self, owner_id: str, resource_id: str) -> Resource:
-        """One resource."""
-        return await self.resources.get(owner_id, resource_id)
-
-    async def outside(self, owner_id: str, ids: Collection[str], project_ids: Collection[str]) -> set[str]:
-        """Those of some hundred resources that are in none of these projects."""
-        return await self.resources.outside(owner_id, ids, project_ids)
-
-    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
-        """The projects that a resource, or a file inside it, is in."""
-        return await self.resources.projects_within(owner_id, resource_id)
+        found = await self.repository.find_by_content(owner_id, content_hash)
+        return None if found is None else await self.repository.get(owner_id, found)
 
     async def page(
         self,
@@ -316,7 +304,7 @@ class ResourceService:
         kept_to: ids of the projects that the caller is kept to, of whose files alone errors tell; None for all of the owner's.
         """
         narrowed = await self._within(owner_id, filter, project, kept_to)
-        return await self.resources.page(owner_id, narrowed, limit, cursor)
+        return await self.repository.page(owner_id, narrowed, limit, cursor)
 
     async def summaries(
         self,
@@ -329,7 +317,7 @@ class ResourceService:
     ) -> tuple[list[ResourceSummary], str | None]:
         """As `page`, without what grows with the resources' content."""
         narrowed = await self._within(owner_id, filter, project, kept_to)
-        return await self.resources.summaries(owner_id, narrowed, limit, cursor)
+        return await self.repository.summaries(owner_id, narrowed, limit, cursor)
 
     async def facets(
         self,
@@ -349,7 +337,7 @@ class ResourceService:
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All changes of state so far."""
-        await self.resources.get(owner_id, resource_id)
+        await self.repository.get(owner_id, resource_id)
         return await self.events.since(resource_id)
 
     async def stream(self, asker: str, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
@@ -364,7 +352,7 @@ class ResourceService:
         for poll in itertools.count():
             # Most polls find nothing: the resource itself is read when something happened, and now and then.
             if poll % _POLLS_PER_LOOK == 0 or await self._newest_event(resource_id) > last:
-                resource = await self.resources.get(owner_id, resource_id)
+                resource = await self.repository.get(owner_id, resource_id)
                 for event in await self.events.since(resource_id, last):
                     last = int(str(event["id"]))
                     yield event
@@ -384,7 +372,7 @@ class ResourceService:
         """The resource once it is in a terminal state."""
         async for _ in self.follow(owner_id, resource_id):
             pass
-        return await self.resources.get(owner_id, resource_id)
+        return await self.repository.get(owner_id, resource_id)
 
     async def require_within(
         self,
@@ -416,23 +404,23 @@ class ResourceService:
             resource, outcome = await self.reprocess(owner_id, resource_id, options)
             if outcome is not UploadOutcome.UNCHANGED:
                 return resource
-        resource = await self.resources.get(owner_id, resource_id)
+        resource = await self.repository.get(owner_id, resource_id)
         restarted = await self.jobs.requeue(owner_id, resource_id) or await self.jobs.restart(
             owner_id, resource_id, resource.options
         )
         if not restarted:
             raise Conflict("There is nothing to index in this resource.", status=resource.status.value)
         self.wake()
-        return await self.resources.get(owner_id, resource_id)
+        return await self.repository.get(owner_id, resource_id)
 
     async def delete(self, owner_id: str, resource_id: str) -> Deleted:
         """Remove a resource, the files inside it, and everything made of them; the vectors are counted afterwards."""
-        receipt = await self.resources.delete(owner_id, resource_id)
+        receipt = await self.repository.delete(owner_id, resource_id)
         return Deleted(receipt, await self._finish(receipt))
 
     async def finish_deletions(self) -> None:
         """Remove what was deleted before the process ended, and was not yet gone everywhere."""
-        for receipt in await self.resources.unfinished_deletions():
+        for receipt in await self.repository.unfinished_deletions():
             await self._finish(receipt)
 
     def _check_chunking(self, options: AskedOptions) -> None:
@@ -464,5 +452,5 @@ class ResourceService:
                 await index.store.delete(gone)
             left += await index.store.count(gone)
         if not left and not receipt.is_busy:
-            await self.resources.finish_deletion(receipt)
+            await self.repository.finish_deletion(receipt)
         return left

@@ -54,7 +54,7 @@ async def share_answer(
 @router.get("/shares", access=everything(ADMIN))
 async def list_shares(request: Request, owner: Owner) -> ShareList:
     """Your links that have not expired."""
-    return ShareList(shares=[ShareOut.model_validate(one) for one in await _service(request).all(owner)])
+    return ShareList(shares=[ShareOut.model_validate(one) for one in await _service(request).repository.all(owner)])
 
 
 @router.delete(
@@ -65,7 +65,7 @@ async def list_shares(request: Request, owner: Owner) -> ShareList:
 )
 async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
     """End a link; it is dead with the next request."""
-    await _service(request).revoke(owner, share_id)
+    await _service(request).repository.revoke(owner, share_id)
     return Response(status_code=204)
 
 

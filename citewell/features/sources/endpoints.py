@@ -63,7 +63,7 @@ def _service(request: Request) -> SourceService:
 @router.get("/sources", access=everything(READ))
 async def list_sources(request: Request, owner: Owner) -> SourceList:
     """What is synchronised, and when it last was."""
-    return SourceList(sources=[SourceOut.model_validate(one) for one in await _service(request).all(owner)])
+    return SourceList(sources=[SourceOut.model_validate(one) for one in await _service(request).repository.all(owner)])
 
 
 @router.put("/sources/{name}", access=everything(WRITE), audit=changes(AuditAction.SOURCE_CHANGED, subject="name"))
@@ -75,7 +75,7 @@ async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Own
 @router.get("/sources/{name}", access=everything(READ))
 async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
     """One source, and how far it is."""
-    return SourceOut.model_validate(await _service(request).get(owner, name))
+    return SourceOut.model_validate(await _service(request).repository.get(owner, name))
 
 
 @router.delete(
@@ -86,14 +86,14 @@ async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
 )
 async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
     """Forget a source. The files that it has brought stay."""
-    await _service(request).delete(owner, name)
+    await _service(request).repository.delete(owner, name)
     return Response(status_code=204)
 
 
 @router.post("/sources/{name}/runs", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name"))
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
     """Note the end of a run: where the next one goes on, and what this one did."""
-    done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
+    done = await _service(request).repository.finish(owner, name, body.cursor, body.report, announced=body.announce)
     return SourceOut.model_validate(done)
 
 
@@ -119,7 +119,7 @@ async def list_source_items(
 async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKeptOut:
     """An item's file with its record: a new file, or the next version of the one that the item has. Sending it twice is harmless."""
     service = _service(request)
-    await service.get(owner, name)
+    await service.repository.get(owner, name)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _FIELDS)
     try:
         item = _item(upload)

@@ -85,7 +85,7 @@ CHUNKING: JsonObject = {"strategy": "semantic"}
 class SourceService:
     """Every method takes the owner first. Sending an item again is harmless, whenever a connector was interrupted."""
 
-    sources: SourceRepository
+    repository: SourceRepository
     projects: ProjectRepository
     spools: Callable[[str, int], AbstractAsyncContextManager[Spool]]
     size_limit: int
@@ -104,35 +104,17 @@ class SourceService:
         """How large a file may be."""
         return self.size_limit
 
-    async def all(self, owner_id: str) -> list[SyncSource]:
-        """The owner's sources by name."""
-        return await self.sources.all(owner_id)
-
-    async def get(self, owner_id: str, name: str) -> SyncSource:
-        """One source; `NotFound`."""
-        return await self.sources.get(owner_id, name)
-
-    async def finish(
-        self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
-    ) -> SyncSource:
-        """Note the end of a run, and tell webhooks if it is to be announced: where the next one goes on, and what this one did."""
-        return await self.sources.finish(owner_id, name, cursor, report, announced=announced)
-
-    async def delete(self, owner_id: str, name: str) -> None:
-        """Forget a source; the files that it has brought stay."""
-        await self.sources.delete(owner_id, name)
-
     async def items(
         self, owner_id: str, name: str, limit: int, cursor: str | None
     ) -> tuple[list[SyncItem], str | None]:
         """A page of what a source has brought, and of what it could not bring."""
-        source = await self.sources.get(owner_id, name)
-        return await self.sources.items(owner_id, source.id, limit, cursor)
+        source = await self.repository.get(owner_id, name)
+        return await self.repository.items(owner_id, source.id, limit, cursor)
 
     async def ensure(self, owner_id: str, name: str, kind: str, project: str | None) -> SyncSource:
         """The source of that name, made where there is none."""
         project_id = await self.projects.resolve(owner_id, name if project is None else project, create=True)
-        return await self.sources.ensure(owner_id, name, kind, project_id)
+        return await self.repository.ensure(owner_id, name, kind, project_id)
 
     async def put(self, owner_id: str, name: str, file: Spooled, filename: str, item: ItemSent) -> ItemKept:
         """Make an item's file a resource, or the next version of the one that the item has.
@@ -140,9 +122,9 @@ class SourceService:
         The item is remembered last: where this is interrupted, the connector sends it again, and the file is found to be known.
         """
         try:
-            source = await self.sources.get(owner_id, name)
+            source = await self.repository.get(owner_id, name)
             said, notes = await self._said(source, item)
-            known = await self.sources.item(owner_id, source.id, item.key)
+            known = await self.repository.item(owner_id, source.id, item.key)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
@@ -152,7 +134,7 @@ class SourceService:
             owner_id, file, filename, complete, None if known is None else known.resource_id
         )
         kept = SyncItem(key=item.key, stamp=item.stamp, resource_id=resource_id, keys=tuple(said.metadata))
-        await self.sources.keep(owner_id, source.id, kept)
+        await self.repository.keep(owner_id, source.id, kept)
         return ItemKept(resource_id=resource_id, outcome=outcome, notes=tuple(notes))
 
     async def _said(self, source: SyncSource, item: ItemSent) -> tuple[FileOfItem, list[str]]:
@@ -175,22 +157,22 @@ class SourceService:
 
     async def report(self, owner_id: str, name: str, item: SyncItem) -> None:
         """Remember why an item could not be brought; what it had brought before stays."""
-        source = await self.sources.get(owner_id, name)
-        known = await self.sources.item(owner_id, source.id, item.key)
+        source = await self.repository.get(owner_id, name)
+        known = await self.repository.item(owner_id, source.id, item.key)
         if known is not None:
             item = replace(item, resource_id=known.resource_id, keys=known.keys)
-        await self.sources.keep(owner_id, source.id, item)
+        await self.repository.keep(owner_id, source.id, item)
 
     async def remove(self, owner_id: str, name: str, key: str) -> bool:
         """Delete what an item has brought, and forget it; whether there was such an item."""
-        source = await self.sources.get(owner_id, name)
-        known = await self.sources.item(owner_id, source.id, key)
+        source = await self.repository.get(owner_id, name)
+        known = await self.repository.item(owner_id, source.id, key)
         if known is None:
             return False
         if known.resource_id is not None:
             with suppress(NotFound):  # somebody deleted it in the meantime
                 await self.delete_file(owner_id, known.resource_id)
-        await self.sources.forget(owner_id, source.id, key)
+        await self.repository.forget(owner_id, source.id, key)
         return True
 
 

@@ -34,7 +34,7 @@ def _service(request: Request) -> TelegramService:
 async def telegram(request: Request, owner: Owner) -> TelegramOut:
     """The bot that runs here, and who of Telegram is linked to this owner."""
     service = _service(request)
-    links = [TelegramLinkOut.model_validate(link) for link in await service.links(owner)]
+    links = [TelegramLinkOut.model_validate(link) for link in await service.repository.links(owner)]
     return TelegramOut(bot=service.username, everyone=service.everyone, links=links)
 
 

@@ -31,7 +31,7 @@ async def list_threads(
     q: str | None = None,
 ) -> ThreadList:
     """Threads, the most recently used first; `q` looks into titles and messages."""
-    found, next_cursor = await _service(request).page(owner, limit, cursor, q)
+    found, next_cursor = await _service(request).repository.page(owner, limit, cursor, q)
     return ThreadList(threads=[ThreadOut.model_validate(thread) for thread in found], next_cursor=next_cursor)
 
 
@@ -65,7 +65,7 @@ async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner:
 )
 async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Response:
     """Delete a thread with its messages."""
-    await _service(request).delete(owner, thread_id)
+    await _service(request).repository.delete(owner, thread_id)
     return Response(status_code=204)
 
 
@@ -77,7 +77,7 @@ async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Respo
 )
 async def cut_thread(request: Request, thread_id: str, message_id: str, owner: Owner) -> Response:
     """Remove a message and all that came after it, to ask again."""
-    await _service(request).cut(owner, thread_id, message_id)
+    await _service(request).repository.cut(owner, thread_id, message_id)
     return Response(status_code=204)
 
 
@@ -90,7 +90,7 @@ async def cut_thread(request: Request, thread_id: str, message_id: str, owner: O
 async def rate_answer(request: Request, thread_id: str, message_id: str, body: FeedbackIn, owner: Owner) -> Response:
     """Say whether an answer was good; without a rating, take that back."""
     feedback = body.model_dump(exclude_none=True) if body.rating else None
-    await _service(request).rate(owner, thread_id, message_id, feedback)
+    await _service(request).repository.rate(owner, thread_id, message_id, feedback)
     return Response(status_code=204)
 
 

@@ -33,7 +33,7 @@ class TriggerService:
     if one is given. admit: counts the owner's requests.
     """
 
-    triggers: TriggerRepository
+    repository: TriggerRepository
     add_records: AddRecords
     describe: Describe
     ask: Ask
@@ -45,19 +45,11 @@ class TriggerService:
         """A new trigger, and its secret, which is never shown again. It ends with the token `made_with`, if there is one."""
         UnnamedProject.check(project)
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        return await self.triggers.create(owner_id, kind, name, project, _hash(secret), made_with), secret
-
-    async def all(self, owner_id: str) -> list[Trigger]:
-        """The owner's triggers, oldest first."""
-        return await self.triggers.all(owner_id)
-
-    async def delete(self, owner_id: str, trigger_id: str) -> None:
-        """Remove a trigger: its secret opens nothing any more."""
-        await self.triggers.delete(owner_id, trigger_id)
+        return await self.repository.create(owner_id, kind, name, project, _hash(secret), made_with), secret
 
     async def open(self, trigger_id: str, kind: TriggerKind, secret: str | None) -> Trigger:
         """The trigger that this secret opens; `Unauthorized` for a wrong one, as for an address that does not exist."""
-        found = await self.triggers.find(trigger_id)
+        found = await self.repository.find(trigger_id)
         known = _NOBODY if found is None else found[1]
         fits = hmac.compare_digest(_hash(secret or ""), known)
         if found is None or not fits or found[0].kind is not kind:
@@ -96,16 +88,16 @@ class TriggerService:
         """What the work gives, or what it gave when it was asked for under this key before; without a key it is done each time."""
         if key is None:
             return await work()
-        call = await self.triggers.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
+        call = await self.repository.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
         if call.answer is not None:
             return call.answer
         try:
             answer = await work()
         except BaseException:
             # Also where the caller has left: shielded, so that the key is free again.
-            await asyncio.shield(self.triggers.abandon(call.lease))
+            await asyncio.shield(self.repository.abandon(call.lease))
             raise
-        await self.triggers.finish(call.lease, answer)
+        await self.repository.finish(call.lease, answer)
         return answer
 
 

@@ -39,7 +39,9 @@ def _service(request: Request) -> WebhookService:
 @router.get("/webhooks", access=everything(ADMIN), operation_id="list_webhooks", summary="List webhooks")
 async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
     """The addresses that are told what happens, oldest first."""
-    return WebhookList(webhooks=[WebhookOut.model_validate(one) for one in await _service(request).all(owner)])
+    return WebhookList(
+        webhooks=[WebhookOut.model_validate(one) for one in await _service(request).repository.all(owner)]
+    )
 
 
 @router.post(
@@ -69,9 +71,7 @@ async def list_deliveries(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> DeliveryList:
     """What was sent, is to be sent, or was given up, newest first."""
-    found, following = await _service(request).deliveries(
-        owner, state=state, webhook_id=webhook_id, limit=limit, cursor=cursor
-    )
+    found, following = await _service(request).repository.deliveries(owner, state, webhook_id, limit, cursor)
     return DeliveryList(deliveries=[DeliveryOut.model_validate(one) for one in found], next_cursor=following)
 
 
@@ -83,7 +83,7 @@ async def list_deliveries(
 )
 async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """What became of one delivery."""
-    return DeliveryOut.model_validate(await _service(request).delivery(owner, delivery_id))
+    return DeliveryOut.model_validate(await _service(request).repository.delivery(owner, delivery_id))
 
 
 @router.post(
@@ -102,7 +102,7 @@ async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> D
 @router.get("/webhooks/{webhook_id}", access=everything(ADMIN), operation_id="get_webhook", summary="One webhook")
 async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> WebhookOut:
     """One webhook, without its secret."""
-    return WebhookOut.model_validate(await _service(request).get(owner, webhook_id))
+    return WebhookOut.model_validate(await _service(request).repository.get(owner, webhook_id))
 
 
 @router.patch(
@@ -131,7 +131,7 @@ async def change_webhook(
 )
 async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Response:
     """Tell it nothing any more; what waits for it is not sent."""
-    await _service(request).delete(owner, webhook_id)
+    await _service(request).repository.delete(owner, webhook_id)
     return Response(status_code=204)
 
 
