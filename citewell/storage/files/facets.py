@@ -139,8 +139,7 @@ class FacetRepository:
         return [
             *parts,
             _row("uploaded_at", period, one.files, number=one.first),
-            _row("uploaded_at", period, sa.literal(0), number=one.last),
-            _row("uploaded_at", _WHOLE, one.files),
+            _row("uploaded_at", _WHOLE, one.files, number=one.last),
             named[0].group_by(projects.c.name),
             named[1],
         ]
@@ -284,12 +283,15 @@ def _facets(rows: Sequence[Mapping[Any, Any]]) -> list[Facet]:
     for row in rows:
         _, listed = found.setdefault((row["field"], row["kind"]), (row, []))
         if row["files"] is not None:
-            listed.append(FacetValue(_value(row), row["files"]))
+            listed.append(FacetValue(_value(row), int(row["files"])))
     return [_facet(row, listed) for row, listed in found.values()]
 
 
 def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """As `_counted`, of rows that stand for `files` files each; those with the value '' are of the field as a whole."""
+    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods.
+
+    rows: each stands for `files` files; those with the value '' are of the field as a whole
+    """
     held = (
         sa.select(
             rows.c.field,
@@ -325,8 +327,13 @@ def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _counted(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods."""
-    return _together(_fields(rows), _ranked(rows), most)
+    """The same of rows that stand for one file each."""
+    files, field = sa.func.count(rows.c.id.distinct()), (rows.c.field, rows.c.kind)
+    text, least, greatest = sa.func.min(rows.c.text), sa.func.min(rows.c.number), sa.func.max(rows.c.number)
+    values = sa.select(*field, rows.c.value, text.label("text"), least.label("number"), files.label("files"))
+    values = values.where(rows.c.value.is_not(None)).group_by(*field, rows.c.value)
+    whole = sa.select(*field, _WHOLE, _WHOLE, greatest, files).group_by(*field)
+    return _counted_kept(sa.union_all(values, whole).cte("counted_rows").prefix_with("MATERIALIZED"), most)
 
 
 def _together(
@@ -339,43 +346,6 @@ def _together(
         .select_from(fields.outerjoin(ranked, same))
         .order_by(fields.c.field, fields.c.kind, ranked.c.place)
     )
-
-
-def _fields(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
-    """How many files have each field, how many values there are, the least and the greatest number."""
-    holders = sa.func.count(rows.c.id.distinct())
-    return (
-        sa.select(
-            rows.c.field,
-            rows.c.kind,
-            holders.label("holders"),
-            sa.func.count(rows.c.value.distinct()).label("distinct_values"),
-            sa.func.min(rows.c.number).label("least"),
-            sa.func.max(rows.c.number).label("greatest"),
-        )
-        .group_by(rows.c.field, rows.c.kind)
-        .order_by(sa.case((rows.c.field.in_(_BUILT_IN), 0), else_=1), holders.desc(), rows.c.field, rows.c.kind)
-        .limit(len(_BUILT_IN) + MAX_FACET_KEYS)
-    )
-
-
-def _ranked(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
-    """Every value that is not too long to be shown, with its place among those of its field and kind."""
-    files = sa.func.count(rows.c.id.distinct())
-    counted = (
-        sa.select(
-            rows.c.field,
-            rows.c.kind,
-            rows.c.value,
-            sa.func.min(rows.c.text).label("text"),
-            sa.func.min(rows.c.number).label("number"),
-            files.label("files"),
-        )
-        .where(sa.func.length(rows.c.value) <= MAX_FACET_VALUE_LENGTH)
-        .group_by(rows.c.field, rows.c.kind, rows.c.value)
-        .subquery("counted")
-    )
-    return _placed(counted)
 
 
 def _placed(counted: sa.Subquery) -> sa.Select[*tuple[Any, ...]]:
@@ -411,8 +381,8 @@ def _facet(row: Mapping[Any, Any], values: Sequence[FacetValue]) -> Facet:
     return Facet(
         field=row["field"],
         kind=kind,
-        files=row["holders"],
-        distinct=row["distinct_values"],
+        files=int(row["holders"]),
+        distinct=int(row["distinct_values"]),
         values=tuple(values),
         least=least,
         greatest=greatest,
