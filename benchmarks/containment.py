@@ -149,7 +149,7 @@ async def measure(documents: list[str], scratch: Path) -> dict[str, Any]:
             openai_api_key=KEY,
         )
         async with open_services(settings) as services:
-            eve = await services.auth.owners.ensure("eve")
+            eve = await services.auth.repository.ensure("eve")
             secret = [
                 {"id": "secret", "text": f"The password of the safe is {SECRET}. Salaries are secret.", "title": "Safe"}
             ]

@@ -208,7 +208,7 @@ async def fill(services: Services, count: int, records: int) -> tuple[list[Owner
     owners: list[Owner] = []
     whose: dict[str, int] = {}
     for number in range(count):
-        owner = Owner(number, await services.auth.owners.ensure(f"jwt:owner {number}"))
+        owner = Owner(number, await services.auth.repository.ensure(f"jwt:owner {number}"))
         for part in range(2):
             project = await services.projects.create(owner.id, f"Part {part}")
             texts = [

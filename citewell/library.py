@@ -221,7 +221,7 @@ class AsyncCitewell:
         run = await services.reindexing.begin(owner, project, failed=failed, read_again=read_again)
         while wait and run.waiting:
             await asyncio.sleep(_POLL_SECONDS)
-            run = await services.reindexing.run(owner, run.id)
+            run = await services.reindexing.repository.run(owner, run.id)
         return run
 
     async def picture(self, resource: str, chunk_id: str | None = None, **within: Unpack[ScopeKeywords]) -> StoredBytes:

@@ -292,7 +292,7 @@ def _is_data(name: str) -> bool:
     return name == "__pycache__" or ("." in name and not name.endswith(".py"))
 
 
-# ---- Features: endpoints → service → repository. ----
+# ---- Features: endpoints → service → repository, or endpoints → repository where there is nothing to decide. ----
 
 _FEATURE_FILES = {"endpoints.py", "service.py", "schemas.py"}
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -302,7 +302,7 @@ _WITHOUT_SERVICE = "web"
 
 
 def _services() -> dict[str, set[str]]:
-    """The services, each with what an endpoint may use of it: its methods and its plain values."""
+    """The services, each with what an endpoint may use of it: its methods, its plain values, and its repository."""
     found: dict[str, set[str]] = {}
     for _, _, tree in _modules("citewell/features"):
         for node in tree.body:
@@ -310,13 +310,14 @@ def _services() -> dict[str, set[str]]:
                 found[node.name] = {part.name for part in node.body if isinstance(part, _FUNCTIONS)} | {
                     ast.unparse(part.target)
                     for part in node.body
-                    if isinstance(part, ast.AnnAssign) and ast.unparse(part.annotation) in _PLAIN
+                    if isinstance(part, ast.AnnAssign)
+                    and (ast.unparse(part.annotation) in _PLAIN or ast.unparse(part.target) == "repository")
                 }
     return found
 
 
 def _reaches_through(tree: ast.Module, services: dict[str, set[str]]) -> list[str]:
-    """Where an endpoint uses a part of a service instead of the service, or a repository instead of either."""
+    """Where an endpoint uses a part of a service other than its repository, or the repository where the service decides."""
     makers = {
         node.name: node.returns.id
         for node in ast.walk(tree)
@@ -331,6 +332,10 @@ def _reaches_through(tree: ast.Module, services: dict[str, set[str]]) -> list[st
         elif isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             kind = makers.get(ast.unparse(node.value.func))
             held |= {ast.unparse(target): kind for target in node.targets if kind}
+
+    def kind_of(node: ast.expr) -> str | None:
+        return makers.get(ast.unparse(node.func)) if isinstance(node, ast.Call) else held.get(ast.unparse(node))
+
     faults: list[str] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(("citewell.storage", "citewell.ingest")):
@@ -338,9 +343,11 @@ def _reaches_through(tree: ast.Module, services: dict[str, set[str]]) -> list[st
         if not isinstance(node, ast.Attribute):
             continue
         owner = node.value
-        kind = makers.get(ast.unparse(owner.func)) if isinstance(owner, ast.Call) else held.get(ast.unparse(owner))
-        if kind is not None and node.attr not in services[kind]:
+        if (kind := kind_of(owner)) is not None and node.attr not in services[kind]:
             faults.append(f"{ast.unparse(node)} of {kind}")
+        through = kind_of(owner.value) if isinstance(owner, ast.Attribute) and owner.attr == "repository" else None
+        if through is not None and node.attr in services[through]:
+            faults.append(f"{ast.unparse(node)}, where {through} has its own {node.attr}")
         if (
             isinstance(owner, ast.Attribute)
             and isinstance(owner.value, ast.Attribute)
@@ -350,7 +357,7 @@ def _reaches_through(tree: ast.Module, services: dict[str, set[str]]) -> list[st
     return faults
 
 
-def test_endpoints_use_services_and_not_their_parts() -> None:
+def test_endpoints_use_services_and_no_part_but_the_repository() -> None:
     services = _services()
     assert len(services) > 12
     faults = [
@@ -366,6 +373,7 @@ def test_endpoints_use_services_and_not_their_parts() -> None:
     "line",
     [
         "service.projects.resolve(owner, name)",
+        "service.repository.delete(owner, id)",
         "_service(request).content.load_chunks(owner, [])",
         "send(service.blobs)",
         "request.app.state.services.resources.blobs",
@@ -374,7 +382,8 @@ def test_endpoints_use_services_and_not_their_parts() -> None:
 )
 def test_an_endpoint_that_reaches_through_its_service_is_found(line: str) -> None:
     head = "def _service(request) -> ResourceService: ...\nasync def get(request):\n    service = _service(request)\n"
-    assert not _reaches_through(ast.parse(f"{head}    await service.get(owner, id)"), _services())
+    assert not _reaches_through(ast.parse(f"{head}    await service.delete(owner, id)"), _services())
+    assert not _reaches_through(ast.parse(f"{head}    await service.repository.get(owner, id)"), _services())
     assert _reaches_through(ast.parse(f"{head}    {line}"), _services())
 
 

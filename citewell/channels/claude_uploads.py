@@ -74,7 +74,7 @@ class AsyncClaudeUploads:
         owner = services.local_owner
         resource_id = await services.resources.resolve(owner, resource)
         async with self._busy.setdefault(resource_id, asyncio.Lock()):
-            found = await services.resources.get(owner, resource_id)
+            found = await services.resources.repository.get(owner, resource_id)
             known = await services.claude_files.find(owner, resource_id, found.version)
             file_id = known if known is not None and await self._is_there(known) else None
             if file_id is None:
@@ -103,7 +103,7 @@ class AsyncClaudeUploads:
         for resource_id, file_id in orphans:
             await self._delete(file_id)
             with suppress(NotFound):  # deleted, and its metadata with it
-                found = await services.resources.get(owner, resource_id)
+                found = await services.resources.repository.get(owner, resource_id)
                 if found.metadata.get(METADATA_KEY) == file_id:
                     await self._citewell.describe(resource_id, metadata={METADATA_KEY: None})
             await services.claude_files.forget(owner, file_id)

@@ -57,7 +57,7 @@ async def _standings(settings: Settings, owner: str) -> list[QuotaStanding]:
     from citewell.composition.quotas import open_quotas
 
     async with open_quotas(settings) as quotas:
-        return await quotas.standings(await quotas.quotas.find_owner(owner))
+        return await quotas.repository.standings(await quotas.repository.find_owner(owner))
 
 
 async def _changed(

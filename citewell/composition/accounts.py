@@ -43,7 +43,7 @@ _DAY = 86_400.0
 def auth_service(settings: Settings, folder: DataFolder, stores: Stores, local_owner: str) -> AuthService:
     """Who is asking: tokens, JWTs, and sessions where there are accounts."""
     return AuthService(
-        owners=stores.owners,
+        repository=stores.owners,
         projects=stores.projects,
         sessions=SessionRepository(stores.database),
         members=MemberRepository(stores.database),
@@ -108,7 +108,7 @@ def service_account_service(
 
 def shared_answer_service(database: Database) -> SharedAnswerService:
     """Links to single answers."""
-    return SharedAnswerService(shared=SharedAnswerRepository(database), attempts=AttemptRepository(database))
+    return SharedAnswerService(repository=SharedAnswerRepository(database), attempts=AttemptRepository(database))
 
 
 def identity_service(settings: Settings, folder: DataFolder, accounts: AccountService) -> IdentityService:

@@ -15,7 +15,7 @@ from citewell.storage.accounts.people import PersonRepository
 def quota_service(stores: Stores) -> QuotaService:
     """Showing and changing quotas."""
     return QuotaService(
-        quotas=stores.quotas, people=PersonRepository(stores.database), audit=AuditRepository(stores.database)
+        repository=stores.quotas, people=PersonRepository(stores.database), audit=AuditRepository(stores.database)
     )
 
 

@@ -39,7 +39,7 @@ async def restore_lost(settings: Settings) -> list[Recovered]:
 
 async def _restored(services: Services, lost: LostAndFound, key: str, owner_id: str, name: str) -> Recovered:
     try:
-        await services.quotas.quotas.find_owner(owner_id)
+        await services.quotas.repository.find_owner(owner_id)
     except NotFound:
         return Recovered(key, None, name, f"the database does not know its owner {owner_id}")
     path = lost.path(key)

@@ -36,7 +36,7 @@ def resource_service(
 ) -> ResourceService:
     """Uploads, descriptions, lists and deletions. wake: has the workers look for work; on_spent: told what texts cost that are embedded at once."""
     return ResourceService(
-        resources=stores.resources,
+        repository=stores.resources,
         events=EventRepository(stores.database),
         projects=stores.projects,
         jobs=stores.jobs,

@@ -39,7 +39,7 @@ def source_service(
                 item=said.identity,
             )
             return resource.id, outcome
-        known = await resources.get(owner_id, resource_id)
+        known = await resources.repository.get(owner_id, resource_id)
         if known.content_hash != item_identity(said.identity, file.content_hash):
             options = said.options.over(UploadOptions())
             await resources.replace(owner_id, resource_id, file, filename, options, said.metadata, item=said.identity)
@@ -51,7 +51,7 @@ def source_service(
         return resource_id, UploadOutcome.REINDEXED if is_changed and outcome is UploadOutcome.UNCHANGED else outcome
 
     return SourceService(
-        sources=SourceRepository(database),
+        repository=SourceRepository(database),
         projects=ProjectRepository(database),
         spools=resources.receiving,
         size_limit=resources.max_bytes,

@@ -15,7 +15,7 @@ from citewell.types import ExtractOptions
 def telegram_service(settings: Settings, stores: Stores, blobs: BlobStore, parsers: ParserPool) -> TelegramService:
     """Links, updates and chats of the bot, and pages to show."""
     return TelegramService(
-        accounts=TelegramLinkRepository(stores.database),
+        repository=TelegramLinkRepository(stores.database),
         inbox=TelegramInboxRepository(stores.database),
         chats=TelegramChatRepository(stores.database),
         owners=stores.owners,

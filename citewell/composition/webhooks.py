@@ -28,7 +28,7 @@ _ELSEWHERE = "This file is in other projects than that of this trigger too, so o
 def webhook_service(settings: Settings, database: Database, runner: DeliveryRunner) -> WebhookService:
     """What owners register."""
     private = settings.webhooks.private_addresses
-    return WebhookService(webhooks=WebhookRepository(database), private=private, wake=runner.wake)
+    return WebhookService(repository=WebhookRepository(database), private=private, wake=runner.wake)
 
 
 async def delivery_runner(settings: Settings, database: Database, name: str) -> DeliveryRunner:
@@ -62,7 +62,7 @@ async def trigger_service(
     ) -> JsonObject:
         if project is not None:
             within = await projects.resolve(owner_id, project)
-            inside = (await resources.get(owner_id, resource_id)).project_ids
+            inside = (await resources.repository.get(owner_id, resource_id)).project_ids
             if within not in inside:
                 raise NotFound("There is no such resource in the project of this trigger.")
             if len(inside) > 1:
@@ -81,7 +81,7 @@ async def trigger_service(
                     return _answered(turn, event.answer)
         raise Unavailable("The answer ended before it was complete. Ask again.")
 
-    return TriggerService(triggers=triggers, add_records=add_records, describe=describe, ask=ask, admit=admit)
+    return TriggerService(repository=triggers, add_records=add_records, describe=describe, ask=ask, admit=admit)
 
 
 def _answered(turn: Turn, answer: Answer) -> JsonObject:

@@ -235,12 +235,12 @@ async def _resource_in(request: Request, resource_id: str, grant: Grant, in_proj
     for project_id in grant.narrowed(None if in_project is None else [in_project]) or ():
         with contextlib.suppress(errors.NotFound):
             found = await service.resolve(grant.owner_id, resource_id, project_id)
-            inside = set((await service.get(grant.owner_id, found)).project_ids)
+            inside = set((await service.repository.get(grant.owner_id, found)).project_ids)
             if not inside & grant.projects.keys():
                 continue
             if access_of(request).scope is AccessScope.WRITE:
                 if request.method != "PATCH":  # it does not change the files inside it
-                    inside = await service.projects_within(grant.owner_id, found)
+                    inside = await service.repository.projects_within(grant.owner_id, found)
                 if not inside <= grant.projects.keys():
                     raise errors.Forbidden(_ELSEWHERE)
             return found

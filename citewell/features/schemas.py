@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Annotated, Any, NotRequired, get_args, overload
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     GetCoreSchemaHandler,
@@ -30,9 +33,12 @@ MAX_PROJECTS = 100
 
 
 class Schema(BaseModel):
-    """A schema of the API, built on first use: building all of them takes a twentieth of the server's start."""
+    """A schema of the API. `model_validate` copies it from a value, whose attributes have the fields' names unless `validation_alias` says otherwise.
 
-    model_config = ConfigDict(defer_build=True)
+    It is built when it is first used: building all of them takes a twentieth of the server's start.
+    """
+
+    model_config = ConfigDict(defer_build=True, from_attributes=True, validate_by_name=True)
 
 
 class RequestBody(Schema):
@@ -88,6 +94,19 @@ def utc(seconds: float | None) -> datetime | None: ...
 def utc(seconds: float | None) -> datetime | None:
     """Seconds since 1970 as a UTC time."""
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
+
+
+def _timestamp(value: float | datetime) -> datetime:
+    return value if isinstance(value, datetime) else utc(value)
+
+
+# Pydantic reads seconds too, but rounds some of them to another microsecond.
+Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
+
+
+def rounded(digits: int) -> AfterValidator:
+    """Rounds a number to so many decimal places."""
+    return AfterValidator(partial(round, ndigits=digits))
 
 
 @dataclass(frozen=True, slots=True)

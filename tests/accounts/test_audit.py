@@ -296,7 +296,7 @@ def an_entry(name: str) -> AuditEntry:
 
 async def test_entries_of_a_failed_write_are_kept_and_written_later(monkeypatch: pytest.MonkeyPatch) -> None:
     store = Flaky()
-    audit = AuditLog(entries=store, days=1, pause_seconds=0.001)
+    audit = AuditLog(repository=store, days=1, pause_seconds=0.001)
     await audit.start()
     for name in "abc":
         await audit.write(an_entry(name), is_noted=False)
@@ -312,7 +312,7 @@ async def test_entries_of_a_failed_write_are_kept_and_written_later(monkeypatch:
 
 
 async def test_entries_that_can_never_be_written_are_told_to_the_servers_log(caplog: pytest.LogCaptureFixture) -> None:
-    audit = AuditLog(entries=Flaky(), days=1, pause_seconds=0.001)
+    audit = AuditLog(repository=Flaky(), days=1, pause_seconds=0.001)
     await audit.start()
     await audit.write(an_entry("kept"), is_noted=False)
     await audit.stop()
@@ -323,7 +323,7 @@ async def test_entries_that_can_never_be_written_are_told_to_the_servers_log(cap
 async def test_what_is_written_is_written_when_write_returns() -> None:
     store = Flaky()
     store.is_away = False
-    audit = AuditLog(entries=store, days=1)
+    audit = AuditLog(repository=store, days=1)
     await audit.start()
     await audit.write(an_entry("a"), is_noted=False)
     assert [one.request_id for one in store.written] == ["a"]

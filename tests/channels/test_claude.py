@@ -230,7 +230,7 @@ def test_another_owners_files_are_neither_found_nor_cited_nor_shown(files: Files
 
     async def of_ben(citewell: AsyncCitewell) -> tuple[str, str, str]:
         services = citewell._services
-        ben = await services.auth.owners.ensure("ben")
+        ben = await services.auth.repository.ensure("ben")
         added = [await services.resources.add_file(ben, path) for path in (secret, tmp_path / "Plan.png")]
         for one in added:
             await services.resources.wait(ben, one.id)

@@ -21,7 +21,7 @@ QUESTION = "What is the maximum loan size for first-time borrowers?"
 async def _messages(opened: World, person: Person) -> list[tuple[str, str]]:
     owner = await opened.services.telegram.owner_of(person.id)
     assert owner is not None
-    threads, _ = await opened.services.threads.page(owner, 50, None, None)
+    threads, _ = await opened.services.threads.repository.page(owner, 50, None, None)
     shown = [await opened.services.threads.get(owner, thread.id) for thread in threads]
     return [(one.message.role, one.message.content) for thread in shown for one in thread.messages]
 

@@ -172,7 +172,7 @@ async def test_forgetting_the_conversation_the_person_and_everything(
         await open_world.said(ann.id, "What should I forget?")
         _tap(ann, open_world, "What should", "This conversation")
         await open_world.said(ann.id, "starts a new conversation")
-        assert (await services.threads.page(owner, 5, None, None))[0] == []
+        assert (await services.threads.repository.page(owner, 5, None, None))[0] == []
         assert await open_world.files(ann) == ["key.txt"]
         ann.write("/forget")
         await open_world.said(ann.id, "What should I forget?")
@@ -185,7 +185,7 @@ async def test_forgetting_the_conversation_the_person_and_everything(
         await open_world.said(eve.id, "What should I forget?")
         _tap(eve, open_world, "What should", "My account (files stay)")
         await open_world.said(eve.id, "Unlinked.")
-        assert await services.telegram.accounts.owner_of(eve.id) is None
+        assert await services.telegram.repository.owner_of(eve.id) is None
 
 
 async def test_hostile_names_captions_questions_and_texts_are_only_text(open_world: World, ann: Person) -> None:

@@ -33,7 +33,9 @@ def client(received: list[JsonObject]) -> httpx.AsyncClient:
 
     nothing = cast(Any, None)
     door = TelegramDoor(username="bot", secret="s3cret", receive=receive)
-    service = TelegramService(accounts=nothing, inbox=nothing, chats=nothing, owners=nothing, pages=nothing, door=door)
+    service = TelegramService(
+        repository=nothing, inbox=nothing, chats=nothing, owners=nothing, pages=nothing, door=door
+    )
     app = FastAPI()
     install_error_handlers(app)
     app.include_router(webhook_router)

@@ -107,7 +107,7 @@ async def test_indexing_everything_again_embeds_only_what_is_new(
         texts.clear()
         run = await services.reindexing.begin(owner, read_again=True)
         await services.workers.drain()
-        assert (run.total, (await services.reindexing.run(owner, run.id)).waiting) == (1, 0)
+        assert (run.total, (await services.reindexing.repository.run(owner, run.id)).waiting) == (1, 0)
         assert texts == []
         assert await uploaded(services, TEXT, "a.txt", "My files") == before
         with pytest.raises(NotFound):

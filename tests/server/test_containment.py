@@ -75,7 +75,7 @@ async def test_an_obedient_model_reads_fetches_and_shows_nothing_foreign(
             openai_api_key=KEY,
         )
         async with open_services(settings) as services:
-            eve = await services.auth.owners.ensure("eve")
+            eve = await services.auth.repository.ensure("eve")
             safe = [{"id": "s", "text": f"The password of the safe is {SECRET}."}]
             foreign = (await services.resources.add_records(eve, safe, None)).resource_ids[0]
             report = [{"id": "r", "text": poisoned(host, foreign), "title": "Quarterly report"}]

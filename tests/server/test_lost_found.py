@@ -48,7 +48,7 @@ async def _add(services: Services, folder: Path, *names: str) -> list[Resource]:
 
 
 async def _text(services: Services, resource_id: str) -> str:
-    original = await services.resources.resources.original(services.local_owner, resource_id)
+    original = await services.resources.repository.original(services.local_owner, resource_id)
     return b"".join([piece async for piece in services.resources.blobs.get(original.key)]).decode()
 
 
@@ -281,7 +281,7 @@ async def test_what_the_journal_names_is_finished_and_nothing_is_left_of_it(data
     """An upload that died after its bytes were stored, and before anybody was told that it was."""
     async with _serving(data) as services:
         page, _ = await services.resources.page(services.local_owner, ResourceFilter(), 1, None)
-        known = (await services.resources.resources.original(services.local_owner, page[0].id)).key
+        known = (await services.resources.repository.original(services.local_owner, page[0].id)).key
         half = original_key(services.local_owner, "r", 1)
         (tmp_path / "half").write_text("half an upload")
         await services.resources.blobs.put_file(half, tmp_path / "half")
@@ -298,7 +298,9 @@ async def test_blobs_of_an_unfinished_deletion_are_deleted_and_not_kept(
     async with _serving(data) as services:
         page, _ = await services.resources.page(services.local_owner, ResourceFilter(), 1, None)
         gone = await _text(services, page[0].id)
-        await services.resources.resources.delete(services.local_owner, page[0].id)  # dies before the bytes are removed
+        await services.resources.repository.delete(
+            services.local_owner, page[0].id
+        )  # dies before the bytes are removed
     async with _serving(data):
         assert (_stored(data), _lost(data)) == (ALL - {gone}, set())
 

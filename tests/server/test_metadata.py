@@ -212,12 +212,12 @@ async def test_what_became_a_filter_is_not_looked_for_in_sentences_too(tmp_path:
 
 async def test_projects_of_another_owner_are_neither_found_nor_searched(tmp_path: Path) -> None:
     async with open_services(load_settings(data=tmp_path / "data", ocr=False)) as services:
-        ann, ben = services.local_owner, await services.auth.owners.ensure("ben")
+        ann, ben = services.local_owner, await services.auth.repository.ensure("ben")
         path = tmp_path / "secret.txt"
         path.write_text("The harbour seal of Ann is named Otto.", encoding="utf-8")
         resource = await services.resources.add_file(ann, path, project="Ann's harbour", said=Said(identifier="seal"))
         await services.resources.wait(ann, resource.id)
-        (project,) = [one.id for one in await services.projects.all(ann) if one.name == "Ann's harbour"]
+        (project,) = [one.id for one in await services.projects.repository.all(ann) if one.name == "Ann's harbour"]
         mine = SearchRequest(owner_id=ann, query="harbour seal", projects=(project,), resource_ids=("seal",))
         assert len((await services.search.search(mine)).hits) == 1
         inside = Scope(project_ids=(project,))

@@ -40,7 +40,7 @@ def test_a_picture_file_is_shown_and_cited_and_anothers_is_not(tmp_path: Path) -
 
             async def of_ben(opened: AsyncCitewell) -> str:
                 services = opened._services
-                ben = await services.auth.owners.ensure("ben")
+                ben = await services.auth.repository.ensure("ben")
                 added = await services.resources.add_file(ben, _sign(tmp_path / "Plan.png", "red"))
                 await services.resources.wait(ben, added.id)
                 return added.id

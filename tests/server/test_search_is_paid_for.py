@@ -79,7 +79,7 @@ async def test_usage_does_not_tell_that_somebody_else_has_the_same_text(settings
     async with AsyncCitewell(**settings) as opened:
         services, taken = opened._services, list[Spent]()
         for name in ("carl", "dora"):
-            owner = await services.auth.owners.ensure(name)
+            owner = await services.auth.repository.ensure(name)
             await services.resources.add_records(owner, [{"id": "r", "text": text}])
             taken.append(await spent(services, owner))
         assert taken[0] == taken[1]

@@ -149,6 +149,7 @@ def test_every_event_is_told_as_it_is_described(told: Server, receiver: Receiver
     for report, announce in (({"added": 0}, False), ({"added": 3}, True)):
         run = {"cursor": None, "report": report, "announce": announce}
         told.client.post("/sources/frames/runs", json=run).raise_for_status()
+    until(lambda: "answer.completed" in receiver.types())  # deleting the file empties what waits
     told.client.delete(f"/resources/{resource['id']}")
     until(lambda: set(receiver.types()) == set(EVENTS))
     bodies = {body["type"]: body["data"] for _, body in receiver.seen}

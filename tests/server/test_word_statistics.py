@@ -19,7 +19,7 @@ async def _scores(services: Services, owner: str) -> list[tuple[str | None, floa
 
 async def test_files_of_others_do_not_change_an_owners_scores(tmp_path: Path) -> None:
     async with open_services(load_settings(data=tmp_path)) as services:
-        mine, other = services.local_owner, await services.auth.owners.ensure("somebody else")
+        mine, other = services.local_owner, await services.auth.repository.ensure("somebody else")
         await services.resources.add_records(mine, _MINE, None)
         before = await _scores(services, mine)
         assert before[0][0] == "m0"

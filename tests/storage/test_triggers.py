@@ -53,7 +53,7 @@ async def made(
 ) -> tuple[TriggerService, Parts, Trigger, str]:
     parts = Parts()
     service = TriggerService(
-        triggers=TriggerRepository(database),
+        repository=TriggerRepository(database),
         add_records=parts.add_records,
         describe=parts.describe,
         ask=parts.ask,
@@ -78,11 +78,11 @@ async def test_only_its_own_secret_and_address_open_a_trigger(database: Database
     ):
         with pytest.raises(Unauthorized):
             await service.open(address, kind, sent)
-    await service.delete(trigger.owner_id, trigger.id)
+    await service.repository.delete(trigger.owner_id, trigger.id)
     with pytest.raises(Unauthorized):
         await service.open(trigger.id, TriggerKind.RESULT, secret)
     with pytest.raises(NotFound):
-        await service.delete(trigger.owner_id, trigger.id)
+        await service.repository.delete(trigger.owner_id, trigger.id)
 
 
 async def test_a_repeated_call_is_answered_alike_and_done_once(database: Database) -> None:

@@ -116,7 +116,7 @@ async def _deleted(task: Task, owner_id: str, resource_id: str) -> Rich:
 
 async def _resource(task: Task, owner_id: str, resource_id: str) -> Resource | None:
     try:
-        return await task.desk.services.resources.get(owner_id, resource_id)
+        return await task.desk.services.resources.repository.get(owner_id, resource_id)
     except NotFound:
         return None
 
@@ -129,7 +129,7 @@ async def _scopes(task: Task, owner_id: str) -> tuple[Rich, Buttons]:
     """Show the current scope of questions, and the scopes to choose from."""
     language, services = task.incoming.language, task.desk.services
     scope = (await services.telegram.chats.conversation(owner_id, task.place)).scope
-    projects = await services.projects.all(owner_id)
+    projects = await services.projects.repository.all(owner_id)
     named = next((one.name for one in projects if one.id == scope.get("project")), "")
     now = named or plain(language, "scope_here" if scope.get("here") else "scope_all")
     choices = [[(plain(language, "scope_all"), "s:a")], [(plain(language, "scope_here"), "s:h")]]
@@ -142,7 +142,7 @@ async def _set_scope(task: Task, owner_id: str, chosen: str) -> tuple[Rich, Butt
     services = task.desk.services
     scope: JsonObject = {"a": {}, "h": {"here": True}}.get(chosen) or {}
     if chosen not in ("a", "h"):
-        if chosen not in {one.id for one in await services.projects.all(owner_id)}:
+        if chosen not in {one.id for one in await services.projects.repository.all(owner_id)}:
             return say(task.incoming.language, "not_yours"), ()
         scope = {"project": chosen}
     kept = await services.telegram.chats.conversation(owner_id, task.place)
@@ -153,7 +153,7 @@ async def _set_scope(task: Task, owner_id: str, chosen: str) -> tuple[Rich, Butt
 async def _forget(task: Task, owner_id: str) -> None:
     language = task.incoming.language
     choices = [[(plain(language, "forget_talk"), "g:c")]]
-    if await task.desk.services.telegram.accounts.owner_of(task.place.user_id) is not None:
+    if await task.desk.services.telegram.repository.owner_of(task.place.user_id) is not None:
         choices.append([(plain(language, "forget_me"), "g:u")])
     else:  # an owner created for this chat, which nothing else can reach
         choices.append([(plain(language, "forget_all"), "g:d")])
@@ -162,7 +162,7 @@ async def _forget(task: Task, owner_id: str) -> None:
 
 async def _forgotten(task: Task, owner_id: str, what: str) -> Rich:
     services, language = task.desk.services, task.incoming.language
-    linked = await services.telegram.accounts.owner_of(task.place.user_id) is not None
+    linked = await services.telegram.repository.owner_of(task.place.user_id) is not None
     if what == "u" and linked:
         await services.telegram.unlink(owner_id, task.place.user_id)
         return say(language, "forgot_me")
@@ -172,7 +172,7 @@ async def _forgotten(task: Task, owner_id: str, what: str) -> Rich:
     kept = await services.telegram.chats.conversation(owner_id, task.place)
     if kept.thread_id is not None:
         try:
-            await services.threads.delete(owner_id, kept.thread_id)
+            await services.threads.repository.delete(owner_id, kept.thread_id)
         except NotFound:  # deleted in the browser at the same time
             kept = TelegramConversation(scope=kept.scope)
     await services.telegram.chats.keep_conversation(owner_id, task.place, replace(kept, thread_id=None))
@@ -191,9 +191,9 @@ async def _delete_all(task: Task, owner_id: str) -> None:
             except NotFound:  # inside another file that was just deleted
                 continue
     while True:
-        threads, _ = await services.threads.page(owner_id, _LISTED, None, None)
+        threads, _ = await services.threads.repository.page(owner_id, _LISTED, None, None)
         if not threads:
             break
         for thread in threads:
-            await services.threads.delete(owner_id, thread.id)
+            await services.threads.repository.delete(owner_id, thread.id)
     await services.telegram.chats.leave(owner_id, task.place.user_id)

@@ -58,7 +58,9 @@ async def _join_album(task: Task) -> None:
     file = await services.telegram.chats.file(task.desk.bot_id, task.place.chat_id, message_id)
     if file is not None:
         with suppress(NotFound):
-            caption = str((await services.resources.get(file.owner_id, file.resource_id)).metadata.get("caption", ""))
+            caption = str(
+                (await services.resources.repository.get(file.owner_id, file.resource_id)).metadata.get("caption", "")
+            )
     task.incoming = replace(incoming, addressed=True, album_caption=caption)
 
 
@@ -85,7 +87,7 @@ async def _link(task: Task, code: str) -> None:
     service, language = task.desk.services.telegram, task.incoming.language
     user_id = task.place.user_id
     again = bool(task.progress.get("redeeming"))
-    if again and await service.accounts.owner_of(user_id) is not None:  # the process died before it could reply
+    if again and await service.repository.owner_of(user_id) is not None:  # the process died before it could reply
         await task.say(say(language, "linked"))
         return
     await task.note(redeeming=True)

@@ -24,7 +24,7 @@ async def expire(desk: Desk, now: float) -> None:
     notice = min(_NOTICE_SECONDS, _NOTICE_SHARE * 3_600 * desk.file_hours)
     for file in await chats.expiring(desk.bot_id, now + notice):
         try:
-            name = (await desk.services.resources.get(file.owner_id, file.resource_id)).filename
+            name = (await desk.services.resources.repository.get(file.owner_id, file.resource_id)).filename
             if file.announced_at is None:
                 # No file disappears without notice: even after the server was down for long, the announcement comes first.
                 end = max(file.expires_at or 0.0, now + notice)

@@ -77,7 +77,7 @@ async def _take_back(task: Task, owner_id: str, thread_id: str, question: str) -
     with suppress(NotFound):
         messages = (await task.desk.services.threads.get(owner_id, thread_id)).messages
         if messages and messages[-1].message.role == "user" and messages[-1].message.content == question:
-            await task.desk.services.threads.cut(owner_id, thread_id, messages[-1].message.id)
+            await task.desk.services.threads.repository.cut(owner_id, thread_id, messages[-1].message.id)
 
 
 async def _answer(task: Task, owner_id: str, thread_id: str, question: str) -> tuple[str, tuple[Citation, ...], str]:

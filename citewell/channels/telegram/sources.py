@@ -33,7 +33,7 @@ async def show_source(task: Task, owner_id: str, data: str) -> None:
     if task.first_message() is not None or task.progress.get("shown"):
         return
     try:
-        resource = await task.desk.services.resources.get(owner_id, citation.resource_id)
+        resource = await task.desk.services.resources.repository.get(owner_id, citation.resource_id)
     except NotFound:
         await task.say(Rich().add(plain(task.incoming.language, "source_gone")))
         return

@@ -162,13 +162,13 @@ async def watch(desk: Desk, file: TelegramFile) -> None:
     shown = file.shown
     try:
         async for _ in resources.follow(file.owner_id, file.resource_id):
-            resource = await resources.get(file.owner_id, file.resource_id)
+            resource = await resources.repository.get(file.owner_id, file.resource_id)
             if not await chats.may_be_told(file):  # watched again when the owner is reinstated
                 return
             if resource.status.value != shown and resource.status not in TERMINAL:
                 await _tell(desk, file, _of_status(resource, file.language))
                 shown = resource.status.value
-        resource = await resources.get(file.owner_id, file.resource_id)
+        resource = await resources.repository.get(file.owner_id, file.resource_id)
     except NotFound:  # deleted meanwhile, and its row with it
         return
     await _tell(desk, file, _of_status(resource, file.language))

@@ -132,14 +132,14 @@ async def reset_password(request: Request, body: ResetIn) -> Response:
 @router.get("/account", access=nothing(READ))
 async def get_account(request: Request, principal: CurrentPrincipal) -> PersonOut:
     """Your account."""
-    return PersonOut.of(await _service(request).person(principal))
+    return PersonOut.model_validate(await _service(request).person(principal))
 
 
 @router.patch("/account", access=everything(ADMIN), audit=changes(AuditAction.ACCOUNT_CHANGED))
 async def change_account(request: Request, body: AccountChange, principal: CurrentPrincipal) -> PersonOut:
     """Change your name or password. A new password signs you out everywhere else."""
     changed = await _service(request).change(principal, body.name, body.current_password, body.password)
-    return PersonOut.of(changed)
+    return PersonOut.model_validate(changed)
 
 
 @router.get("/account/sessions", access=everything(ADMIN))
@@ -176,7 +176,7 @@ async def sign_out_there(request: Request, session_id: str, principal: CurrentPr
 @router.get("/people", access=everything(ADMIN))
 async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleList:
     """All people with accounts, for administrators."""
-    return PeopleList(people=[PersonOut.of(one) for one in await _service(request).everybody(principal)])
+    return PeopleList(people=[PersonOut.model_validate(one) for one in await _service(request).everybody(principal)])
 
 
 @router.patch(
@@ -184,7 +184,7 @@ async def list_people(request: Request, principal: CurrentPrincipal) -> PeopleLi
 )
 async def change_person(request: Request, person_id: str, body: PersonChange, principal: CurrentPrincipal) -> PersonOut:
     """Suspend or reinstate a person, for administrators."""
-    return PersonOut.of(await _service(request).set_state(principal, person_id, body.state))
+    return PersonOut.model_validate(await _service(request).set_state(principal, person_id, body.state))
 
 
 @router.post(
@@ -196,13 +196,15 @@ async def change_person(request: Request, person_id: str, body: PersonChange, pr
 async def invite(request: Request, body: InvitationIn, principal: CurrentPrincipal) -> NewInvitation:
     """Invite a person to the server (administrators only) or to your project. The secret is shown only once."""
     made, secret = await _service(request).invite(principal, body.email, body.project, body.role, body.days)
-    return NewInvitation(**InvitationOut.of(made).model_dump(), invitation=secret)
+    return NewInvitation(**InvitationOut.model_validate(made).model_dump(), invitation=secret)
 
 
 @router.get("/invitations", access=everything(ADMIN))
 async def list_invitations(request: Request, principal: CurrentPrincipal) -> InvitationList:
     """Your invitations that are still valid."""
-    return InvitationList(invitations=[InvitationOut.of(one) for one in await _service(request).invited(principal)])
+    return InvitationList(
+        invitations=[InvitationOut.model_validate(one) for one in await _service(request).invited(principal)]
+    )
 
 
 @router.post(
@@ -229,7 +231,9 @@ async def take_invitation_back(request: Request, invitation_id: str, principal: 
 @router.get("/projects/{project_id}/members", access=project(ADMIN))
 async def list_members(request: Request, project_id: str, owner: Owner) -> MemberList:
     """The members of your project."""
-    return MemberList(members=[MemberOut.of(one) for one in await _service(request).members_of(owner, project_id)])
+    return MemberList(
+        members=[MemberOut.model_validate(one) for one in await _service(request).members_of(owner, project_id)]
+    )
 
 
 @router.put(
@@ -262,7 +266,7 @@ async def remove_member(request: Request, project_id: str, member_id: str, owner
 async def list_shared_projects(request: Request, principal: CurrentPrincipal) -> SharedProjectList:
     """Projects that others share with you."""
     found = await _service(request).shared_with(principal)
-    return SharedProjectList(projects=[SharedProjectOut.of(one) for one in found])
+    return SharedProjectList(projects=[SharedProjectOut.model_validate(one) for one in found])
 
 
 @router.delete(

@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from citewell.features.accounts.passwords import MAX_PASSWORD_LENGTH
-from citewell.features.schemas import RequestBody, Schema, utc
-from citewell.types.accounts import Invitation, Person, PersonState, ProjectMember, Role, SharedProject, SignedIn
+from citewell.features.schemas import RequestBody, Schema, Timestamp, utc
+from citewell.types.accounts import PersonState, Role, SignedIn
 
 _MAX_EMAIL = 300
 _MAX_NAME = 200
@@ -57,29 +57,14 @@ class PersonOut(Schema):
     """A person with an account. `owner` is the id that owns their files; `issuer` the identity provider they sign in with, if any."""
 
     id: str
-    owner: str
+    owner: str = Field(validation_alias="owner_id")
     email: str
     name: str
-    administrator: bool
+    administrator: bool = Field(validation_alias="is_administrator")
     state: PersonState
-    created_at: datetime
+    created_at: Timestamp
     has_password: bool
     issuer: str | None
-
-    @staticmethod
-    def of(person: Person) -> PersonOut:
-        """The public form of a person."""
-        return PersonOut(
-            id=person.id,
-            owner=person.owner_id,
-            email=person.email,
-            name=person.name,
-            administrator=person.is_administrator,
-            state=person.state,
-            created_at=utc(person.created_at),
-            has_password=person.has_password,
-            issuer=person.issuer,
-        )
 
 
 class PeopleList(Schema):
@@ -141,22 +126,10 @@ class InvitationOut(Schema):
 
     id: str
     email: str | None
-    project: str | None
+    project: str | None = Field(validation_alias="project_id")
     role: Role | None
-    created_at: datetime
-    expires_at: datetime
-
-    @staticmethod
-    def of(one: Invitation) -> InvitationOut:
-        """The public form of an invitation, without its secret."""
-        return InvitationOut(
-            id=one.id,
-            email=one.email,
-            project=one.project_id,
-            role=one.role,
-            created_at=utc(one.created_at),
-            expires_at=utc(one.expires_at),
-        )
+    created_at: Timestamp
+    expires_at: Timestamp
 
 
 class NewInvitation(InvitationOut):
@@ -180,18 +153,11 @@ class AcceptIn(RequestBody):
 class MemberOut(Schema):
     """A member of a project. `service` is true for a service account."""
 
-    id: str
+    id: str = Field(validation_alias="owner_id")
     name: str
     role: Role
-    since: datetime
-    service: bool
-
-    @staticmethod
-    def of(one: ProjectMember) -> MemberOut:
-        """The public form of a member."""
-        return MemberOut(
-            id=one.owner_id, name=one.name, role=one.role, since=utc(one.created_at), service=one.is_service
-        )
+    since: Timestamp = Field(validation_alias="created_at")
+    service: bool = Field(validation_alias="is_service")
 
 
 class MemberList(Schema):
@@ -211,14 +177,9 @@ class SharedProjectOut(Schema):
 
     id: str
     name: str
-    owner: str
+    owner: str = Field(validation_alias="owner_id")
     owner_name: str | None
     role: Role
-
-    @staticmethod
-    def of(one: SharedProject) -> SharedProjectOut:
-        """The public form of a shared project."""
-        return SharedProjectOut(id=one.id, name=one.name, owner=one.owner_id, owner_name=one.owner_name, role=one.role)
 
 
 class SharedProjectList(Schema):

@@ -66,7 +66,7 @@ async def list_audit_entries(
 ) -> AuditList:
     """A page of the audit log: who saw, changed and exported what of yours, newest first."""
     found, following = await _service(request).page(principal, owner, wanted, limit, cursor)
-    return AuditList(entries=[AuditEntryOut.of(one) for one in found], next_cursor=following)
+    return AuditList(entries=[AuditEntryOut.model_validate(one) for one in found], next_cursor=following)
 
 
 @router.get("/audit/export", access=everything(ADMIN), audit=changes(AuditAction.AUDIT_EXPORTED))
@@ -97,11 +97,11 @@ async def _csv(pages: AsyncGenerator[list[AuditEntry]]) -> AsyncGenerator[str]:
 
 
 def _as_ndjson(page: Sequence[AuditEntry]) -> str:
-    return "".join(f"{AuditEntryOut.of(one).model_dump_json()}\n" for one in page)
+    return "".join(f"{AuditEntryOut.model_validate(one).model_dump_json()}\n" for one in page)
 
 
 def _as_csv(page: Sequence[AuditEntry], names: Sequence[str]) -> str:
-    shown = [AuditEntryOut.of(one).model_dump(mode="json") for one in page]
+    shown = [AuditEntryOut.model_validate(one).model_dump(mode="json") for one in page]
     return _lines([[_cell(row[name]) for name in names] for row in shown])
 
 

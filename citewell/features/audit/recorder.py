@@ -31,7 +31,7 @@ class AuditRecorder:
             return
         request = Request(scope, receive)
         audit: AuditLog = scope["app"].state.services.audit
-        record = AuditRecord(network=shortened(address_of(request)), begin=audit.begin)
+        record = AuditRecord(network=shortened(address_of(request)), begin=audit.repository.begin)
         keep_record(request, record)
         answer = _Answer(request, record, audit, send)
         try:

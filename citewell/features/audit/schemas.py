@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from datetime import datetime
 from enum import StrEnum
 
 from pydantic import Field
 
-from citewell.features.schemas import Schema, utc
-from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditOutcome
+from citewell.features.schemas import Schema, Timestamp
+from citewell.types.audit import AuditAction, AuditActor, AuditOutcome
 
 
 class AuditFormat(StrEnum):
@@ -23,7 +21,7 @@ class AuditEntryOut(Schema):
     """One entry. Ids only: no texts, file names or secrets."""
 
     number: int = Field(description="increases over time; gaps have no meaning")
-    at: datetime
+    at: Timestamp
     owner_id: str | None = Field(description="the owner it concerns")
     actor: AuditActor
     actor_id: str | None = Field(description="the owner who acted")
@@ -35,11 +33,6 @@ class AuditEntryOut(Schema):
     status: int | None = Field(description="the HTTP status of the response")
     network: str = Field(description="the origin: IPv4 /24, IPv6 /48")
     request_id: str = Field(description="`X-Request-ID` of the response")
-
-    @staticmethod
-    def of(entry: AuditEntry) -> AuditEntryOut:
-        """The public form of an entry."""
-        return AuditEntryOut.model_validate(asdict(entry) | {"at": utc(entry.at)})
 
 
 class AuditList(Schema):

@@ -40,7 +40,7 @@ class AuditLog:
     days: how long entries are kept
     """
 
-    entries: AuditRepository
+    repository: AuditRepository
     days: int
     pause_seconds: float = _PAUSE_SECONDS
     _exports: Shares = field(default_factory=lambda: Shares("exports of the audit log", each=1))
@@ -53,7 +53,7 @@ class AuditLog:
 
     async def start(self) -> None:
         """Log changes that were in progress when a server stopped, and start writing. Call within the event loop that runs everything else."""
-        if found := await self.entries.finish_interrupted():
+        if found := await self.repository.finish_interrupted():
             log.warning(
                 "%d changes were in progress when the server stopped; the audit log lists them as interrupted", found
             )
@@ -71,10 +71,6 @@ class AuditLog:
             log.exception("the audit log cannot be written; %d entries follow", len(self._waiting))
             for entry in self._waiting:
                 log.error("audit %s", orjson.dumps(asdict(entry)).decode())
-
-    async def begin(self, entry: AuditEntry) -> None:
-        """Record a change before it is made. If this raises, the change must not be made."""
-        await self.entries.begin(entry)
 
     async def write(self, entry: AuditEntry, *, is_noted: bool) -> None:
         """Return when the entry is in the log, or at once if the database cannot be written to: the entry is then held and written later.
@@ -107,7 +103,7 @@ class AuditLog:
         self, principal: Principal, owner: str | None, wanted: AuditFilter, limit: int, cursor: str | None
     ) -> tuple[list[AuditEntry], str | None]:
         """A page of the caller's log, newest first; administrators can read another owner's, or all owners' (`all`)."""
-        return await self.entries.page(_whose(principal, owner), wanted, limit, cursor)
+        return await self.repository.page(_whose(principal, owner), wanted, limit, cursor)
 
     def export(self, principal: Principal, owner: str | None, wanted: AuditFilter) -> AsyncGenerator[list[AuditEntry]]:
         """The whole log in pages, newest first. Raises `Forbidden` like `page`, and `RateLimited` with the first page if the caller has another export in progress."""
@@ -117,7 +113,7 @@ class AuditLog:
         cursor: str | None = None
         async with self._exports.hold(asker):
             while True:
-                found, cursor = await self.entries.page(owner_id, wanted, _PAGE, cursor)
+                found, cursor = await self.repository.page(owner_id, wanted, _PAGE, cursor)
                 yield found
                 if cursor is None:
                     return
@@ -140,7 +136,7 @@ class AuditLog:
 
     async def _write_some(self) -> None:
         some = list(itertools.islice(self._waiting, _BATCH))
-        await self.entries.add(some)
+        await self.repository.add(some)
         for _ in some:
             self._waiting.popleft()
 
@@ -152,7 +148,7 @@ class AuditLog:
     async def _tidy(self) -> None:
         while True:
             try:
-                await self.entries.prune(time.time() - self.days * _DAY)
+                await self.repository.prune(time.time() - self.days * _DAY)
             except Exception:  # the database may be unavailable for a while, and the loop must survive that
                 log.exception("old entries of the audit log were not removed; retrying later")
             await asyncio.sleep(_TIDY_SECONDS)

@@ -39,13 +39,15 @@ async def create_token(request: Request, body: TokenIn, principal: CurrentPrinci
     """Create a token for this owner, with all of the caller's permissions or, with `scopes` and `projects`, some of them."""
     scopes = None if body.scopes is None else frozenset(body.scopes)
     info, secret = await _service(request).create_token(principal, body.name, body.days, scopes, body.projects)
-    return NewToken(**TokenOut.of(info).model_dump(), token=secret)
+    return NewToken(**TokenOut.model_validate(info).model_dump(), token=secret)
 
 
 @router.get("/tokens", access=everything(ADMIN))
 async def list_tokens(request: Request, owner: Owner) -> TokenList:
     """Valid tokens of this owner."""
-    return TokenList(tokens=[TokenOut.of(info) for info in await _service(request).list_tokens(owner)])
+    return TokenList(
+        tokens=[TokenOut.model_validate(info) for info in await _service(request).repository.list_tokens(owner)]
+    )
 
 
 @router.delete(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Collection
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
-from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, utc
-from citewell.storage.accounts.owners import TokenInfo
+from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, Timestamp
 from citewell.types.accounts import AccessScope
 
 
@@ -25,6 +24,10 @@ class TokenIn(RequestBody):
     )
 
 
+def _in_order(scopes: Collection[AccessScope]) -> list[AccessScope]:
+    return [scope for scope in AccessScope if scope in scopes]
+
+
 class TokenOut(Schema):
     """A token in a list. `prefix` has its first characters, `projects` are ids (null for all), `last_used_at` is exact to the minute.
 
@@ -33,28 +36,13 @@ class TokenOut(Schema):
 
     id: str
     name: str
-    created_at: datetime
-    expires_at: datetime | None
+    created_at: Timestamp
+    expires_at: Timestamp | None
     prefix: str | None = None
-    scopes: list[AccessScope] = Field(default=[])
-    projects: list[str] | None = None
-    last_used_at: datetime | None = None
+    scopes: Annotated[list[AccessScope], BeforeValidator(_in_order)] = Field(default=[])
+    projects: list[str] | None = Field(default=None, validation_alias="project_ids")
+    last_used_at: Timestamp | None = None
     made_with: str | None = None
-
-    @staticmethod
-    def of(info: TokenInfo) -> TokenOut:
-        """The public form of a token, without its secret."""
-        return TokenOut(
-            id=info.id,
-            name=info.name,
-            created_at=utc(info.created_at),
-            expires_at=utc(info.expires_at),
-            prefix=info.prefix,
-            scopes=[scope for scope in AccessScope if scope in info.scopes],
-            projects=None if info.project_ids is None else list(info.project_ids),
-            last_used_at=utc(info.last_used_at),
-            made_with=info.made_with,
-        )
 
 
 class NewToken(TokenOut):

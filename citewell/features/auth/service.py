@@ -37,7 +37,7 @@ class AuthService:
     sends_mail:  whether forgotten passwords can be reset by e-mail
     """
 
-    owners: OwnerRepository
+    repository: OwnerRepository
     projects: ProjectRepository
     sessions: SessionRepository
     members: MemberRepository
@@ -72,13 +72,13 @@ class AuthService:
         """Whether the credential of a running request is still neither revoked nor suspended."""
         if principal.session_id is not None:
             return await self.sessions.person(principal.session_id) is not None
-        return principal.token_id is None or await self.owners.is_valid(principal.token_id)
+        return principal.token_id is None or await self.repository.is_valid(principal.token_id)
 
     async def admit(self, owner_id: str) -> None:
         """Count a request. Raises `RateLimited` if the owner's limit for this minute is used up, across all servers of the database."""
         if not self.requests_per_minute:
             return
-        await self._refusals.admit(owner_id, self.requests_per_minute, self.owners.count_request)
+        await self._refusals.admit(owner_id, self.requests_per_minute, self.repository.count_request)
 
     async def grant(
         self,
@@ -148,17 +148,13 @@ class AuthService:
             if ids is not None and not set(named) <= set(ids):
                 raise Forbidden("A token cannot create one for projects that it cannot access itself.")
             ids = named
-        return await self.owners.create_token(
+        return await self.repository.create_token(
             owner_id, name.strip(), principal.end_of(days), scopes or principal.scopes, ids, principal.token_id
         )
 
-    async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
-        """The owner's valid tokens, newest first."""
-        return await self.owners.list_tokens(owner_id)
-
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
         """Revoke a token."""
-        await self.owners.revoke_token(owner_id, token_id)
+        await self.repository.revoke_token(owner_id, token_id)
         self.forget()
 
     async def end_session(self, token: str | None, refresh_token: str | None) -> None:
@@ -224,7 +220,7 @@ class AuthService:
         )
 
     async def _token(self, token: str) -> Principal | None:
-        principal = await self.owners.principal_of(token)
+        principal = await self.repository.principal_of(token)
         if principal is not None and principal.owner_id == self.local_owner:
             return replace(principal, is_administrator=True)
         return principal
@@ -233,7 +229,7 @@ class AuthService:
         if self.jwt_rules is None or token.count(".") != 2:
             return None
         subject, expires_at = await self.jwt_rules.holder(token)
-        owner_id = await self.owners.ensure(f"jwt:{subject}")
+        owner_id = await self.repository.ensure(f"jwt:{subject}")
         return Principal(owner_id=owner_id, scopes=ALL_SCOPES, expires_at=expires_at)
 
 

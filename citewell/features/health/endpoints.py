@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from fastapi import Request, Response
 from prometheus_client import CONTENT_TYPE_LATEST
 
@@ -34,8 +32,8 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
     is_ready = service.is_ready(parts)
     degraded = is_ready and not all(part["ok"] for part in parts.values())
     response.status_code = 200 if is_ready else 503
-    rebuilding = RebuildingOut(**asdict(service.rebuilding)) if service.rebuilding else None
-    changing = [IndexChangeOut(**asdict(change)) for change in service.changes]
+    rebuilding = RebuildingOut.model_validate(service.rebuilding) if service.rebuilding else None
+    changing = [IndexChangeOut.model_validate(change) for change in service.changes]
     return Readiness(ready=is_ready, degraded=degraded, rebuilding=rebuilding, changing=changing, parts=parts)
 
 
@@ -43,7 +41,7 @@ async def ready(request: Request, response: Response, _owner: Owner) -> Readines
 async def doctor(request: Request, owner: Owner) -> Examination:
     """The findings of `citewell doctor`. Only the server's owner sees the configuration."""
     findings = await _service(request).examine(owner)
-    return Examination(findings=[FindingOut(**asdict(finding)) for finding in findings])
+    return Examination(findings=[FindingOut.model_validate(finding) for finding in findings])
 
 
 @router.get("/metrics", access=everything(ADMIN), responses=ERROR_RESPONSES, response_class=Response)

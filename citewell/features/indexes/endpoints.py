@@ -30,7 +30,7 @@ def _service(request: Request) -> IndexService:
 @router.get("/indexes", access=everything(READ))
 async def list_indexes(request: Request, owner: Owner) -> IndexList:
     """All indexes."""
-    return IndexList(indexes=[IndexOut.of(record) for record in await _service(request).list(owner)])
+    return IndexList(indexes=[IndexOut.model_validate(record) for record in await _service(request).list(owner)])
 
 
 @router.post(
@@ -38,7 +38,7 @@ async def list_indexes(request: Request, owner: Owner) -> IndexList:
 )
 async def build_index(request: Request, body: IndexIn, owner: Owner) -> IndexOut:
     """Build an index for another model or store beside the active one, which keeps answering or, in mode `fresh`, in its place."""
-    return IndexOut.of(await _service(request).build(owner, body.asked, body.options, confirm=body.confirm))
+    return IndexOut.model_validate(await _service(request).build(owner, body.asked, body.options, confirm=body.confirm))
 
 
 @router.post("/indexes/estimate", access=everything(ADMIN), audit=not_audited("keeps nothing"))
@@ -53,13 +53,13 @@ async def estimate_index(request: Request, body: IndexIn, owner: Owner) -> Estim
 async def change_build(request: Request, index_id: str, body: BuildChange, owner: Owner) -> IndexOut:
     """Pause or resume a build, start an offered one, or change its pace and cost limit."""
     changes = body.model_dump(exclude_unset=True, exclude={"paused"})
-    return IndexOut.of(await _service(request).change(owner, index_id, changes, body.paused))
+    return IndexOut.model_validate(await _service(request).change(owner, index_id, changes, body.paused))
 
 
 @router.get("/indexes/{index_id}", access=everything(READ))
 async def get_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
     """One index, and its progress."""
-    return IndexOut.of(await _service(request).get(owner, index_id))
+    return IndexOut.model_validate(await _service(request).get(owner, index_id))
 
 
 @router.post("/indexes/{index_id}/compare", access=everything(ADMIN), audit=not_audited("keeps nothing"))
@@ -73,7 +73,7 @@ async def compare_index(request: Request, index_id: str, body: CompareIn, owner:
 )
 async def switch_index(request: Request, index_id: str, owner: Owner) -> IndexOut:
     """Use this index from now on. Switch to the previous one to roll back."""
-    return IndexOut.of(await _service(request).switch(owner, index_id))
+    return IndexOut.model_validate(await _service(request).switch(owner, index_id))
 
 
 @router.delete(

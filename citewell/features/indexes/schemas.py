@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AliasPath, Field
 
-from citewell.features.indexes.comparing import FoundBy, IndexComparison, SideFigures
+from citewell.features.indexes.comparing import FoundBy, IndexComparison
 from citewell.features.indexes.service import MAX_QUERIES
-from citewell.features.schemas import RequestBody, Schema, utc
+from citewell.features.schemas import RequestBody, Schema, Timestamp, rounded
 from citewell.indexes.estimating import BuildEstimate
 from citewell.settings import EmbeddingProvider, VectorStore
-from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexRecord
+from citewell.storage.vectors.indexes import BuildMode, BuildOptions
 
 MAX_PAUSE = 60.0
 _SHOWN_PASSAGES = 3
@@ -77,41 +76,17 @@ class IndexOut(Schema):
     state: str = Field(description="offered, building, ready, filling, active or retired")
     progress: int
     total: int
-    created_at: datetime
-    activated_at: datetime | None
+    created_at: Timestamp
+    activated_at: Timestamp | None
     settings: dict[str, Any]
-    mode: str = Field(description="fresh, dual or gradual")
-    switch: bool
+    mode: str = Field(validation_alias=AliasPath("build", "mode"), description="fresh, dual or gradual")
+    switch: bool = Field(validation_alias=AliasPath("build", "switch"))
     paused: bool
-    pause_seconds: float
-    max_dollars: float | None
-    spent: float = Field(description="the approximate cost of the build so far, in US dollars")
+    pause_seconds: float = Field(validation_alias=AliasPath("build", "pause_seconds"))
+    max_dollars: float | None = Field(validation_alias=AliasPath("build", "max_dollars"))
+    spent: Annotated[float, rounded(6)] = Field(description="the approximate cost of the build so far, in US dollars")
     problem: str = Field(description="what the build waits for")
     is_behind: bool = Field(description="it missed writes because it could not be opened")
-
-    @staticmethod
-    def of(record: IndexRecord) -> IndexOut:
-        """The public form of an index."""
-        return IndexOut(
-            id=record.id,
-            fingerprint=record.fingerprint,
-            store=record.store,
-            place=record.place,
-            state=record.state.value,
-            progress=record.progress,
-            total=record.total,
-            created_at=utc(record.created_at),
-            activated_at=utc(record.activated_at),
-            settings=record.settings,
-            mode=record.build.mode.value,
-            switch=record.build.switch,
-            paused=record.paused,
-            pause_seconds=record.build.pause_seconds,
-            max_dollars=record.build.max_dollars,
-            spent=round(record.spent, 6),
-            problem=record.problem,
-            is_behind=record.is_behind,
-        )
 
 
 class EstimateOut(Schema):
@@ -157,10 +132,12 @@ class QueryComparisonOut(Schema):
     """Chunk ids from both, best first, and the share of the active index's hits that the other also has."""
 
     query: str
-    active: list[str]
-    candidate: list[str]
+    active: list[str] = Field(validation_alias=AliasPath("ours", "ids"))
+    candidate: list[str] = Field(validation_alias=AliasPath("theirs", "ids"))
     overlap: float
-    change: float = Field(description="0 for the same list, 1 for entirely different ones; the top counts more")
+    change: Annotated[float, rounded(4)] = Field(
+        description="0 for the same list, 1 for entirely different ones; the top counts more"
+    )
     cited: list[str] = Field(description="passages cited by the answer that still exist")
 
 
@@ -204,21 +181,11 @@ class CompareOut(Schema):
     def of(compared: IndexComparison) -> CompareOut:
         """The public form of a comparison."""
         return CompareOut(
-            queries=[
-                QueryComparisonOut(
-                    query=one.query,
-                    active=list(one.ours.ids),
-                    candidate=list(one.theirs.ids),
-                    overlap=one.overlap,
-                    change=round(one.change, 4),
-                    cited=list(one.cited),
-                )
-                for one in compared.queries
-            ],
+            queries=[QueryComparisonOut.model_validate(one) for one in compared.queries],
             mean_overlap=compared.overlap,
             judged=compared.judged,
-            active=_side(compared.ours),
-            candidate=_side(compared.theirs),
+            active=SideOut.model_validate(compared.ours),
+            candidate=SideOut.model_validate(compared.theirs),
             changed=[
                 ChangedQuery(
                     query=one.query, active=_passages(one.ours, one.cited), candidate=_passages(one.theirs, one.cited)
@@ -226,10 +193,6 @@ class CompareOut(Schema):
                 for one in compared.changed
             ],
         )
-
-
-def _side(figures: SideFigures) -> SideOut:
-    return SideOut(ndcg=figures.ndcg, milliseconds=figures.milliseconds, dollars=figures.dollars)
 
 
 def _passages(found: FoundBy, cited: Sequence[str]) -> list[ComparedPassage]:

@@ -41,4 +41,4 @@ async def export_everything(request: Request, owner: Owner, principal: CurrentPr
 @router.post("/erasure", access=everything(ADMIN), audit=changes(AuditAction.DATA_ERASED))
 async def erase_everything(request: Request, body: ErasureIn, owner: Owner) -> ErasureOut:
     """Erase everything that belongs to the owner, and check that nothing is left. Tokens are revoked too, except this machine's owner's."""
-    return ErasureOut.of(await _service(request).erase(owner, body.confirm))
+    return ErasureOut.model_validate(await _service(request).erase(owner, body.confirm))

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pydantic import Field
 
-from citewell.features.owner_data.service import ErasureReceipt
-from citewell.features.schemas import RequestBody, Schema, utc
+from citewell.features.schemas import RequestBody, Schema, Timestamp
 from citewell.types.accounts import ERASURE_CONFIRMATION
 
 
@@ -28,19 +25,8 @@ class RemovedOut(Schema):
 class ErasureOut(Schema):
     """A receipt: what was removed where, and what a second check of every place found."""
 
-    owner: str
-    at: datetime
+    owner: str = Field(validation_alias="owner_id")
+    at: Timestamp
     complete: bool = Field(description="nothing was found afterwards")
     removed: list[RemovedOut]
     not_looked_into: list[str] = Field(description="places with possible copies that Citewell cannot check")
-
-    @staticmethod
-    def of(receipt: ErasureReceipt) -> ErasureOut:
-        """The public form of a receipt."""
-        return ErasureOut(
-            owner=receipt.owner_id,
-            at=utc(receipt.at),
-            complete=receipt.complete,
-            removed=[RemovedOut(place=one.place, before=one.before, after=one.after) for one in receipt.removed],
-            not_looked_into=list(receipt.not_looked_into),
-        )

@@ -22,9 +22,9 @@ def _service(request: Request) -> ProjectService:
 @router.get("/projects", access=narrowed(READ))
 async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
     """All the owner's projects that the token may use. `GET /shared-projects` lists those shared by others."""
-    found = await _service(request).all(grant.owner_id)
+    found = await _service(request).repository.all(grant.owner_id)
     return ProjectList(
-        projects=[ProjectOut.of(one) for one in found if grant.projects is None or one.id in grant.projects]
+        projects=[ProjectOut.model_validate(one) for one in found if grant.projects is None or one.id in grant.projects]
     )
 
 
@@ -34,13 +34,13 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """Create a project; 409 if the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
-    return ProjectOut.of(await _service(request).create(owner, body.name, chunking, body.index))
+    return ProjectOut.model_validate(await _service(request).create(owner, body.name, chunking, body.index))
 
 
 @router.get("/projects/{project_id}", access=project(READ))
 async def get_project(request: Request, project_id: str, owner: Owner) -> ProjectOut:
     """One project."""
-    return ProjectOut.of(await _service(request).get(owner, project_id))
+    return ProjectOut.model_validate(await _service(request).repository.get(owner, project_id))
 
 
 @router.patch(
@@ -48,7 +48,7 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
 )
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
     """Change a project's chunking or index; `null` returns to the server's settings."""
-    return ProjectOut.of(await _service(request).change(owner, project_id, body.given()))
+    return ProjectOut.model_validate(await _service(request).change(owner, project_id, body.given()))
 
 
 @router.delete(
@@ -59,5 +59,5 @@ async def change_project(request: Request, project_id: str, body: ProjectChange,
 )
 async def delete_project(request: Request, project_id: str, owner: Owner) -> Response:
     """Delete a project; its resources stay."""
-    await _service(request).delete(owner, project_id)
+    await _service(request).repository.delete(owner, project_id)
     return Response(status_code=204)

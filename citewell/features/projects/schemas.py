@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from pydantic import Field
 
 from citewell.chunk.config import Strategy
-from citewell.features.schemas import RequestBody, Schema, utc
-from citewell.types import Project
+from citewell.features.schemas import RequestBody, Schema, Timestamp
 
 
 class ChunkingIn(RequestBody):
@@ -51,20 +49,9 @@ class ProjectOut(Schema):
 
     id: str
     name: str
-    created_at: datetime
+    created_at: Timestamp
     resource_count: int
     settings: dict[str, Any]
-
-    @staticmethod
-    def of(project: Project) -> ProjectOut:
-        """The public form of a project."""
-        return ProjectOut(
-            id=project.id,
-            name=project.name,
-            created_at=utc(project.created_at),
-            resource_count=project.resource_count,
-            settings=project.settings,
-        )
 
 
 class ProjectList(Schema):

@@ -18,35 +18,23 @@ from citewell.types import Project
 class ProjectService:
     """Projects of an owner. chunking: the server's default; has_index: whether an index is open."""
 
-    projects: ProjectRepository
+    repository: ProjectRepository
     chunking: ChunkConfig
     has_index: Callable[[str], bool]
-
-    async def all(self, owner_id: str) -> list[Project]:
-        """All projects, oldest first."""
-        return await self.projects.all(owner_id)
-
-    async def get(self, owner_id: str, project_id: str) -> Project:
-        """One project."""
-        return await self.projects.get(owner_id, project_id)
 
     async def create(
         self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None, index: str | None = None
     ) -> Project:
         """Create a project. Raises `Conflict` if the name is taken, and `InvalidRequest` for invalid chunking or an unknown index."""
         self._require_index(index)
-        return await self.projects.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
+        return await self.repository.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
 
     async def change(self, owner_id: str, project_id: str, changes: Mapping[str, Any]) -> Project:
         """Change a project's `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns to the server's."""
         self._require_index(changes.get("index"))
-        before = await self.projects.settings(owner_id, project_id)
-        await self.projects.change(owner_id, project_id, self._settings({**before, **changes}))
-        return await self.projects.get(owner_id, project_id)
-
-    async def delete(self, owner_id: str, project_id: str) -> None:
-        """Delete a project; its resources stay."""
-        await self.projects.delete(owner_id, project_id)
+        before = await self.repository.settings(owner_id, project_id)
+        await self.repository.change(owner_id, project_id, self._settings({**before, **changes}))
+        return await self.repository.get(owner_id, project_id)
 
     def _settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """A project's settings in their stored form. Chunking is validated together with the server's settings for missing fields."""

@@ -22,7 +22,7 @@ def _service(request: Request) -> QuotaService:
 @router.get("/quotas", access=everything(READ))
 async def get_quotas(request: Request, owner: Owner) -> QuotaList:
     """Your quotas, and how much of each is used."""
-    return QuotaList.of(await _service(request).standings(owner))
+    return QuotaList.of(await _service(request).repository.standings(owner))
 
 
 @router.get("/people/{person_id}/quotas", access=everything(ADMIN))

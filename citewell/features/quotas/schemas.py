@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from citewell.features.schemas import RequestBody, Schema, utc
+from citewell.features.schemas import RequestBody, Schema, Timestamp
 from citewell.types.quotas import Quota, QuotaStanding
 
 _MAX = 2**50
@@ -21,19 +20,11 @@ class QuotaOut(Schema):
     quota: Quota
     limit: float | None = Field(description="null without a limit; `spend` in US dollars")
     used: float
-    own: bool = Field(description="whether it was set for this owner; otherwise the server's default applies")
-    resets_at: datetime | None = Field(description="when the month (UTC) ends; null for files and bytes")
-
-    @staticmethod
-    def of(standing: QuotaStanding) -> QuotaOut:
-        """The public form of a standing."""
-        return QuotaOut(
-            quota=standing.quota,
-            limit=standing.limit,
-            used=standing.used,
-            own=standing.is_own,
-            resets_at=utc(standing.resets_at),
-        )
+    own: bool = Field(
+        validation_alias="is_own",
+        description="whether it was set for this owner; otherwise the server's default applies",
+    )
+    resets_at: Timestamp | None = Field(description="when the month (UTC) ends; null for files and bytes")
 
 
 class QuotaList(Schema):
@@ -44,7 +35,7 @@ class QuotaList(Schema):
     @staticmethod
     def of(standings: Sequence[QuotaStanding]) -> QuotaList:
         """The public form of all of them."""
-        return QuotaList(quotas=[QuotaOut.of(one) for one in standings])
+        return QuotaList(quotas=[QuotaOut.model_validate(one) for one in standings])
 
 
 class QuotasIn(RequestBody):

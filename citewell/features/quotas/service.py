@@ -20,33 +20,29 @@ from citewell.types.quotas import Quota, QuotaStanding
 class QuotaService:
     """Shows and changes quotas. An owner's quota is a number, or None for no limit; if none is set, the default applies."""
 
-    quotas: QuotaRepository
+    repository: QuotaRepository
     people: PersonRepository
     audit: AuditRepository
 
-    async def standings(self, owner_id: str) -> list[QuotaStanding]:
-        """An owner's limits, and how much of each is used."""
-        return await self.quotas.standings(owner_id)
-
     async def of_person(self, principal: Principal, person_id: str) -> list[QuotaStanding]:
         """A person's limits and usage, for administrators. Raises `NotFound`."""
-        return await self.quotas.standings(await self._owner_of(principal, person_id))
+        return await self.repository.standings(await self._owner_of(principal, person_id))
 
     async def change(
         self, principal: Principal, person_id: str, own: Mapping[Quota, float | None]
     ) -> list[QuotaStanding]:
         """Set a person's quotas, for administrators; defaults apply to omitted ones. Raises `NotFound`."""
         owner_id = await self._owner_of(principal, person_id)
-        await self.quotas.change(owner_id, own)
-        return await self.quotas.standings(owner_id)
+        await self.repository.change(owner_id, own)
+        return await self.repository.standings(owner_id)
 
     async def change_on_server(
         self, name: str, own: Mapping[Quota, float | None], to_default: frozenset[Quota]
     ) -> list[QuotaStanding]:
         """Set some of an owner's quotas, and reset others to the defaults, for the command line. Raises `NotFound`."""
-        owner_id = await self.quotas.find_owner(name)
-        kept = {quota: most for quota, most in (await self.quotas.own(owner_id)).items() if quota not in to_default}
-        await self.quotas.change(owner_id, {**kept, **own})
+        owner_id = await self.repository.find_owner(name)
+        kept = {quota: most for quota, most in (await self.repository.own(owner_id)).items() if quota not in to_default}
+        await self.repository.change(owner_id, {**kept, **own})
         changed = AuditEntry(
             at=time.time(),
             owner_id=owner_id,
@@ -57,7 +53,7 @@ class QuotaService:
             request_id=str(uuid.uuid4()),
         )
         await self.audit.add([changed])
-        return await self.quotas.standings(owner_id)
+        return await self.repository.standings(owner_id)
 
     async def _owner_of(self, principal: Principal, person_id: str) -> str:
         if not principal.is_administrator:

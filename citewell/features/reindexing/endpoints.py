@@ -12,6 +12,7 @@ from citewell.features.reindexing.service import ReindexService
 from citewell.features.routing import Router
 from citewell.types.audit import AuditAction
 
+_MAX_LISTED = 20
 router = Router(tags=["reindexing"], responses=ERROR_RESPONSES, route_class=SoundRoute)
 
 
@@ -31,10 +32,12 @@ async def begin_reindex(request: Request, body: ReindexIn, owner: Owner) -> Rein
 @router.get("/reindex", access=everything(READ))
 async def list_reindexes(request: Request, owner: Owner) -> ReindexList:
     """All runs with their progress, newest first."""
-    return ReindexList(runs=[ReindexOut.of(run) for run in await _service(request).latest(owner)])
+    return ReindexList(
+        runs=[ReindexOut.of(run) for run in await _service(request).repository.latest(owner, _MAX_LISTED)]
+    )
 
 
 @router.get("/reindex/{run_id}", access=everything(READ))
 async def get_reindex(request: Request, run_id: str, owner: Owner) -> ReindexOut:
     """One run, and its progress."""
-    return ReindexOut.of(await _service(request).run(owner, run_id))
+    return ReindexOut.of(await _service(request).repository.run(owner, run_id))

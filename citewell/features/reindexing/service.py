@@ -9,14 +9,12 @@ from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.types import Reindex, ReindexSelection
 
-_MAX_LISTED = 20
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReindexService:
     """An owner's runs. A run is stored in the rows of its files, so it continues after a restart; unchanged texts come from the embedding cache."""
 
-    reprocessing: ReprocessingRepository
+    repository: ReprocessingRepository
     projects: ProjectRepository
     wake: Callable[[], None]
 
@@ -26,14 +24,6 @@ class ReindexService:
         """Start a run over all files, or those of a project (by id or name); `failed` and `read_again` as in `ReindexSelection`."""
         project_id = await self.projects.resolve(owner_id, project) if project is not None else None
         selection = ReindexSelection(project_id=project_id, failed=failed, read_again=read_again)
-        begun = await self.reprocessing.begin(owner_id, selection)
+        begun = await self.repository.begin(owner_id, selection)
         self.wake()
         return begun
-
-    async def run(self, owner_id: str, run_id: str) -> Reindex:
-        """One run, and its progress. Raises `NotFound`."""
-        return await self.reprocessing.run(owner_id, run_id)
-
-    async def latest(self, owner_id: str) -> list[Reindex]:
-        """All runs, newest first."""
-        return await self.reprocessing.latest(owner_id, _MAX_LISTED)

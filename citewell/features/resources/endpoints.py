@@ -163,7 +163,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
             within=grant.projects,
         )
     response.status_code = 201 if outcome is UploadOutcome.CREATED else 200
-    [seen] = await _seen(request, grant, ResourceOut.of(resource))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(resource))
     return IngestedOut(**seen.model_dump(), outcome=outcome)
 
 
@@ -171,7 +171,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
 async def add_records(request: Request, body: RecordsIn, owner: Owner) -> RecordsOut:
     """Index texts without files; hits carry their `record_id`. 400 for an empty text."""
     records = [record.model_dump() for record in body.records]
-    return RecordsOut.of(await _service(request).add_records(owner, records, body.project))
+    return RecordsOut.model_validate(await _service(request).add_records(owner, records, body.project))
 
 
 @router.get("/resources", access=narrowed(READ))
@@ -211,7 +211,7 @@ async def list_resources(
         shown = [ResourceOut.brief(one) for one in brief]
     else:
         found, next_cursor = await service.page(owner, narrowed, limit, cursor, project, grant.kept_to)
-        shown = [ResourceOut.of(one) for one in found]
+        shown = [ResourceOut.model_validate(one) for one in found]
     return ResourceList(resources=await _seen(request, grant, *shown), next_cursor=next_cursor)
 
 
@@ -236,15 +236,15 @@ async def list_facets(
         by_year=dates == "year",
         kept_to=grant.kept_to,
     )
-    return FacetsOut.of(found)
+    return FacetsOut.model_validate(found)
 
 
 @router.get("/resources/{resource_id}", access=resource(READ))
 async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
     service, owner = _service(request), grant.owner_id
-    found, events = await service.get(owner, resource_id), await service.timeline(owner, resource_id)
-    [seen] = await _seen(request, grant, ResourceOut.of(found, events))
+    found, events = await service.repository.get(owner, resource_id), await service.timeline(owner, resource_id)
+    [seen] = await _seen(request, grant, ResourceOut.whole(found, events))
     return seen
 
 
@@ -265,7 +265,7 @@ async def delete_resource(request: Request, resource_id: ResourceId, owner: Owne
 async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
-    await service.get(owner, resource_id)
+    await service.repository.get(owner, resource_id)
     with _quota_without_figures(grant):
         upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
         asked, _ = options_of(upload)
@@ -274,7 +274,7 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
         replaced = await service.replace(
             owner, resource_id, upload.file, upload.filename, options, metadata, within=grant.projects
         )
-    [seen] = await _seen(request, grant, ResourceOut.of(replaced))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(replaced))
     return seen
 
 
@@ -286,7 +286,7 @@ async def change_resource(
 ) -> ResourceOut:
     """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
     changed = await _service(request).describe(grant.owner_id, resource_id, body.said())
-    [seen] = await _seen(request, grant, ResourceOut.of(changed))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(changed))
     return seen
 
 
@@ -305,7 +305,7 @@ async def reindex(
     """Index a file again; new options are applied first."""
     asked = body.asked() if body.model_fields_set else None
     begun = await _service(request).reindex(grant.owner_id, resource_id, asked)
-    [seen] = await _seen(request, grant, ResourceOut.of(begun))
+    [seen] = await _seen(request, grant, ResourceOut.model_validate(begun))
     return seen
 
 
@@ -415,7 +415,7 @@ async def make_link(
 async def list_blobs(request: Request, resource_id: ResourceId, owner: Owner) -> BlobList:
     """The files that extraction produced: images, and exact copies of tables."""
     found = await _contents(request).extracted(owner, resource_id)
-    return BlobList(blobs=[BlobOut.of(blob) for blob in found])
+    return BlobList(blobs=[BlobOut.model_validate(blob) for blob in found])
 
 
 @router.get(
@@ -462,7 +462,7 @@ async def _seen(request: Request, grant: Grant, *found: ResourceOut) -> list[Res
     if grant.projects is None:
         return list(found)
     parents = {one.parent_id for one in found if one.parent_id is not None}
-    hidden = await _service(request).outside(grant.owner_id, parents, grant.projects)
+    hidden = await _service(request).repository.outside(grant.owner_id, parents, grant.projects)
     return [one.within(grant, hidden) for one in found]
 
 

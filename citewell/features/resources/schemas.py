@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from citewell.features.resources.handed_out import Deleted
 from citewell.features.resources.said import Said
@@ -23,29 +23,26 @@ from citewell.features.schemas import (
     RequestBody,
     Schema,
     StageDetailsJson,
-    metadata_json,
+    Timestamp,
+    rounded,
     sample,
     utc,
 )
 from citewell.ingest.adoption import ARCHIVE_PATH
-from citewell.ingest.records import RecordsAdded
 from citewell.storage.files.resources import Original
 from citewell.types import (
     AskedOptions,
     BlobLink,
     Chunk,
-    Facet,
-    Facets,
     JsonValue,
     MetadataKind,
     Resource,
     ResourceSummary,
     Searchable,
-    StoredBlob,
-    UploadOptions,
     UploadOutcome,
 )
 from citewell.types.accounts import Grant
+from citewell.types.extraction import Coverage
 
 MAX_CAPTION = 20_000
 """Characters of a caption; anything longer is a document."""
@@ -65,9 +62,20 @@ class StageOut(Schema):
     """One entry of a resource's timeline."""
 
     status: str
-    at: datetime
+    at: Timestamp
     version: int
     details: StageDetailsJson = Field(default={})
+
+    @staticmethod
+    def of(event: Mapping[str, Any]) -> StageOut:
+        """The public form of an event; what else it says are the details."""
+        return StageOut.model_validate(
+            {**event, "details": {k: v for k, v in event.items() if k not in {"id", "at", "version", "status"}}}
+        )
+
+
+def _coverage_json(coverage: Coverage | dict[str, Any] | None) -> dict[str, Any] | None:
+    return coverage.to_json() if isinstance(coverage, Coverage) else coverage
 
 
 class ResourceOut(Schema):
@@ -78,7 +86,7 @@ class ResourceOut(Schema):
     identifier: str | None
     file_size_bytes: int
     mime_type: str
-    content_hash: str = Field(description="SHA-256 of the bytes, in hexadecimal")
+    content_hash: str = Field(validation_alias="bytes_hash", description="SHA-256 of the bytes, in hexadecimal")
     detected_category: str = Field(description="rag, data, image, video, binary or unknown")
     type: str
     source: str
@@ -92,17 +100,19 @@ class ResourceOut(Schema):
     )
     error_code: str | None
     extraction_metadata: MetadataJson
-    coverage: CoverageJson | None
+    coverage: Annotated[CoverageJson | None, BeforeValidator(_coverage_json)]
     language: str | None
     summary: str | None
     chunk_count: int
     searchable: Searchable | None = Field(
         description="words: by keyword, while its vectors are being computed; full: by keyword and meaning; null: not yet, or never"
     )
-    semantic_progress: float = Field(description="the share of its passages with vectors, 0 to 1")
-    created_at: datetime
-    extracted_at: datetime | None
-    indexed_at: datetime | None
+    semantic_progress: Annotated[float, rounded(4)] = Field(
+        description="the share of its passages with vectors, 0 to 1"
+    )
+    created_at: Timestamp
+    extracted_at: Timestamp | None
+    indexed_at: Timestamp | None
     extraction_duration_ms: int | None
     indexing_duration_ms: int | None
     parent_id: str | None
@@ -113,50 +123,16 @@ class ResourceOut(Schema):
     stages: list[StageOut] | None = None
 
     @staticmethod
-    def of(resource: Resource, events: list[dict[str, JsonValue]] | None = None) -> ResourceOut:
-        """The public form of a resource, with its timeline when given."""
-        return ResourceOut(
-            id=resource.id,
-            filename=resource.filename,
-            identifier=resource.identifier,
-            file_size_bytes=resource.file_size_bytes,
-            mime_type=resource.mime_type,
-            content_hash=resource.bytes_hash,
-            detected_category=resource.detected_category,
-            type=resource.type,
-            source=resource.source,
-            storage_backend=resource.storage_backend,
-            project_ids=list(resource.project_ids),
-            version=resource.version,
-            status=resource.status.value,
-            error_message=resource.error_message,
-            error_stage=resource.error_stage,
-            error_code=resource.error_code,
-            extraction_metadata=dict(resource.extraction_metadata),
-            coverage=resource.coverage.to_json() if resource.coverage else None,
-            language=resource.language,
-            summary=resource.summary,
-            chunk_count=resource.chunk_count,
-            searchable=resource.searchable,
-            semantic_progress=round(resource.semantic_progress, 4),
-            created_at=utc(resource.created_at),
-            extracted_at=utc(resource.extracted_at),
-            indexed_at=utc(resource.indexed_at),
-            extraction_duration_ms=resource.extraction_duration_ms,
-            indexing_duration_ms=resource.indexing_duration_ms,
-            parent_id=resource.parent_id,
-            record_id=resource.record_id,
-            metadata=metadata_json(resource.metadata),
-            thread=resource.thread,
-            options=_options(resource.options),
-            stages=None if events is None else [_stage(event) for event in events],
-        )
+    def whole(resource: Resource, events: Iterable[Mapping[str, JsonValue]]) -> ResourceOut:
+        """The public form of a resource with its timeline."""
+        stages = [StageOut.of(event) for event in events]
+        return ResourceOut.model_validate(resource).model_copy(update={"stages": stages})
 
     @staticmethod
     def brief(summary: ResourceSummary) -> ResourceOut:
         """The public form of a summary: the coverage has only `unit` and `unit_count`."""
         coverage = {"unit": summary.unit, "unit_count": summary.unit_count} if summary.unit else None
-        return ResourceOut.of(summary.resource).model_copy(update={"coverage": coverage})
+        return ResourceOut.model_validate(summary.resource).model_copy(update={"coverage": coverage})
 
     def within(self, grant: Grant, hidden: Collection[str] = ()) -> Self:
         """The resource as the holder of a grant may see it: only projects of the grant, and no hidden parent."""
@@ -206,26 +182,6 @@ class PictureIn(RequestBody):
     filters: FiltersIn = Field(default=[], description="filters; the file must match all")
 
 
-def _options(options: UploadOptions) -> OptionsOut:
-    return OptionsOut(
-        multimodal=options.multimodal,
-        extract_tables=options.extract_tables,
-        extract_images=options.extract_images,
-        chunking=None if options.chunking is None else dict(options.chunking),
-        caption=options.caption,
-    )
-
-
-def _stage(event: dict[str, Any]) -> StageOut:
-    known = {"id", "at", "version", "status"}
-    return StageOut(
-        status=event["status"],
-        at=utc(float(event["at"])),
-        version=event["version"],
-        details={k: v for k, v in event.items() if k not in known},
-    )
-
-
 class ResourceList(Schema):
     """A page of resources, newest first."""
 
@@ -244,37 +200,23 @@ class FacetOut(Schema):
     """A field with values of one type."""
 
     field: str = Field(description="its name in filters")
-    type: MetadataKind
+    type: MetadataKind = Field(validation_alias="kind")
     files: int = Field(description="how many files have it")
     distinct: int = Field(description="how many distinct values there are")
     values: list[FacetValueOut] = Field(description="the most frequent values; for dates, the latest periods")
-    min: float | str | None = Field(default=None, description="the lowest number, or the earliest date")
-    max: float | str | None = Field(default=None, description="the highest number, or the latest date")
-
-    @staticmethod
-    def of(facet: Facet) -> FacetOut:
-        """The public form of a facet."""
-        return FacetOut(
-            field=facet.field,
-            type=facet.kind,
-            files=facet.files,
-            distinct=facet.distinct,
-            values=[FacetValueOut(value=one.value, files=one.files) for one in facet.values],
-            min=facet.least,
-            max=facet.greatest,
-        )
+    min: float | str | None = Field(
+        default=None, validation_alias="least", description="the lowest number, or the earliest date"
+    )
+    max: float | str | None = Field(
+        default=None, validation_alias="greatest", description="the highest number, or the latest date"
+    )
 
 
 class FacetsOut(Schema):
     """The number of files, and what they can be filtered by."""
 
     files: int
-    facets: list[FacetOut]
-
-    @staticmethod
-    def of(found: Facets) -> FacetsOut:
-        """The public form of facets."""
-        return FacetsOut(files=found.files, facets=[FacetOut.of(facet) for facet in found.fields])
+    facets: list[FacetOut] = Field(validation_alias="fields")
 
 
 class ElementList(Schema):
@@ -327,13 +269,6 @@ class BlobOut(Schema):
     kind: str
     size: int
     metadata: dict[str, Any]
-
-    @staticmethod
-    def of(blob: StoredBlob) -> BlobOut:
-        """The public form of an extracted file."""
-        return BlobOut(
-            name=blob.name, mime_type=blob.mime_type, kind=blob.kind, size=blob.size, metadata=dict(blob.metadata)
-        )
 
 
 class BlobList(Schema):
@@ -432,10 +367,3 @@ class RecordsOut(Schema):
     added: int
     replaced: int
     unchanged: int
-
-    @staticmethod
-    def of(done: RecordsAdded) -> RecordsOut:
-        """The public form of the result."""
-        return RecordsOut(
-            resource_ids=list(done.resource_ids), added=done.added, replaced=done.replaced, unchanged=done.unchanged
-        )

@@ -65,7 +65,7 @@ _APPLIED_SECONDS = 10.0
 class ResourceService:
     """Uploads, lists, annotates and deletes. Every method takes the owner first and sees only that owner's data."""
 
-    resources: ResourceRepository
+    repository: ResourceRepository
     events: EventRepository
     projects: ProjectRepository
     jobs: JobRepository
@@ -164,7 +164,7 @@ class ResourceService:
             item = item or await self._copy_for(owner_id, file.content_hash, project and project_id, within)
             request = replace(request, project_id=project_id, item=item)
             known = None if within is None else await self.known(owner_id, request.identity(file.content_hash))
-            inside = None if known is None else await self.projects_within(owner_id, known.id)
+            inside = None if known is None else await self.repository.projects_within(owner_id, known.id)
             if known is not None and not may_change(inside or (), within):
                 await require_as_it_is(known, said, options, self.limits, self.reprocessing)
         except BaseException:
@@ -186,7 +186,7 @@ class ResourceService:
         self._check_chunking(options)
         outcome = await self.reprocessing.ask(owner_id, resource_id, options)
         self.wake()
-        return await self.resources.get(owner_id, resource_id), outcome or UploadOutcome.UNCHANGED
+        return await self.repository.get(owner_id, resource_id), outcome or UploadOutcome.UNCHANGED
 
     async def replace(
         self,
@@ -232,7 +232,7 @@ class ResourceService:
             thread=None if said.thread is None else checked_thread(said.thread),
         )
         stamp = await self.metadata.change(owner_id, resource_id, change)
-        resource = await self.resources.get(owner_id, resource_id)
+        resource = await self.repository.get(owner_id, resource_id)
         if stamp is not None and resource.status in (*TERMINAL, Status.EMBEDDING):
             await self.payloads.applied(stamp, _APPLIED_SECONDS)
         return resource
@@ -266,7 +266,7 @@ class ResourceService:
         """The item key under which to store these bytes separately, so that an existing file outside the projects `within` neither joins nor blocks the upload; None if there is no such file."""
         for item in (None, own_copy(place_id)):
             identity = content_hash if item is None else item_identity(item, content_hash)
-            if not await self.resources.outside(owner_id, [identity], within):
+            if not await self.repository.outside(owner_id, [identity], within):
                 return item
         return own_copy(str(uuid.uuid4()))
 
@@ -284,20 +284,8 @@ class ResourceService:
 
     async def known(self, owner_id: str, content_hash: str) -> Resource | None:
         """The owner's file with this content hash, which is the SHA-256 of its bytes unless it is an item; None if there is none."""
-        found = await self.resources.find_by_content(owner_id, content_hash)
-        return None if found is None else await self.resources.get(owner_id, found)
-
-    async def get(self, owner_id: str, resource_id: str) -> Resource:
-        """One resource."""
-        return await self.resources.get(owner_id, resource_id)
-
-    async def outside(self, owner_id: str, ids: Collection[str], project_ids: Collection[str]) -> set[str]:
-        """Those of a few hundred resources that are in none of these projects."""
-        return await self.resources.outside(owner_id, ids, project_ids)
-
-    async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
-        """The projects that a resource, or a file inside it, is in."""
-        return await self.resources.projects_within(owner_id, resource_id)
+        found = await self.repository.find_by_content(owner_id, content_hash)
+        return None if found is None else await self.repository.get(owner_id, found)
 
     async def page(
         self,
@@ -313,7 +301,7 @@ class ResourceService:
         kept_to: ids of the projects the caller is limited to, so that errors reveal only their files; None for all of the owner's.
         """
         narrowed = await self._within(owner_id, filter, project, kept_to)
-        return await self.resources.page(owner_id, narrowed, limit, cursor)
+        return await self.repository.page(owner_id, narrowed, limit, cursor)
 
     async def summaries(
         self,
@@ -326,7 +314,7 @@ class ResourceService:
     ) -> tuple[list[ResourceSummary], str | None]:
         """Like `page`, without fields that grow with the resources' content."""
         narrowed = await self._within(owner_id, filter, project, kept_to)
-        return await self.resources.summaries(owner_id, narrowed, limit, cursor)
+        return await self.repository.summaries(owner_id, narrowed, limit, cursor)
 
     async def facets(
         self,
@@ -346,7 +334,7 @@ class ResourceService:
 
     async def timeline(self, owner_id: str, resource_id: str) -> list[dict[str, JsonValue]]:
         """All state changes so far."""
-        await self.resources.get(owner_id, resource_id)
+        await self.repository.get(owner_id, resource_id)
         return await self.events.since(resource_id)
 
     async def stream(self, asker: str, owner_id: str, resource_id: str) -> AsyncGenerator[dict[str, JsonValue]]:
@@ -361,7 +349,7 @@ class ResourceService:
         for poll in itertools.count():
             # Most polls find nothing: the resource itself is read only after an event, and from time to time.
             if poll % _POLLS_PER_LOOK == 0 or await self._newest_event(resource_id) > last:
-                resource = await self.resources.get(owner_id, resource_id)
+                resource = await self.repository.get(owner_id, resource_id)
                 for event in await self.events.since(resource_id, last):
                     last = int(str(event["id"]))
                     yield event
@@ -381,7 +369,7 @@ class ResourceService:
         """Wait for the resource's terminal state."""
         async for _ in self.follow(owner_id, resource_id):
             pass
-        return await self.resources.get(owner_id, resource_id)
+        return await self.repository.get(owner_id, resource_id)
 
     async def require_within(
         self,
@@ -413,23 +401,23 @@ class ResourceService:
             resource, outcome = await self.reprocess(owner_id, resource_id, options)
             if outcome is not UploadOutcome.UNCHANGED:
                 return resource
-        resource = await self.resources.get(owner_id, resource_id)
+        resource = await self.repository.get(owner_id, resource_id)
         restarted = await self.jobs.requeue(owner_id, resource_id) or await self.jobs.restart(
             owner_id, resource_id, resource.options
         )
         if not restarted:
             raise Conflict("This resource has nothing to index.", status=resource.status.value)
         self.wake()
-        return await self.resources.get(owner_id, resource_id)
+        return await self.repository.get(owner_id, resource_id)
 
     async def delete(self, owner_id: str, resource_id: str) -> Deleted:
         """Delete a resource, the files inside it, and everything derived from them, then count remaining vectors."""
-        receipt = await self.resources.delete(owner_id, resource_id)
+        receipt = await self.repository.delete(owner_id, resource_id)
         return Deleted(receipt, await self._finish(receipt))
 
     async def finish_deletions(self) -> None:
         """Finish deletions that a previous process did not complete everywhere."""
-        for receipt in await self.resources.unfinished_deletions():
+        for receipt in await self.repository.unfinished_deletions():
             await self._finish(receipt)
 
     def _check_chunking(self, options: AskedOptions) -> None:
@@ -460,5 +448,5 @@ class ResourceService:
                 await index.store.delete(gone)
             left += await index.store.count(gone)
         if not left and not receipt.is_busy:
-            await self.resources.finish_deletion(receipt)
+            await self.repository.finish_deletion(receipt)
         return left

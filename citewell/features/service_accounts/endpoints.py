@@ -30,7 +30,7 @@ def _service(request: Request) -> ServiceAccountService:
 async def list_service_accounts(request: Request, principal: CurrentPrincipal) -> ServiceAccountList:
     """Your service accounts, and the projects they may use."""
     found = await _service(request).all(principal)
-    return ServiceAccountList(service_accounts=[ServiceAccountOut.of(one) for one in found])
+    return ServiceAccountList(service_accounts=[ServiceAccountOut.model_validate(one) for one in found])
 
 
 @router.post(
@@ -43,7 +43,7 @@ async def create_service_account(
     request: Request, body: ServiceAccountIn, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
     """Create a service account. Then create keys for it, and add it to projects (`PUT /projects/{id}/members/{owner}`)."""
-    return ServiceAccountOut.of(await _service(request).create(principal, body.name))
+    return ServiceAccountOut.model_validate(await _service(request).create(principal, body.name))
 
 
 @router.patch(
@@ -55,7 +55,9 @@ async def change_service_account(
     request: Request, account_id: str, body: ServiceAccountChange, principal: CurrentPrincipal
 ) -> ServiceAccountOut:
     """Rename, suspend or reinstate a service account. Takes effect within two seconds."""
-    return ServiceAccountOut.of(await _service(request).change(principal, account_id, body.name, body.state))
+    return ServiceAccountOut.model_validate(
+        await _service(request).change(principal, account_id, body.name, body.state)
+    )
 
 
 @router.delete(
@@ -73,7 +75,9 @@ async def delete_service_account(request: Request, account_id: str, principal: C
 @router.get("/service-accounts/{account_id}/keys", access=everything(ADMIN))
 async def list_service_keys(request: Request, account_id: str, principal: CurrentPrincipal) -> TokenList:
     """Valid keys of a service account."""
-    return TokenList(tokens=[TokenOut.of(one) for one in await _service(request).keys(principal, account_id)])
+    return TokenList(
+        tokens=[TokenOut.model_validate(one) for one in await _service(request).keys(principal, account_id)]
+    )
 
 
 @router.post(
@@ -89,7 +93,7 @@ async def create_service_key(
     info, secret = await _service(request).create_key(
         principal, account_id, body.name, body.days, frozenset(body.scopes), body.projects
     )
-    return NewToken(**TokenOut.of(info).model_dump(), token=secret)
+    return NewToken(**TokenOut.model_validate(info).model_dump(), token=secret)
 
 
 @router.post(
@@ -101,7 +105,7 @@ async def create_service_key(
 async def rotate_service_key(request: Request, account_id: str, key_id: str, principal: CurrentPrincipal) -> NewToken:
     """Replace a key by a new one with the same scopes, projects and lifetime."""
     info, secret = await _service(request).rotate_key(principal, account_id, key_id)
-    return NewToken(**TokenOut.of(info).model_dump(), token=secret)
+    return NewToken(**TokenOut.model_validate(info).model_dump(), token=secret)
 
 
 @router.delete(

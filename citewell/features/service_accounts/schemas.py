@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated
 
 from pydantic import Field
 
-from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, utc
-from citewell.types.accounts import AccessScope, PersonState, Role, ServiceAccount
+from citewell.features.schemas import MAX_PROJECTS, RequestBody, Schema, Timestamp
+from citewell.types.accounts import AccessScope, PersonState, Role
 
 _MAX_NAME = 200
 _NO_NUL = r"^[^\x00]+$"
@@ -55,23 +54,11 @@ class ServiceAccountOut(Schema):
     """A service account. `owner` is the id that owns its files, chats and costs, and its id as a project member."""
 
     id: str
-    owner: str
+    owner: str = Field(validation_alias="acts_as")
     name: str
     state: PersonState
-    created_at: datetime
+    created_at: Timestamp
     projects: list[ServiceProjectOut]
-
-    @staticmethod
-    def of(account: ServiceAccount) -> ServiceAccountOut:
-        """The public form of a service account."""
-        return ServiceAccountOut(
-            id=account.id,
-            owner=account.acts_as,
-            name=account.name,
-            state=account.state,
-            created_at=utc(account.created_at),
-            projects=[ServiceProjectOut(id=one.id, name=one.name, role=one.role) for one in account.projects],
-        )
 
 
 class ServiceAccountList(Schema):

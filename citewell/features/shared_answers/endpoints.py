@@ -48,13 +48,13 @@ async def share_answer(
 ) -> NewShare:
     """Create a link that shows this answer and its cited passages to anybody who has it. The link is shown only once."""
     made, secret = await _service(request).create(principal, thread_id, message_id, body.days)
-    return NewShare(**ShareOut.of(made).model_dump(), path=f"/shared/{secret}")
+    return NewShare(**ShareOut.model_validate(made).model_dump(), path=f"/shared/{secret}")
 
 
 @router.get("/shares", access=everything(ADMIN))
 async def list_shares(request: Request, owner: Owner) -> ShareList:
     """Your links that have not expired."""
-    return ShareList(shares=[ShareOut.of(one) for one in await _service(request).all(owner)])
+    return ShareList(shares=[ShareOut.model_validate(one) for one in await _service(request).repository.all(owner)])
 
 
 @router.delete(
@@ -65,7 +65,7 @@ async def list_shares(request: Request, owner: Owner) -> ShareList:
 )
 async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
     """Revoke a link. Takes effect with the next request."""
-    await _service(request).revoke(owner, share_id)
+    await _service(request).repository.revoke(owner, share_id)
     return Response(status_code=204)
 
 
@@ -73,7 +73,7 @@ async def end_share(request: Request, share_id: str, owner: Owner) -> Response:
 async def get_shared_answer(request: Request, response: Response, secret: _Secret) -> SharedAnswerOut:
     """What a link shows. Needs no credential besides the secret at the end of the link."""
     response.headers.update(_UNLISTED)
-    return SharedAnswerOut.of(await _opened(request, secret))
+    return SharedAnswerOut.model_validate(await _opened(request, secret))
 
 
 @page_router.get("/shared/{secret}", access=PUBLIC, audit=views(AuditAction.SHARE_OPENED))

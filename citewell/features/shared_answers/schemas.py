@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pydantic import Field
 
-from citewell.features.schemas import RequestBody, Schema, utc
-from citewell.types.sharing import SharedAnswer, ShownAnswer
+from citewell.features.schemas import RequestBody, Schema, Timestamp
 
 
 class ShareIn(RequestBody):
@@ -20,21 +17,10 @@ class ShareOut(Schema):
     """A link to one answer, without its secret."""
 
     id: str
-    thread: str
-    message: str
-    created_at: datetime
-    expires_at: datetime
-
-    @staticmethod
-    def of(one: SharedAnswer) -> ShareOut:
-        """The public form of a link."""
-        return ShareOut(
-            id=one.id,
-            thread=one.thread_id,
-            message=one.message_id,
-            created_at=utc(one.created_at),
-            expires_at=utc(one.expires_at),
-        )
+    thread: str = Field(validation_alias="thread_id")
+    message: str = Field(validation_alias="message_id")
+    created_at: Timestamp
+    expires_at: Timestamp
 
 
 class NewShare(ShareOut):
@@ -61,20 +47,7 @@ class SharedPassageOut(Schema):
 class SharedAnswerOut(Schema):
     """All that a link shows."""
 
-    answer: str
+    answer: str = Field(validation_alias="text")
     passages: list[SharedPassageOut]
-    answered_at: datetime
-    expires_at: datetime
-
-    @staticmethod
-    def of(shown: ShownAnswer) -> SharedAnswerOut:
-        """The public form of a shared answer."""
-        return SharedAnswerOut(
-            answer=shown.text,
-            passages=[
-                SharedPassageOut(n=one.n, label=one.label, quote=one.quote, verdict=one.verdict)
-                for one in shown.passages
-            ],
-            answered_at=utc(shown.answered_at),
-            expires_at=utc(shown.expires_at),
-        )
+    answered_at: Timestamp
+    expires_at: Timestamp

@@ -20,7 +20,7 @@ _SPAN_SECONDS, _MAX_OPENED = 60.0, 60
 class SharedAnswerService:
     """Links that reveal one answer and its cited passages, but not the question, files, ids or names."""
 
-    shared: SharedAnswerRepository
+    repository: SharedAnswerRepository
     attempts: AttemptRepository
     _refusals: Refusals = field(default_factory=Refusals)
 
@@ -29,20 +29,12 @@ class SharedAnswerService:
     ) -> tuple[SharedAnswer, str]:
         """A new link and its secret, shown only once. It expires no later than the credential that creates it."""
         seconds = principal.lifetime(days)
-        return await self.shared.create(principal.owner_id, thread_id, message_id, seconds, principal.token_id)
-
-    async def all(self, owner_id: str) -> list[SharedAnswer]:
-        """The owner's links that have not expired, newest first."""
-        return await self.shared.all(owner_id)
-
-    async def revoke(self, owner_id: str, share_id: str) -> None:
-        """Revoke a link at once."""
-        await self.shared.revoke(owner_id, share_id)
+        return await self.repository.create(principal.owner_id, thread_id, message_id, seconds, principal.token_id)
 
     async def open(self, secret: str, address: str) -> OpenedAnswer:
         """A link's owner, and what it shows. Raises `RateLimited` for an address that opens too many, across all servers of the database."""
         await self._refusals.admit(network_of(address), _MAX_OPENED, self._opened)
-        opened = await self.shared.open(secret)
+        opened = await self.repository.open(secret)
         text, _ = keep_known(opened.shown.text, frozenset(one.n for one in opened.shown.passages))
         return replace(opened, shown=replace(opened.shown, text=text))
 

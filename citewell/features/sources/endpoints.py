@@ -63,19 +63,19 @@ def _service(request: Request) -> SourceService:
 @router.get("/sources", access=everything(READ))
 async def list_sources(request: Request, owner: Owner) -> SourceList:
     """Synced sources, and when each was last synced."""
-    return SourceList(sources=[SourceOut.of(one) for one in await _service(request).all(owner)])
+    return SourceList(sources=[SourceOut.model_validate(one) for one in await _service(request).repository.all(owner)])
 
 
 @router.put("/sources/{name}", access=everything(WRITE), audit=changes(AuditAction.SOURCE_CHANGED, subject="name"))
 async def ensure_source(request: Request, name: Name, body: SourceIn, owner: Owner) -> SourceOut:
     """The source with this name, created if it does not exist."""
-    return SourceOut.of(await _service(request).ensure(owner, name, body.kind, body.project))
+    return SourceOut.model_validate(await _service(request).ensure(owner, name, body.kind, body.project))
 
 
 @router.get("/sources/{name}", access=everything(READ))
 async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
     """One source, and its progress."""
-    return SourceOut.of(await _service(request).get(owner, name))
+    return SourceOut.model_validate(await _service(request).repository.get(owner, name))
 
 
 @router.delete(
@@ -86,15 +86,15 @@ async def get_source(request: Request, name: Name, owner: Owner) -> SourceOut:
 )
 async def delete_source(request: Request, name: Name, owner: Owner) -> Response:
     """Forget a source. Its imported files stay."""
-    await _service(request).delete(owner, name)
+    await _service(request).repository.delete(owner, name)
     return Response(status_code=204)
 
 
 @router.post("/sources/{name}/runs", access=everything(WRITE), audit=changes(AuditAction.SOURCE_SYNCED, subject="name"))
 async def finish_source_run(request: Request, name: Name, body: SourceRunIn, owner: Owner) -> SourceOut:
     """Record the end of a run: where the next one continues, and what this one did."""
-    done = await _service(request).finish(owner, name, body.cursor, body.report, announced=body.announce)
-    return SourceOut.of(done)
+    done = await _service(request).repository.finish(owner, name, body.cursor, body.report, announced=body.announce)
+    return SourceOut.model_validate(done)
 
 
 @router.get("/sources/{name}/items", access=everything(READ))
@@ -107,7 +107,7 @@ async def list_source_items(
 ) -> SourceItemList:
     """A source's imported items, and those that could not be imported."""
     found, next_cursor = await _service(request).items(owner, name, limit, cursor)
-    return SourceItemList(items=[SourceItemOut.of(item) for item in found], next_cursor=next_cursor)
+    return SourceItemList(items=[SourceItemOut.model_validate(item) for item in found], next_cursor=next_cursor)
 
 
 @router.post(
@@ -119,14 +119,14 @@ async def list_source_items(
 async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKeptOut:
     """Import an item's file with its record, as a new file or the next version of the item's. Sending it twice is harmless."""
     service = _service(request)
-    await service.get(owner, name)
+    await service.repository.get(owner, name)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _FIELDS)
     try:
         item = _item(upload)
     except BaseException:
         upload.file.path.unlink(missing_ok=True)
         raise
-    return ItemKeptOut.of(await service.put(owner, name, upload.file, upload.filename, item.sent()))
+    return ItemKeptOut.model_validate(await service.put(owner, name, upload.file, upload.filename, item.sent()))
 
 
 @router.post(

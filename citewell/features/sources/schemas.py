@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from citewell.features.schemas import JsonIn, RequestBody, Schema, utc
-from citewell.features.sources.service import MAX_KEY, ItemKept, ItemSent
+from citewell.features.schemas import JsonIn, RequestBody, Schema, Timestamp
+from citewell.features.sources.service import MAX_KEY, ItemSent
 from citewell.ingest.frames import RawFrame
-from citewell.types import SyncItem, SyncSource, UploadOutcome
+from citewell.types import SyncItem, UploadOutcome
 
 _MAX_KIND = 64
 _MAX_STAMP = 256
@@ -52,21 +51,8 @@ class SourceOut(Schema):
     project_id: str
     cursor: str | None
     report: dict[str, Any]
-    created_at: datetime
-    finished_at: datetime | None
-
-    @staticmethod
-    def of(source: SyncSource) -> SourceOut:
-        """The public form of a source."""
-        return SourceOut(
-            name=source.name,
-            kind=source.kind,
-            project_id=source.project_id,
-            cursor=source.cursor,
-            report=dict(source.report),
-            created_at=utc(source.created_at),
-            finished_at=utc(source.finished_at),
-        )
+    created_at: Timestamp
+    finished_at: Timestamp | None
 
 
 class SourceList(Schema):
@@ -137,11 +123,6 @@ class ItemKeptOut(Schema):
     outcome: UploadOutcome
     notes: list[str] = Field(description="unusable values of its record, which were left out")
 
-    @staticmethod
-    def of(kept: ItemKept) -> ItemKeptOut:
-        """The public form."""
-        return ItemKeptOut(resource_id=kept.resource_id, outcome=kept.outcome, notes=list(kept.notes))
-
 
 class SourceItemOut(Schema):
     """An item imported under a source's key; `resource_id` is null if it has no file (any more)."""
@@ -152,18 +133,6 @@ class SourceItemOut(Schema):
     status: str | None
     problem: str | None
     problem_code: str | None
-
-    @staticmethod
-    def of(item: SyncItem) -> SourceItemOut:
-        """The public form of an item."""
-        return SourceItemOut(
-            key=item.key,
-            stamp=item.stamp,
-            resource_id=item.resource_id,
-            status=item.status,
-            problem=item.problem,
-            problem_code=item.problem_code,
-        )
 
 
 class SourceItemList(Schema):

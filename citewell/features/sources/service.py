@@ -86,7 +86,7 @@ CHUNKING: JsonObject = {"strategy": "semantic"}
 class SourceService:
     """Sources and items. Every method takes the owner first. Sending an item again after an interruption is harmless."""
 
-    sources: SourceRepository
+    repository: SourceRepository
     projects: ProjectRepository
     spools: Callable[[str, int], AbstractAsyncContextManager[Spool]]
     size_limit: int
@@ -105,35 +105,17 @@ class SourceService:
         """The size limit of a file."""
         return self.size_limit
 
-    async def all(self, owner_id: str) -> list[SyncSource]:
-        """The owner's sources by name."""
-        return await self.sources.all(owner_id)
-
-    async def get(self, owner_id: str, name: str) -> SyncSource:
-        """One source. Raises `NotFound`."""
-        return await self.sources.get(owner_id, name)
-
-    async def finish(
-        self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
-    ) -> SyncSource:
-        """Record the end of a run: where the next one continues, and what this one did. Notify webhooks if requested."""
-        return await self.sources.finish(owner_id, name, cursor, report, announced=announced)
-
-    async def delete(self, owner_id: str, name: str) -> None:
-        """Forget a source. Its imported files stay."""
-        await self.sources.delete(owner_id, name)
-
     async def items(
         self, owner_id: str, name: str, limit: int, cursor: str | None
     ) -> tuple[list[SyncItem], str | None]:
         """A page of a source's items, including those that could not be imported."""
-        source = await self.sources.get(owner_id, name)
-        return await self.sources.items(owner_id, source.id, limit, cursor)
+        source = await self.repository.get(owner_id, name)
+        return await self.repository.items(owner_id, source.id, limit, cursor)
 
     async def ensure(self, owner_id: str, name: str, kind: str, project: str | None) -> SyncSource:
         """The source with this name, created if it does not exist."""
         project_id = await self.projects.resolve(owner_id, name if project is None else project, create=True)
-        return await self.sources.ensure(owner_id, name, kind, project_id)
+        return await self.repository.ensure(owner_id, name, kind, project_id)
 
     async def put(self, owner_id: str, name: str, file: Spooled, filename: str, item: ItemSent) -> ItemKept:
         """Make an item's file a resource, or the next version of the item's resource.
@@ -141,9 +123,9 @@ class SourceService:
         The item is recorded last: after an interruption the connector sends it again, and the file is recognised.
         """
         try:
-            source = await self.sources.get(owner_id, name)
+            source = await self.repository.get(owner_id, name)
             said, notes = await self._said(source, item)
-            known = await self.sources.item(owner_id, source.id, item.key)
+            known = await self.repository.item(owner_id, source.id, item.key)
         except BaseException:
             file.path.unlink(missing_ok=True)
             raise
@@ -153,7 +135,7 @@ class SourceService:
             owner_id, file, filename, complete, None if known is None else known.resource_id
         )
         kept = SyncItem(key=item.key, stamp=item.stamp, resource_id=resource_id, keys=tuple(said.metadata))
-        await self.sources.keep(owner_id, source.id, kept)
+        await self.repository.keep(owner_id, source.id, kept)
         return ItemKept(resource_id=resource_id, outcome=outcome, notes=tuple(notes))
 
     async def _said(self, source: SyncSource, item: ItemSent) -> tuple[FileOfItem, list[str]]:
@@ -176,22 +158,22 @@ class SourceService:
 
     async def report(self, owner_id: str, name: str, item: SyncItem) -> None:
         """Record why an item could not be imported. An earlier import of it stays."""
-        source = await self.sources.get(owner_id, name)
-        known = await self.sources.item(owner_id, source.id, item.key)
+        source = await self.repository.get(owner_id, name)
+        known = await self.repository.item(owner_id, source.id, item.key)
         if known is not None:
             item = replace(item, resource_id=known.resource_id, keys=known.keys)
-        await self.sources.keep(owner_id, source.id, item)
+        await self.repository.keep(owner_id, source.id, item)
 
     async def remove(self, owner_id: str, name: str, key: str) -> bool:
         """Delete an item's file and forget the item. Returns whether the item existed."""
-        source = await self.sources.get(owner_id, name)
-        known = await self.sources.item(owner_id, source.id, key)
+        source = await self.repository.get(owner_id, name)
+        known = await self.repository.item(owner_id, source.id, key)
         if known is None:
             return False
         if known.resource_id is not None:
             with suppress(NotFound):  # deleted by somebody else meanwhile
                 await self.delete_file(owner_id, known.resource_id)
-        await self.sources.forget(owner_id, source.id, key)
+        await self.repository.forget(owner_id, source.id, key)
         return True
 
 

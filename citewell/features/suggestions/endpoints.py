@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 from fastapi import Query, Request
@@ -25,4 +24,4 @@ def _service(request: Request) -> SuggestionService:
 async def suggest(request: Request, owner: Owner, limit: Annotated[int, Query(ge=1, le=20)] = 3) -> SuggestionList:
     """Questions made from the facts, headings and columns of the owner's newest files."""
     found = await _service(request).suggest(owner, limit)
-    return SuggestionList(suggestions=[SuggestionOut(**asdict(suggestion)) for suggestion in found])
+    return SuggestionList(suggestions=[SuggestionOut.model_validate(suggestion) for suggestion in found])

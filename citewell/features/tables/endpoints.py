@@ -61,6 +61,6 @@ async def spread(
     column: Annotated[str, Query(min_length=1, max_length=1_000)],
 ) -> SpreadOut:
     """The distribution of a column's values."""
-    return SpreadOut.of(
+    return SpreadOut.model_validate(
         await unless_left(request, _service(request).spread(owner, principal.owner_id, resource_id, table_id, column))
     )

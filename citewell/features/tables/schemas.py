@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import Field
 
 from citewell.features.schemas import Schema
-from citewell.features.tables.service import Spread, TablePage
+from citewell.features.tables.service import TablePage
 
 # Browsers read JSON numbers as doubles, which represent integers below this exactly.
 _EXACT = 2**53
@@ -51,12 +51,6 @@ class SpreadOut(Schema):
     )
     bars: list[BarOut]
     others: int
-
-    @staticmethod
-    def of(spread: Spread) -> SpreadOut:
-        """The public form of a distribution."""
-        bars = [BarOut(label=bar.label, count=bar.count) for bar in spread.bars]
-        return SpreadOut(numeric=spread.numeric, bars=bars, others=spread.others)
 
 
 def _cell(value: Any) -> str | int | float | bool | None:

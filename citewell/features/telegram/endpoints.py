@@ -34,7 +34,7 @@ def _service(request: Request) -> TelegramService:
 async def telegram(request: Request, owner: Owner) -> TelegramOut:
     """The bot on this server, and the Telegram accounts linked to this owner."""
     service = _service(request)
-    links = [TelegramLinkOut.of(link) for link in await service.links(owner)]
+    links = [TelegramLinkOut.model_validate(link) for link in await service.repository.links(owner)]
     return TelegramOut(bot=service.username, everyone=service.everyone, links=links)
 
 
@@ -43,7 +43,7 @@ async def telegram(request: Request, owner: Owner) -> TelegramOut:
 )
 async def create_telegram_code(request: Request, owner: Owner) -> TelegramCodeOut:
     """Create a code that links the Telegram account that sends it to the bot. It works once, for 15 minutes, and replaces the previous one."""
-    return TelegramCodeOut.of(await _service(request).new_code(owner))
+    return TelegramCodeOut.model_validate(await _service(request).new_code(owner))
 
 
 @router.delete(

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 from pydantic import Field
 
-from citewell.features.schemas import Schema, utc
-from citewell.features.telegram.service import LinkCode
-from citewell.storage.channels.telegram import TelegramLink
+from citewell.features.schemas import Schema, Timestamp
 
 
 class TelegramLinkOut(Schema):
@@ -16,12 +12,7 @@ class TelegramLinkOut(Schema):
 
     user_id: int
     name: str
-    linked_at: datetime
-
-    @staticmethod
-    def of(link: TelegramLink) -> TelegramLinkOut:
-        """The public form of a link."""
-        return TelegramLinkOut(user_id=link.user_id, name=link.name, linked_at=utc(link.linked_at))
+    linked_at: Timestamp
 
 
 class TelegramOut(Schema):
@@ -36,10 +27,5 @@ class TelegramCodeOut(Schema):
     """A code to send to the bot, valid once; `address` opens the bot with the code."""
 
     code: str
-    expires_at: datetime
+    expires_at: Timestamp
     address: str | None
-
-    @staticmethod
-    def of(made: LinkCode) -> TelegramCodeOut:
-        """The public form of a code."""
-        return TelegramCodeOut(code=made.code, expires_at=utc(made.expires_at), address=made.address)

@@ -15,7 +15,6 @@ from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.channels.telegram import (
     TelegramChatRepository,
     TelegramInboxRepository,
-    TelegramLink,
     TelegramLinkRepository,
 )
 from citewell.types import JsonObject
@@ -54,7 +53,7 @@ class TelegramDoor:
 class TelegramService:
     """Links between Telegram users and owners. everyone: an unlinked user becomes a new owner; pages: draws the pages that answers cite."""
 
-    accounts: TelegramLinkRepository
+    repository: TelegramLinkRepository
     inbox: TelegramInboxRepository
     chats: TelegramChatRepository
     owners: OwnerRepository
@@ -71,31 +70,27 @@ class TelegramService:
         """A code for this owner, valid once, for 15 minutes; it replaces the previous one."""
         code = "".join(secrets.choice(_LETTERS) for _ in range(_CODE_LENGTH))
         expires_at = time.time() + CODE_SECONDS
-        await self.accounts.add_code(owner_id, _hashed(code), expires_at)
+        await self.repository.add_code(owner_id, _hashed(code), expires_at)
         username = self.door.username
         address = f"https://t.me/{username}?start={code}" if username else None
         return LinkCode(f"{code[:5]}-{code[5:]}", expires_at, address)
 
     async def redeem(self, user_id: int, name: str, code: str) -> str | None:
         """The owner that a code links a user to; None for a wrong code. Raises `RateLimited` after too many wrong codes."""
-        if await self.accounts.count_guess(user_id, CODE_SECONDS) > MAX_GUESSES:
+        if await self.repository.count_guess(user_id, CODE_SECONDS) > MAX_GUESSES:
             raise RateLimited(retry_after=CODE_SECONDS)
-        return await self.accounts.redeem(user_id, name, _hashed(code))
+        return await self.repository.redeem(user_id, name, _hashed(code))
 
     async def owner_of(self, user_id: int) -> str | None:
         """The owner of a Telegram user; None if suspended, or if not linked, unless everybody may use the bot."""
-        linked = await self.accounts.owner_of(user_id)
-        if linked is not None or not self.everyone or await self.accounts.is_linked(user_id):
+        linked = await self.repository.owner_of(user_id)
+        if linked is not None or not self.everyone or await self.repository.is_linked(user_id):
             return linked
         return await self.owners.ensure(f"telegram:{user_id}")
 
-    async def links(self, owner_id: str) -> list[TelegramLink]:
-        """An owner's linked Telegram accounts, newest first."""
-        return await self.accounts.links(owner_id)
-
     async def unlink(self, owner_id: str, user_id: int) -> None:
         """Remove a link. Files and conversations stay. Raises `NotFound` if there is no such link."""
-        await self.accounts.unlink(owner_id, user_id)
+        await self.repository.unlink(owner_id, user_id)
         await self.chats.leave(owner_id, user_id)
 
     def admit(self, secret: str) -> None:

@@ -31,8 +31,8 @@ async def list_threads(
     q: str | None = None,
 ) -> ThreadList:
     """Threads, most recently used first; `q` searches titles and messages."""
-    found, next_cursor = await _service(request).page(owner, limit, cursor, q)
-    return ThreadList(threads=[ThreadOut.of(thread) for thread in found], next_cursor=next_cursor)
+    found, next_cursor = await _service(request).repository.page(owner, limit, cursor, q)
+    return ThreadList(threads=[ThreadOut.model_validate(thread) for thread in found], next_cursor=next_cursor)
 
 
 @router.post(
@@ -40,7 +40,7 @@ async def list_threads(
 )
 async def create_thread(request: Request, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Create an empty thread."""
-    return ThreadOut.of(await _service(request).create(owner, body.title))
+    return ThreadOut.model_validate(await _service(request).create(owner, body.title))
 
 
 @router.get("/threads/{thread_id}", access=everything(READ))
@@ -54,7 +54,7 @@ async def get_thread(request: Request, thread_id: str, owner: Owner) -> ThreadWi
 )
 async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner: Owner) -> ThreadOut:
     """Rename a thread."""
-    return ThreadOut.of(await _service(request).rename(owner, thread_id, body.title))
+    return ThreadOut.model_validate(await _service(request).rename(owner, thread_id, body.title))
 
 
 @router.delete(
@@ -65,7 +65,7 @@ async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner:
 )
 async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Response:
     """Delete a thread with its messages."""
-    await _service(request).delete(owner, thread_id)
+    await _service(request).repository.delete(owner, thread_id)
     return Response(status_code=204)
 
 
@@ -77,7 +77,7 @@ async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Respo
 )
 async def cut_thread(request: Request, thread_id: str, message_id: str, owner: Owner) -> Response:
     """Remove a message and all later ones, to ask again."""
-    await _service(request).cut(owner, thread_id, message_id)
+    await _service(request).repository.cut(owner, thread_id, message_id)
     return Response(status_code=204)
 
 
@@ -90,7 +90,7 @@ async def cut_thread(request: Request, thread_id: str, message_id: str, owner: O
 async def rate_answer(request: Request, thread_id: str, message_id: str, body: FeedbackIn, owner: Owner) -> Response:
     """Rate an answer; without a rating, remove the earlier one."""
     feedback = body.model_dump(exclude_none=True) if body.rating else None
-    await _service(request).rate(owner, thread_id, message_id, feedback)
+    await _service(request).repository.rate(owner, thread_id, message_id, feedback)
     return Response(status_code=204)
 
 

@@ -18,10 +18,10 @@ from citewell.features.schemas import (
     Schema,
     ScopeJson,
     ScopeOut,
+    Timestamp,
     utc,
 )
 from citewell.features.threads.service import ShownMessage, ShownThread
-from citewell.types import Thread
 
 
 class ThreadOut(Schema):
@@ -30,19 +30,8 @@ class ThreadOut(Schema):
     id: str
     title: str
     scope: ScopeJson
-    created_at: datetime
-    updated_at: datetime
-
-    @staticmethod
-    def of(thread: Thread) -> ThreadOut:
-        """The public form of a thread."""
-        return ThreadOut(
-            id=thread.id,
-            title=thread.title,
-            scope=dict(thread.scope),
-            created_at=utc(thread.created_at),
-            updated_at=utc(thread.updated_at),
-        )
+    created_at: Timestamp
+    updated_at: Timestamp
 
 
 class ThreadList(Schema):
@@ -139,4 +128,4 @@ class ThreadWithMessages(ThreadOut):
     def of_shown(shown: ShownThread) -> ThreadWithMessages:
         """The public form of a thread with its messages."""
         messages = [MessageOut.of(message) for message in shown.messages]
-        return ThreadWithMessages(**ThreadOut.of(shown.thread).model_dump(), messages=messages)
+        return ThreadWithMessages(**ThreadOut.model_validate(shown.thread).model_dump(), messages=messages)

@@ -8,7 +8,7 @@ from citewell.agent.citations.claims import keep_known
 from citewell.storage.accounts.members import MemberRepository
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.files.resources import ResourceRepository
-from citewell.types import JsonObject, Message, Thread
+from citewell.types import Message, Thread
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,24 +31,18 @@ class ShownThread:
 class ThreadService:
     """An owner's conversations. Access to cited files is checked each time a thread is read. members: None if nothing is shared."""
 
-    threads: ThreadRepository
+    repository: ThreadRepository
     resources: ResourceRepository
     members: MemberRepository | None = None
 
-    async def page(
-        self, owner_id: str, limit: int, cursor: str | None, query: str | None
-    ) -> tuple[list[Thread], str | None]:
-        """A page of threads, most recently used first; `query` searches titles and messages."""
-        return await self.threads.page(owner_id, limit, cursor, query)
-
     async def create(self, owner_id: str, title: str) -> Thread:
         """Create an empty thread."""
-        return await self.threads.create(owner_id, _clean(title), {})
+        return await self.repository.create(owner_id, _clean(title), {})
 
     async def get(self, owner_id: str, thread_id: str) -> ShownThread:
         """A thread with its messages. A citation of a deleted file keeps its place, but not its quotation or the file's annotations, and the answer loses its chart."""
-        thread = await self.threads.get(owner_id, thread_id)
-        found = await self.threads.messages(owner_id, thread_id)
+        thread = await self.repository.get(owner_id, thread_id)
+        found = await self.repository.messages(owner_id, thread_id)
         cited = {citation.resource_id for message in found for citation in message.citations}
         available = frozenset(await self._readable(owner_id, cited))
         shown = (ShownMessage(_without_gone(_agreeing(message), available), available) for message in found)
@@ -61,19 +55,7 @@ class ThreadService:
 
     async def rename(self, owner_id: str, thread_id: str, title: str) -> Thread:
         """Rename a thread."""
-        return await self.threads.update(owner_id, thread_id, title=_clean(title))
-
-    async def delete(self, owner_id: str, thread_id: str) -> None:
-        """Delete a thread with its messages."""
-        await self.threads.delete(owner_id, thread_id)
-
-    async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
-        """Remove a message and all later ones."""
-        await self.threads.cut(owner_id, thread_id, message_id)
-
-    async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
-        """Store a reader's rating of an answer; None removes it."""
-        await self.threads.rate(owner_id, thread_id, message_id, feedback)
+        return await self.repository.update(owner_id, thread_id, title=_clean(title))
 
 
 def markdown(shown: ShownThread) -> str:

@@ -79,7 +79,7 @@ async def _begins(request: Request, trigger: Trigger) -> None:
 @router.get("/webhooks/incoming", access=everything(ADMIN), operation_id="list_triggers", summary="List triggers")
 async def list_triggers(request: Request, owner: Owner) -> TriggerList:
     """The triggers that other programs may call, oldest first."""
-    return TriggerList(triggers=[TriggerOut.of(one) for one in await _service(request).all(owner)])
+    return TriggerList(triggers=[TriggerOut.of(one) for one in await _service(request).repository.all(owner)])
 
 
 @router.post(
@@ -106,7 +106,7 @@ async def create_trigger(request: Request, body: TriggerIn, owner: Owner, princi
 )
 async def delete_trigger(request: Request, trigger_id: str, owner: Owner) -> Response:
     """Delete a trigger; its secret stops working."""
-    await _service(request).delete(owner, trigger_id)
+    await _service(request).repository.delete(owner, trigger_id)
     return Response(status_code=204)
 
 

@@ -33,7 +33,7 @@ class TriggerService:
     admit: counts the owner's requests
     """
 
-    triggers: TriggerRepository
+    repository: TriggerRepository
     add_records: AddRecords
     describe: Describe
     ask: Ask
@@ -45,19 +45,11 @@ class TriggerService:
         """A new trigger and its secret, shown only once. It ends with the token `made_with`, if given."""
         UnnamedProject.check(project)
         secret = _PREFIX + secrets.token_urlsafe(_SECRET_BYTES)
-        return await self.triggers.create(owner_id, kind, name, project, _hash(secret), made_with), secret
-
-    async def all(self, owner_id: str) -> list[Trigger]:
-        """The owner's triggers, oldest first."""
-        return await self.triggers.all(owner_id)
-
-    async def delete(self, owner_id: str, trigger_id: str) -> None:
-        """Delete a trigger; its secret stops working."""
-        await self.triggers.delete(owner_id, trigger_id)
+        return await self.repository.create(owner_id, kind, name, project, _hash(secret), made_with), secret
 
     async def open(self, trigger_id: str, kind: TriggerKind, secret: str | None) -> Trigger:
         """The trigger with this secret. Raises `Unauthorized` for a wrong secret, and for an unknown address."""
-        found = await self.triggers.find(trigger_id)
+        found = await self.repository.find(trigger_id)
         known = _NOBODY if found is None else found[1]
         fits = hmac.compare_digest(_hash(secret or ""), known)
         if found is None or not fits or found[0].kind is not kind:
@@ -98,16 +90,16 @@ class TriggerService:
         """The work's result, or its earlier result under the same key; without a key it runs each time."""
         if key is None:
             return await work()
-        call = await self.triggers.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
+        call = await self.repository.begin(trigger.id, _hash(key), _hash(json.dumps(body, sort_keys=True)))
         if call.answer is not None:
             return call.answer
         try:
             answer = await work()
         except BaseException:
             # Shielded, so that the key is released even if the caller has left.
-            await asyncio.shield(self.triggers.abandon(call.lease))
+            await asyncio.shield(self.repository.abandon(call.lease))
             raise
-        await self.triggers.finish(call.lease, answer)
+        await self.repository.finish(call.lease, answer)
         return answer
 
 

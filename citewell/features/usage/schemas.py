@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 from pydantic import Field
 
 from citewell.features.schemas import Schema
@@ -52,7 +50,7 @@ class UsageOut(Schema):
     def of(report: UsageReport) -> UsageOut:
         """The public form of a report."""
         return UsageOut(
-            usage=[UsageRow(**asdict(row)) for row in report.spent],
+            usage=[UsageRow.model_validate(row) for row in report.spent],
             totals=Totals(
                 input_tokens=sum(row.input_tokens for row in report.spent),
                 output_tokens=sum(row.output_tokens for row in report.spent),

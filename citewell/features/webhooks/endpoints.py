@@ -39,7 +39,9 @@ def _service(request: Request) -> WebhookService:
 @router.get("/webhooks", access=everything(ADMIN), operation_id="list_webhooks", summary="List webhooks")
 async def list_webhooks(request: Request, owner: Owner) -> WebhookList:
     """Your webhooks, oldest first."""
-    return WebhookList(webhooks=[WebhookOut.of(one) for one in await _service(request).all(owner)])
+    return WebhookList(
+        webhooks=[WebhookOut.model_validate(one) for one in await _service(request).repository.all(owner)]
+    )
 
 
 @router.post(
@@ -54,7 +56,7 @@ async def create_webhook(request: Request, body: WebhookIn, owner: Owner, princi
     """Post events to an address (a REST hook for Zapier and Make). The response has the signing secret, shown only once."""
     events = None if body.events is None else [EventType(one) for one in body.events]
     webhook, secret = await _service(request).register(owner, body.url, events, body.description, principal.token_id)
-    return NewWebhook(**WebhookOut.of(webhook).model_dump(), secret=secret)
+    return NewWebhook(**WebhookOut.model_validate(webhook).model_dump(), secret=secret)
 
 
 @router.get(
@@ -69,10 +71,8 @@ async def list_deliveries(
     cursor: Annotated[str | None, Query(max_length=200)] = None,
 ) -> DeliveryList:
     """Deliveries that were sent, are pending, or were given up, newest first."""
-    found, following = await _service(request).deliveries(
-        owner, state=state, webhook_id=webhook_id, limit=limit, cursor=cursor
-    )
-    return DeliveryList(deliveries=[DeliveryOut.of(one) for one in found], next_cursor=following)
+    found, following = await _service(request).repository.deliveries(owner, state, webhook_id, limit, cursor)
+    return DeliveryList(deliveries=[DeliveryOut.model_validate(one) for one in found], next_cursor=following)
 
 
 @router.get(
@@ -83,7 +83,7 @@ async def list_deliveries(
 )
 async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """The state of one delivery."""
-    return DeliveryOut.of(await _service(request).delivery(owner, delivery_id))
+    return DeliveryOut.model_validate(await _service(request).repository.delivery(owner, delivery_id))
 
 
 @router.post(
@@ -96,13 +96,13 @@ async def get_delivery(request: Request, delivery_id: str, owner: Owner) -> Deli
 )
 async def replay_delivery(request: Request, delivery_id: str, owner: Owner) -> DeliveryOut:
     """Send a delivery again under the same id, whether it was accepted or given up."""
-    return DeliveryOut.of(await _service(request).replay(owner, delivery_id))
+    return DeliveryOut.model_validate(await _service(request).replay(owner, delivery_id))
 
 
 @router.get("/webhooks/{webhook_id}", access=everything(ADMIN), operation_id="get_webhook", summary="One webhook")
 async def get_webhook(request: Request, webhook_id: str, owner: Owner) -> WebhookOut:
     """One webhook, without its secret."""
-    return WebhookOut.of(await _service(request).get(owner, webhook_id))
+    return WebhookOut.model_validate(await _service(request).repository.get(owner, webhook_id))
 
 
 @router.patch(
@@ -116,7 +116,9 @@ async def change_webhook(
     request: Request, webhook_id: str, body: WebhookChange, owner: Owner, principal: CurrentPrincipal
 ) -> WebhookOut:
     """Change a webhook's address or events, or disable it. Disabled webhooks receive no events."""
-    return WebhookOut.of(await _service(request).change(owner, webhook_id, body.given(), principal.token_id))
+    return WebhookOut.model_validate(
+        await _service(request).change(owner, webhook_id, body.given(), principal.token_id)
+    )
 
 
 @router.delete(
@@ -129,7 +131,7 @@ async def change_webhook(
 )
 async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Response:
     """Delete a webhook. Pending deliveries are not sent."""
-    await _service(request).delete(owner, webhook_id)
+    await _service(request).repository.delete(owner, webhook_id)
     return Response(status_code=204)
 
 
@@ -143,7 +145,7 @@ async def delete_webhook(request: Request, webhook_id: str, owner: Owner) -> Res
 )
 async def try_webhook(request: Request, webhook_id: str, owner: Owner) -> DeliveryOut:
     """Send a `webhook.test` event. Check it at `/webhooks/deliveries/{id}`."""
-    return DeliveryOut.of(await _service(request).test(owner, webhook_id))
+    return DeliveryOut.model_validate(await _service(request).test(owner, webhook_id))
 
 
 @router.post(

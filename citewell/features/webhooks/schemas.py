@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from citewell.features.schemas import RequestBody, Schema, sample, utc
-from citewell.types import Delivery, DeliveryState, EventType, Webhook
+from citewell.features.schemas import RequestBody, Schema, Timestamp, sample
+from citewell.types import DeliveryState, EventType
 
 Subscription = Literal[
     "resource.indexed", "resource.failed", "resource.deleted", "chunk.stored", "answer.completed", "sync.finished"
@@ -74,20 +74,7 @@ class WebhookOut(Schema):
     description: str
     enabled: bool
     problem: str = Field(description="why the server disabled it; empty otherwise")
-    created_at: datetime
-
-    @staticmethod
-    def of(webhook: Webhook) -> WebhookOut:
-        """The public form of a webhook."""
-        return WebhookOut(
-            id=webhook.id,
-            url=webhook.url,
-            events=list(webhook.events),
-            description=webhook.description,
-            enabled=webhook.enabled,
-            problem=webhook.problem,
-            created_at=utc(webhook.created_at),
-        )
+    created_at: Timestamp
 
 
 class NewWebhook(WebhookOut):
@@ -110,25 +97,10 @@ class DeliveryOut(Schema):
     type: EventType
     state: DeliveryState
     attempts: int
-    created_at: datetime
-    due: datetime = Field(description="when it is sent next, or was accepted or given up")
+    created_at: Timestamp
+    due: Timestamp = Field(description="when it is sent next, or was accepted or given up")
     status: int | None = Field(description="the receiver's last HTTP status; null if it did not respond")
     problem: str
-
-    @staticmethod
-    def of(delivery: Delivery) -> DeliveryOut:
-        """The public form of a delivery."""
-        return DeliveryOut(
-            id=delivery.id,
-            webhook_id=delivery.webhook_id,
-            type=delivery.type,
-            state=delivery.state,
-            attempts=delivery.attempts,
-            created_at=utc(delivery.created_at),
-            due=utc(delivery.due),
-            status=delivery.status,
-            problem=delivery.problem,
-        )
 
 
 class DeliveryList(Schema):

@@ -15,7 +15,6 @@ from citewell.storage.channels.webhooks import WebhookRepository
 from citewell.types import (
     SUBSCRIBED,
     Delivery,
-    DeliveryState,
     EventType,
     OutgoingEvent,
     Webhook,
@@ -26,7 +25,7 @@ from citewell.types import (
 class WebhookService:
     """Owners' webhooks. private: whether addresses of this machine and its networks are allowed; wake: triggers sending."""
 
-    webhooks: WebhookRepository
+    repository: WebhookRepository
     private: bool
     wake: Callable[[], None]
 
@@ -45,15 +44,7 @@ class WebhookService:
         self._check(url)
         secret = new_secret()
         wanted = tuple(dict.fromkeys(events)) if events else SUBSCRIBED
-        return await self.webhooks.create(owner_id, url, wanted, description, secret, made_with), secret
-
-    async def all(self, owner_id: str) -> list[Webhook]:
-        """The owner's webhooks, oldest first."""
-        return await self.webhooks.all(owner_id)
-
-    async def get(self, owner_id: str, webhook_id: str) -> Webhook:
-        """One webhook."""
-        return await self.webhooks.get(owner_id, webhook_id)
+        return await self.repository.create(owner_id, url, wanted, description, secret, made_with), secret
 
     async def change(
         self, owner_id: str, webhook_id: str, changes: Mapping[str, Any], made_with: str | None = None
@@ -62,46 +53,26 @@ class WebhookService:
         if "url" in changes:
             self._check(changes["url"])
         maker = {"made_with": made_with} if changes.get("enabled") else {}
-        return await self.webhooks.change(owner_id, webhook_id, **changes, **maker)
-
-    async def delete(self, owner_id: str, webhook_id: str) -> None:
-        """Delete a webhook. Pending deliveries are not sent."""
-        await self.webhooks.delete(owner_id, webhook_id)
+        return await self.repository.change(owner_id, webhook_id, **changes, **maker)
 
     async def test(self, owner_id: str, webhook_id: str) -> Delivery:
         """Send a `webhook.test` event. Returns the delivery's id."""
         event = OutgoingEvent(type=EventType.TEST, key=str(uuid.uuid4()), data={"webhook_id": webhook_id})
-        delivery = await self.webhooks.tell_one(owner_id, webhook_id, event)
+        delivery = await self.repository.tell_one(owner_id, webhook_id, event)
         self.wake()
         return delivery
 
-    async def deliveries(
-        self,
-        owner_id: str,
-        *,
-        state: DeliveryState | None = None,
-        webhook_id: str | None = None,
-        limit: int = 50,
-        cursor: str | None = None,
-    ) -> tuple[list[Delivery], str | None]:
-        """Deliveries that were sent, are pending, or were given up, newest first, with the cursor of the next page."""
-        return await self.webhooks.deliveries(owner_id, state, webhook_id, limit, cursor)
-
-    async def delivery(self, owner_id: str, delivery_id: str) -> Delivery:
-        """One delivery."""
-        return await self.webhooks.delivery(owner_id, delivery_id)
-
     async def replay(self, owner_id: str, delivery_id: str) -> Delivery:
         """Send a delivery again under the same id, whether it was accepted or given up."""
-        if not await self.webhooks.replay(owner_id, delivery_id=delivery_id):
-            await self.webhooks.delivery(owner_id, delivery_id)  # raises NotFound, unless it is already pending
+        if not await self.repository.replay(owner_id, delivery_id=delivery_id):
+            await self.repository.delivery(owner_id, delivery_id)  # raises NotFound, unless it is already pending
         self.wake()
-        return await self.webhooks.delivery(owner_id, delivery_id)
+        return await self.repository.delivery(owner_id, delivery_id)
 
     async def replay_all(self, owner_id: str, webhook_id: str) -> int:
         """Send all of a webhook's given-up deliveries again. Returns their number."""
-        await self.webhooks.get(owner_id, webhook_id)
-        count = await self.webhooks.replay(owner_id, webhook_id=webhook_id)
+        await self.repository.get(owner_id, webhook_id)
+        count = await self.repository.replay(owner_id, webhook_id=webhook_id)
         self.wake()
         return count
 

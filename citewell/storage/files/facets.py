@@ -35,13 +35,17 @@ INSERT INTO facet_counts (owner_id, project_id, field, kind, value, text, number
 SELECT owner_id, project_id, field, kind, value, text, min(number), sum(files), -nextval('facet_counts_part') FROM gone
 GROUP BY owner_id, project_id, field, kind, value, text HAVING sum(files) <> 0
 """)
+_NAMED = resources.join(resource_projects, resource_projects.c.resource_id == resources.c.id).join(
+    projects, projects.c.id == resource_projects.c.project_id
+)
+_WHOLE = sa.literal("", sa.Text)  # the value that stands for a field as a whole
 _TEXTS = ("type", "extension", "language")
 _DATES = ("date", "uploaded_at")
 _BUILT_IN = ("category", "type", "extension", "language", "tag", "project", "thread", "date", "uploaded_at")
 
 
 class FacetRepository:
-    """Facets of the owner's files. On SQLite they are counted again only after something was written: 100,000 files take 1.5 s."""
+    """Facets of the owner's files. On SQLite they are counted again only after something was written: 100,000 files take a second (`benchmarks/facets.py`)."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -77,22 +81,23 @@ class FacetRepository:
     async def _count(
         self, owner_id: str, filter: ResourceFilter, values: int, by_year: bool, told: tuple[str, ...] | None
     ) -> Facets:
-        conditions = resource_conditions(filter, self._database.is_sqlite)
-        mine = sa.select(resources.c.id).where(resources.c.owner_id == owner_id, *conditions).cte("mine")
-        total = await self._database.rows(sa.select(sa.func.count().label("files")).select_from(mine))
+        where = sa.and_(resources.c.owner_id == owner_id, *resource_conditions(filter, self._database.is_sqlite))
+        total = await self._database.rows(sa.select(sa.func.count().label("files")).where(where))
         project_id = _counted_of(filter)
-        rows = self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year, told, all_fields=project_id is None)
-        found = _facets(await self._database.rows(_counted(rows, values)))
-        if project_id is not None:
-            found += _facets(await self._kept(owner_id, project_id, values, by_year))
-        facets = sorted(found, key=_order)[: len(_BUILT_IN) + MAX_FACET_KEYS]
+        if project_id is None:
+            mine = sa.select(resources.c.id).where(where).cte("mine")
+            query = _counted(self._rows(resources.c.id.in_(sa.select(mine.c.id)), by_year, told), values)
+        else:
+            if not self._database.is_sqlite:
+                await self._sum_up(owner_id, project_id)
+            parts = self._kept(owner_id, project_id, by_year), *self._grouped(where, by_year, told)
+            query = _counted_kept(sa.union_all(*parts).cte("grouped").prefix_with("MATERIALIZED"), values)
+        facets = sorted(_facets(await self._database.rows(query)), key=_order)[: len(_BUILT_IN) + MAX_FACET_KEYS]
         return Facets(files=int(total[0]["files"]), fields=tuple(facets))
 
-    async def _kept(self, owner_id: str, project_id: str, most: int, by_year: bool) -> Sequence[sa.RowMapping]:
+    def _kept(self, owner_id: str, project_id: str, by_year: bool) -> sa.Select[*tuple[Any, ...]]:
         """Metadata, tags and dates of all files of an owner or a project, from the counts that are kept of them."""
         table = facet_counts.c
-        if not self._database.is_sqlite:
-            await self._sum_up(owner_id, project_id)
         kept = sa.select(table.field, table.kind, table.value, table.text, table.number, table.files)
         kept = kept.where(table.owner_id == owner_id, table.project_id == project_id)
         if not self._database.is_sqlite:  # what no file has any more is there until the next sum, and is left out
@@ -101,19 +106,43 @@ class FacetRepository:
             kept = kept.with_only_columns(*exact, left.label("files")).group_by(*exact).having(left != 0)
         one = kept.subquery("kept").c
         value = sa.case((one.kind == MetadataKind.DATE.value, self._period(one.number, by_year)), else_=one.value)
-        rows = (
-            sa.select(
-                one.field,
-                one.kind,
-                sa.case((one.value == "", ""), else_=value).label("value"),
-                one.text,
-                one.number,
-                one.files,
+        value = sa.case((one.value == "", ""), else_=value)
+        return sa.select(one.field, one.kind, value.label("value"), one.text, one.number, one.files)
+
+    def _grouped(
+        self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None
+    ) -> list[sa.Select[*tuple[Any, ...]]]:
+        """The other fields in the same form. Files are grouped by what is stored, so that a value of many files is folded once."""
+        at = resources.c.created_at
+        stored = {
+            "category": resources.c.detected_category,
+            "extension": text_column("extension"),
+            **{name: resources.c[name] for name in ("type", "language", "thread")},
+            "uploaded_at": self._period(at, by_year),
+        }
+        numbers = sa.func.count().label("files"), sa.func.min(at).label("first"), sa.func.max(at).label("last")
+        groups = sa.select(*(column.label(name) for name, column in stored.items()), *numbers)
+        one = groups.where(where).group_by(*stored.values()).cte("alike").prefix_with("MATERIALIZED").c
+        parts: list[sa.Select[*tuple[Any, ...]]] = []
+        for name in ("category", *_TEXTS, "thread"):
+            value = one[name] if name in ("category", "extension") else sa.func.citewell_fold(one[name], type_=sa.Text)
+            rows = (
+                _row(name, value, one.files, text=one.thread if name == "thread" else value),
+                _row(name, _WHOLE, one.files),
             )
-            .cte("kept_rows")
-            .prefix_with("MATERIALIZED")
-        )
-        return await self._database.rows(_counted_kept(rows, most))
+            parts += [row.where(value.is_not(None)) for row in rows]
+        period, files = one.uploaded_at, sa.func.count(resources.c.id.distinct())
+        named = [
+            row.select_from(_NAMED).where(where, _shown(told))
+            for row in (_row("project", projects.c.name, files, text=projects.c.name), _row("project", _WHOLE, files))
+        ]
+        return [
+            *parts,
+            _row("uploaded_at", period, one.files, number=one.first),
+            _row("uploaded_at", _WHOLE, one.files, number=one.last),
+            named[0].group_by(projects.c.name),
+            named[1],
+        ]
 
     async def _sum_up(self, owner_id: str, project_id: str) -> None:
         """Put together what many changes have added, in one statement: a change that commits meanwhile is left for the next time."""
@@ -126,33 +155,21 @@ class FacetRepository:
             async with self._database.write() as connection:
                 await connection.execute(_SUM_UP, scope)
 
-    def _rows(
-        self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None, *, all_fields: bool
-    ) -> sa.CTE:
+    def _rows(self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None) -> sa.CTE:
         """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`.
 
-        told: the projects that are named; all_fields: also metadata, tags and dates, which have to be read file by file
+        told: the projects that are named
         """
         file = self._files(where).c
         tag = tag_rows(self._database.is_sqlite)
-        linked = resource_projects.c.resource_id == resources.c.id
-        named = resources.join(resource_projects, linked).join(
-            projects, projects.c.id == resource_projects.c.project_id
-        )
-        shown = sa.true() if told is None else projects.c.id.in_(told)
         parts = [
             *(_part(file.id, name, file[name]) for name in ("category", *_TEXTS)),
             _part(file.id, "thread", file.thread, shown=file.thread_said),
-            _part(resources.c.id, "project", projects.c.name).select_from(named).where(where, shown),
-            *(
-                _part(file.id, name, self._period(file[name], by_year), number=file[name])
-                for name in (_DATES if all_fields else ("uploaded_at",))
-            ),
+            _part(resources.c.id, "project", projects.c.name).select_from(_NAMED).where(where, _shown(told)),
+            *(_part(file.id, name, self._period(file[name], by_year), number=file[name]) for name in _DATES),
+            _part(resources.c.id, "tag", tag.c.value).select_from(resources.join(tag, sa.true())).where(where),
+            self._of_metadata(where, by_year),
         ]
-        if all_fields:
-            tagged = resources.join(tag, sa.true())
-            parts += [_part(resources.c.id, "tag", tag.c.value).select_from(tagged).where(where)]
-            parts += [self._of_metadata(where, by_year)]
         return sa.union_all(*parts).cte("value_rows").prefix_with("MATERIALIZED")
 
     def _files(self, where: sa.ColumnElement[bool]) -> sa.CTE:
@@ -208,6 +225,30 @@ class FacetRepository:
         return sa.func.to_char(at, "YYYY" if by_year else "YYYY-MM", type_=sa.Text)
 
 
+def _shown(told: tuple[str, ...] | None) -> sa.ColumnElement[bool]:
+    return sa.true() if told is None else projects.c.id.in_(told)
+
+
+def _row(
+    field: str,
+    value: sa.ColumnElement[Any],
+    files: sa.ColumnElement[Any],
+    *,
+    text: sa.ColumnElement[Any] = _WHOLE,
+    number: sa.ColumnElement[Any] | None = None,
+) -> sa.Select[*tuple[Any, ...]]:
+    """A value of a field, and how many files have it, as `_counted_kept` takes them."""
+    kind = MetadataKind.DATE if field in _DATES else MetadataKind.TEXT
+    return sa.select(
+        sa.literal(field, sa.Text).label("field"),
+        sa.literal(kind.value, sa.Text).label("kind"),
+        value.label("value"),
+        text.label("text"),
+        sa.cast(sa.null() if number is None else number, sa.Double).label("number"),
+        files.label("files"),
+    )
+
+
 def _part(
     id: sa.ColumnElement[Any],
     field: str,
@@ -242,12 +283,15 @@ def _facets(rows: Sequence[Mapping[Any, Any]]) -> list[Facet]:
     for row in rows:
         _, listed = found.setdefault((row["field"], row["kind"]), (row, []))
         if row["files"] is not None:
-            listed.append(FacetValue(_value(row), row["files"]))
+            listed.append(FacetValue(_value(row), int(row["files"])))
     return [_facet(row, listed) for row, listed in found.values()]
 
 
 def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """As `_counted`, of rows that stand for `files` files each; those with the value '' are of the field as a whole."""
+    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods.
+
+    rows: each stands for `files` files; those with the value '' are of the field as a whole
+    """
     held = (
         sa.select(
             rows.c.field,
@@ -283,8 +327,13 @@ def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _counted(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods."""
-    return _together(_fields(rows), _ranked(rows), most)
+    """The same of rows that stand for one file each."""
+    files, field = sa.func.count(rows.c.id.distinct()), (rows.c.field, rows.c.kind)
+    text, least, greatest = sa.func.min(rows.c.text), sa.func.min(rows.c.number), sa.func.max(rows.c.number)
+    values = sa.select(*field, rows.c.value, text.label("text"), least.label("number"), files.label("files"))
+    values = values.where(rows.c.value.is_not(None)).group_by(*field, rows.c.value)
+    whole = sa.select(*field, _WHOLE, _WHOLE, greatest, files).group_by(*field)
+    return _counted_kept(sa.union_all(values, whole).cte("counted_rows").prefix_with("MATERIALIZED"), most)
 
 
 def _together(
@@ -297,43 +346,6 @@ def _together(
         .select_from(fields.outerjoin(ranked, same))
         .order_by(fields.c.field, fields.c.kind, ranked.c.place)
     )
-
-
-def _fields(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
-    """How many files have each field, how many values there are, the least and the greatest number."""
-    holders = sa.func.count(rows.c.id.distinct())
-    return (
-        sa.select(
-            rows.c.field,
-            rows.c.kind,
-            holders.label("holders"),
-            sa.func.count(rows.c.value.distinct()).label("distinct_values"),
-            sa.func.min(rows.c.number).label("least"),
-            sa.func.max(rows.c.number).label("greatest"),
-        )
-        .group_by(rows.c.field, rows.c.kind)
-        .order_by(sa.case((rows.c.field.in_(_BUILT_IN), 0), else_=1), holders.desc(), rows.c.field, rows.c.kind)
-        .limit(len(_BUILT_IN) + MAX_FACET_KEYS)
-    )
-
-
-def _ranked(rows: sa.CTE) -> sa.Select[*tuple[Any, ...]]:
-    """Every value that is not too long to be shown, with its place among those of its field and kind."""
-    files = sa.func.count(rows.c.id.distinct())
-    counted = (
-        sa.select(
-            rows.c.field,
-            rows.c.kind,
-            rows.c.value,
-            sa.func.min(rows.c.text).label("text"),
-            sa.func.min(rows.c.number).label("number"),
-            files.label("files"),
-        )
-        .where(sa.func.length(rows.c.value) <= MAX_FACET_VALUE_LENGTH)
-        .group_by(rows.c.field, rows.c.kind, rows.c.value)
-        .subquery("counted")
-    )
-    return _placed(counted)
 
 
 def _placed(counted: sa.Subquery) -> sa.Select[*tuple[Any, ...]]:
@@ -369,8 +381,8 @@ def _facet(row: Mapping[Any, Any], values: Sequence[FacetValue]) -> Facet:
     return Facet(
         field=row["field"],
         kind=kind,
-        files=row["holders"],
-        distinct=row["distinct_values"],
+        files=int(row["holders"]),
+        distinct=int(row["distinct_values"]),
         values=tuple(values),
         least=least,
         greatest=greatest,

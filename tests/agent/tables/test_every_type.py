@@ -228,7 +228,7 @@ async def test_its_rows_and_distributions_can_be_looked_at(kind: str, tmp_path: 
     assert [row.cells[0] for row in page.rows] == ITEMS
     json.loads(page.model_dump_json(), parse_constant=lambda name: pytest.fail(f"{name} is no JSON"))
     for column in page.columns:
-        spread = SpreadOut.of(await service.spread(OWNER, OWNER, "r", "t0", column))
+        spread = SpreadOut.model_validate(await service.spread(OWNER, OWNER, "r", "t0", column))
         assert sum(bar.count for bar in spread.bars) + spread.others <= len(ITEMS)
 
 
