@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 import socket
+import ssl
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +45,15 @@ def _no_network() -> Iterator[None]:
     patch.setattr(socket.socket, "connect", guarded)
     yield
     patch.undo()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _certificates() -> Iterator[None]:
+    """Clients share one context with the usual certificates: reading these takes 50 ms, and each client would."""
+    made, create = functools.cache(ssl.create_default_context), ssl.create_default_context
+    ssl.create_default_context = made
+    yield
+    ssl.create_default_context = create
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -34,6 +34,8 @@ from tests.contract_servers.tei import TeiServer
 from tests.contract_servers.voyage import VoyageServer
 from tests.server.test_local_models import POLICY, QUESTION, client
 
+pytestmark = pytest.mark.full
+
 NOBODY = "http://127.0.0.1:9"
 
 

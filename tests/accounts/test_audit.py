@@ -26,6 +26,8 @@ from tests.server.declared import AUDITED
 from tests.server.in_process import InProcessServer
 from tests.server.running import RunningServer, Server
 
+pytestmark = pytest.mark.full
+
 SECRET_WORDS = "The vault opens with 4711."
 
 

@@ -18,7 +18,7 @@ from citewell.features.http import PROJECT_HEADER
 from tests.accounts.people import Browser, signed_up
 from tests.server.in_process import InProcessServer
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 Caller: TypeAlias = Callable[..., httpx.Response]
 
 

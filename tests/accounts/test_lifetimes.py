@@ -52,6 +52,7 @@ def _refused(url: str, token: str) -> bool:
     return False
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("days", [None, 30])
 def test_what_a_token_makes_ends_with_it_and_is_revoked_with_it(ada: Browser, days: int | None) -> None:
     maker, client = _short(ada)

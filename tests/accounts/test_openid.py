@@ -25,7 +25,7 @@ from tests.contract_servers.openid import CLIENT, SECRET, OpenIdServer, openid_s
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(60)
+pytestmark = [pytest.mark.full, pytest.mark.slow(60)]
 PATH = "/session/openid"
 
 

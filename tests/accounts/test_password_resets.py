@@ -27,6 +27,8 @@ from tests.contract_servers.smtp import MailServer, mail_server
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
+pytestmark = pytest.mark.full
+
 FRESH = "a different set of words"
 SOMEBODY = From(agent="", address="127.0.0.1", is_here=True)
 

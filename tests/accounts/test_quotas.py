@@ -14,7 +14,7 @@ import pytest
 from tests.accounts.people import Browser, signed_up
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 
 
 class Person:

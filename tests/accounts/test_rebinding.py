@@ -11,7 +11,7 @@ from tests.accounts.people import PASSWORD, Browser
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(10)
+pytestmark = [pytest.mark.full, pytest.mark.slow(10)]
 BODY = {"email": "first@example.org", "password": PASSWORD}
 ELSEWHERE = (
     "evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil-localhost", "0.0.0.0", "192.168.1.10", "[::ffff:8.8.8.8]", "2130706433",

@@ -15,7 +15,7 @@ from tests.accounts.people import Browser, signed_up
 from tests.accounts.test_shared_answers import asked
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 _REFUSED = {401, 403, 404, 422}
 
 

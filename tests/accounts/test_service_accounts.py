@@ -333,6 +333,7 @@ def test_the_log_names_it_as_who_acted(ada: Manager) -> None:
     assert not any(secret in json.dumps(entries) for secret in (key["token"], fresh["token"]))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("scope", list(AccessScope))
 def test_a_key_of_one_scope_opens_what_the_table_says(ada: Manager, scope: AccessScope) -> None:
     """Every route of the OpenAPI document, as in `test_access.py`; what only people do stays closed."""

@@ -21,7 +21,7 @@ from tests.accounts.people import Browser, signed_up
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 QUESTION = "How many limes does the recipe of the harbour inn need?"
 RECIPE = (
     b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt.\n\n"

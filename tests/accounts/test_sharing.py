@@ -68,6 +68,7 @@ def _found(browser: Browser, query: str, headers: dict[str, str], **body: Any) -
     return [hit["resource_id"] for hit in answer.json()["hits"]]
 
 
+@pytest.mark.full
 def test_by_invitation_means_that_nobody_else_signs_up(shared: Shared) -> None:
     refused = Browser(shared.url).sign_up(f"{uuid.uuid4().hex}@example.org")
     assert refused.json()["error"]["code"] == "forbidden"
@@ -90,6 +91,7 @@ def test_a_member_finds_and_reads_what_is_in_the_project_and_only_that(shared: S
     assert member.get(f"/resources/{shared.secret}", headers=shared.kept_to_it).status_code == 404
 
 
+@pytest.mark.full
 def test_the_header_is_described_where_the_address_alone_does_not_say_which_files_are_meant(shared: Shared) -> None:
     paths = httpx.get(f"{shared.url}/openapi.json").json()["paths"]
     described = {
@@ -165,6 +167,7 @@ def test_a_viewer_changes_nothing_and_an_editor_only_what_is_in_the_project(shar
     assert editor.call("DELETE", f"/projects/{shared.project}").status_code == 403
 
 
+@pytest.mark.full
 def test_earlier_versions_are_for_those_who_may_change_the_file(shared: Shared) -> None:
     file = _added(shared.ada, "guests.txt", b"The guest in room 9 is Agatha.", project=shared.project)
     redacted = {"file": ("guests.txt", b"The guest in room 9 is a writer.")}
@@ -208,6 +211,7 @@ def test_who_is_no_member_any_more_is_out_with_the_next_request(shared: Shared) 
     assert member.get("/resources", headers=shared.kept_to_it).status_code == 404
 
 
+@pytest.mark.full
 def test_what_concerns_all_files_is_closed_to_who_names_a_project(shared: Shared) -> None:
     member = shared.member("editor")
     # What admins do, and MCP, concerns whom the credential speaks for, whatever project is named.
@@ -249,6 +253,7 @@ def test_a_token_cannot_make_one_that_is_good_for_more(shared: Shared) -> None:
     assert inherited["scopes"] == ["read", "admin"]
 
 
+@pytest.mark.full
 def test_errors_and_answers_tell_nothing_of_the_owners_other_projects(shared: Shared) -> None:
     """It comes last: the recipe is in a second project from here on."""
     ada = shared.ada

@@ -70,6 +70,7 @@ def test_what_changes_something_needs_the_pages_proof(accounts: Server, ada: Bro
     assert ada.call("POST", "/projects", json={"name": "x"}).status_code == 201
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", ["/session/password", "/session/refresh", "/account"])
 @pytest.mark.parametrize("header", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
 def test_another_sites_page_begins_and_renews_no_session(
@@ -138,6 +139,7 @@ def test_one_session_is_ended_from_another_and_never_somebody_elses(accounts: Se
     assert refused(lambda: ada.get("/account"))
 
 
+@pytest.mark.full
 def test_another_password_signs_out_elsewhere_and_needs_the_current_one(accounts: Server) -> None:
     email, fresh = address(), "a different set of words"
     ada, elsewhere = signed_up(accounts.url, email), Browser(accounts.url)

@@ -22,6 +22,8 @@ from citewell.storage.accounts.audit_tables import audit_log
 from citewell.storage.database import Database
 from tests.accounts.people import PASSWORD
 
+pytestmark = pytest.mark.full
+
 ADA = "ada@example.org"
 
 

@@ -19,7 +19,7 @@ from citewell.settings import load_settings
 from tests.accounts.people import PASSWORD
 from tests.server.declared import ACCESS
 
-pytestmark = pytest.mark.slow(60)
+pytestmark = [pytest.mark.full, pytest.mark.slow(60)]
 Route: TypeAlias = tuple[str, str]
 Headers: TypeAlias = dict[str, str]
 _UNSEEN = 500

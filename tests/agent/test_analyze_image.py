@@ -202,6 +202,7 @@ async def test_an_image_file_is_shown_by_its_id_without_a_search(conversation: C
     assert done.answer.trace["first_search"] == "model"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [

@@ -168,6 +168,7 @@ async def test_the_conversation_of_another_scope_holds_nothing(conversation: Con
     assert done.answer.trace["first_search"] == "required"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("said", "message"),
     [

@@ -65,6 +65,7 @@ def test_plain_politeness_is_known_by_its_words(message: str, kind: SmallTalk) -
     assert detect_intent(message).small_talk is kind
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("message", "kind"),
     [
@@ -82,6 +83,7 @@ async def test_other_small_talk_is_known_by_its_meaning(
     assert await read(embedder, message) is kind
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "message",
     [

@@ -17,6 +17,8 @@ from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import Source
 from tests.agent.fakes import WordEmbedder, hit
 
+pytestmark = pytest.mark.full
+
 SHORT = 4_000  # characters; the long answers have four times as many
 GROWTH = 9  # of CPU time from the short answer to the long one: 4 is linear, 16 quadratic
 NEGLIGIBLE = 0.05  # seconds of CPU time for a long answer, which say nothing about growth

@@ -201,6 +201,7 @@ def test_a_figure_in_another_row_than_the_quoted_one_is_not_marked() -> None:
     assert _cells_of("Sales and costs: 700", "| Costs | (700) | 650 |") == (_cell(2, 1),)
 
 
+@pytest.mark.full
 def test_a_claim_that_states_a_whole_row_or_no_figure_marks_no_cell() -> None:
     assert _cells_of("Sales; 2022: 1,200; 2021: 1,100") == ()
     assert _cells_of("Sales rose.") == ()

@@ -31,7 +31,7 @@ from tests.contract_servers.serving import serving
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 STATEMENT = "A first-time borrower may receive at most GHS 5,000"
 CALL = {"type": "tool_use", "id": "toolu_1", "name": "search_user_files"}
 

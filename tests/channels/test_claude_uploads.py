@@ -18,6 +18,8 @@ from tests.contract_servers.anthropic import KEY, AnthropicServer
 from tests.contract_servers.anthropic_files import AnthropicFiles
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 TEXT = "The lamp of the lighthouse turns once every twelve seconds.\n"
 
 

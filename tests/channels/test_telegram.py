@@ -14,7 +14,7 @@ from citewell.types import ResourceFilter
 from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import TOKEN, Person, TelegramServer, Trouble
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
+pytestmark = [pytest.mark.full, pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
 QUESTION = "What is the maximum loan size for first-time borrowers?"
 
 

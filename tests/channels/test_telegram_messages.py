@@ -11,7 +11,7 @@ from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import Person
 from tests.extract.scanning import scan
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
+pytestmark = [pytest.mark.full, pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
 HOSTILE = r"*_[x](http://evil.example)~`>#+-=|{}.!<b>\ "
 
 

@@ -21,7 +21,7 @@ from citewell.types import ResourceFilter, SearchRequest
 from tests.channels.telegram_world import World, until, world
 from tests.contract_servers.telegram import Person
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 ADDRESS = "https://citewell.example.org"
 PATH = "/telegram/webhook"
 

@@ -27,6 +27,8 @@ from citewell.errors import (
 from tests.connectors.made import picture
 from tests.connectors.test_airtable_sync import NAME, Bench, bench, files
 
+pytestmark = pytest.mark.full
+
 __all__ = ["bench"]
 SECRET = b"the owner's own secret"
 

@@ -73,6 +73,7 @@ async def files(client: httpx.AsyncClient) -> list[dict[str, Any]]:
     return (await call(client, "GET", "/resources", params={"limit": 1_000}))["resources"]
 
 
+@pytest.mark.full
 async def test_a_record_is_found_by_its_words_with_its_frame_and_its_id(bench: Bench) -> None:
     record = bench.add(1, "red", tags=["Outdoor", "#car"], timestamp="2026-10-28T09:30:00+02:00", Camera="Leica")
     bench.add(2, "blue", tags="indoor, boat", timestamp="2026-10-01")
@@ -94,6 +95,7 @@ async def test_a_record_is_found_by_its_words_with_its_frame_and_its_id(bench: B
     assert hit["text"].startswith("Frame Summary: A red car number 1.\n")
 
 
+@pytest.mark.full
 async def test_the_second_run_does_nothing_and_the_third_only_what_changed(bench: Bench) -> None:
     for number in range(6):
         bench.add(number)
@@ -116,6 +118,7 @@ async def test_the_second_run_does_nothing_and_the_third_only_what_changed(bench
     assert found["hits"][0]["identifier"] == "rec00000000000004"
 
 
+@pytest.mark.full
 async def test_a_video_has_a_frame_at_each_scene_with_its_second(bench: Bench) -> None:
     video(bench.frames / "clips/drive.mp4", [("red", 4), ("blue", 3), ("green", 14)])
     bench.server.put(

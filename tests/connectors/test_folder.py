@@ -20,6 +20,7 @@ from citewell.errors import ConfigurationError
 from citewell.settings import load_settings
 
 
+@pytest.mark.full
 async def test_files_come_change_move_and_go(tmp_path: Path) -> None:
     folder = tmp_path / "papers"
     (folder / "old").mkdir(parents=True)
@@ -47,6 +48,7 @@ async def test_files_come_change_move_and_go(tmp_path: Path) -> None:
     assert sorted(one["metadata"]["source_path"] for one in listed) == ["a.txt", "c.txt"]
 
 
+@pytest.mark.full
 async def test_a_folder_is_watched_through_failures_and_quietly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from citewell.client import call
 from tests.connectors.made import video
 from tests.connectors.test_airtable_sync import Bench, bench
 from tests.contract_servers.voyage import VoyageServer
 from tests.ingest.test_pictures import settings, shade, voyage
+
+pytestmark = pytest.mark.full
 
 __all__ = ["bench", "voyage"]
 

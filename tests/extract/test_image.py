@@ -93,6 +93,7 @@ def test_notes_in_a_picture_are_plain_text(tmp_path: Path) -> None:
     assert notes["comments"] == {"comment": "taken by me"}
 
 
+@pytest.mark.full
 def test_text_is_read_line_by_line_with_its_place_and_confidence(tmp_path: Path) -> None:
     image = Image.new("RGB", (700, 260), "white")
     image.paste(written("Loan ceiling 5000"), (0, 0))

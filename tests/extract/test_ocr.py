@@ -12,6 +12,7 @@ from tests.extract.scanning import scan
 SENTENCES = ["Water stood in the cellar", "for eleven days in spring", "until the pumps arrived"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("angle", [0, 8, -8, 90, 180, 270])
 def test_lines_come_in_order_whichever_way_the_page_lies(angle: int) -> None:
     turned = scan(SENTENCES).rotate(angle, expand=True, fillcolor="white", resample=Image.Resampling.BICUBIC)
@@ -33,6 +34,7 @@ def test_a_blank_image_has_no_lines() -> None:
     assert read_image(Image.new("RGB", (300, 200), "white")) == []
 
 
+@pytest.mark.full
 def test_transparent_and_sixteen_bit_images_are_read_like_others() -> None:
     page = scan(["Water level"])
     ink = np.asarray(page.convert("L"))
@@ -43,6 +45,7 @@ def test_transparent_and_sixteen_bit_images_are_read_like_others() -> None:
     assert [line.text for line in read_image(deep)] == ["Water level"]
 
 
+@pytest.mark.full
 def test_work_is_reported_while_it_goes_on() -> None:
     beats: list[None] = []
     read_image(scan(SENTENCES), lambda: beats.append(None))

@@ -81,6 +81,7 @@ def test_what_a_reader_needs_is_allowed(attempt: Attempt, code: str) -> None:
     assert attempt(code) == "allowed"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "code",
     [

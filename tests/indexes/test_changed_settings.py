@@ -24,6 +24,8 @@ from citewell.storage.vectors.indexes import IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SearchRequest
 
+pytestmark = pytest.mark.full
+
 RECORDS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(40)]
 
 

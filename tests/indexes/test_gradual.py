@@ -22,6 +22,8 @@ from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import ResourceFilter, SearchOptions, SearchRequest
 
+pytestmark = pytest.mark.full
+
 RECORDS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(30)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
 GRADUAL = BuildOptions(mode=BuildMode.GRADUAL, switch=True)

@@ -58,6 +58,7 @@ async def test_build_compare_switch_and_roll_back(tmp_path: Path) -> None:
         assert await _found(services, "violin") == "new"
 
 
+@pytest.mark.full
 async def test_two_indexes_are_compared_over_what_was_asked_and_cited(tmp_path: Path) -> None:
     async with connect(load_settings(data=tmp_path, workers=0)) as client:
         (await client.post("/records", json={"records": RECORDS})).raise_for_status()
@@ -128,6 +129,7 @@ async def test_the_switch_survives_a_restart_and_the_other_index_stays_up_to_dat
         assert await _found(services, "lamp") == "0"
 
 
+@pytest.mark.full
 async def test_a_changed_setting_builds_beside_and_switches_when_the_new_index_is_complete(tmp_path: Path) -> None:
     async with open_services(load_settings(data=tmp_path, workers=0)) as services:
         await services.resources.add_records(services.local_owner, RECORDS)
@@ -155,6 +157,7 @@ async def test_a_changed_setting_builds_beside_and_switches_when_the_new_index_i
         assert services.search.indexes.active.embedder.fingerprint.model == "newer"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("damaged", ["*", "current"])
 async def test_a_damaged_index_is_set_aside_and_filled_again_from_sql(tmp_path: Path, damaged: str) -> None:
     settings = load_settings(data=tmp_path, workers=0)

@@ -23,7 +23,7 @@ from citewell.types import Condition, Filter, Operator, Status
 from tests.extract.documents.seeds import seeds
 from tests.extract.tabular.seeds import data_seeds
 
-pytestmark = pytest.mark.slow(25)
+pytestmark = [pytest.mark.full, pytest.mark.slow(25)]
 _DENSE_ROWS = 12
 _GERMAN = "# Hafen\n\nDie Boote liegen am Kai, und wer sie nachts festmacht, zahlt eine Gebühr von vierzehn Kronen.\n"
 _ROWS = "n,wer,was\n" + "\n".join(f"{n},Bootsführer {n},{'sehr ' * 60}lang" for n in range(40))

@@ -22,6 +22,8 @@ from citewell.storage.vectors.indexes import IndexState
 from citewell.types import SearchRequest
 from tests.indexes.waiting import until_whole
 
+pytestmark = pytest.mark.full
+
 RECORDS = 600
 TEXTS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(RECORDS)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}

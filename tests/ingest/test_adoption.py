@@ -23,6 +23,8 @@ from citewell.system.disk import DiskReserve
 from citewell.types import ChildFile, Job, Locator, Resource, ResourceFilter, Stage
 from tests.storage.rows import add_resource
 
+pytestmark = pytest.mark.full
+
 COUNT = 450
 
 

@@ -22,7 +22,7 @@ from tests.extract.pdf.drawing import HEIGHT, WIDTH, Draw, lines, pdf, prose
 from tests.extract.scanning import scan
 from tests.ingest.test_vision import added, pictures, shaded
 
-pytestmark = pytest.mark.slow(15)
+pytestmark = [pytest.mark.full, pytest.mark.slow(15)]
 REFUSED = "Picture in report.pdf, p. 2."
 COLOURS = ("red", "green", "blue")
 

@@ -101,6 +101,7 @@ def note_embedded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return embedded
 
 
+@pytest.mark.full
 async def test_without_a_model_a_summary_quotes_the_file_and_cites_its_pages(tmp_path: Path, writer: Writer) -> None:
     def page(text: str) -> Draw:
         return lambda canvas: lines(canvas, 60, 60, [text])
@@ -121,6 +122,7 @@ async def test_without_a_model_a_summary_quotes_the_file_and_cites_its_pages(tmp
         assert writer.asked == []
 
 
+@pytest.mark.full
 async def test_a_quoted_summary_does_not_repeat_passages_in_a_search(tmp_path: Path, writer: Writer) -> None:
     async with open_services(load_settings(data=tmp_path)) as services:
         resource = await added(services, TEXT.encode(), "waterworks.txt")
@@ -131,6 +133,7 @@ async def test_a_quoted_summary_does_not_repeat_passages_in_a_search(tmp_path: P
         assert {hit.chunk.type for hit in (await services.search.search(asked)).hits} == {ChunkType.SUMMARY}
 
 
+@pytest.mark.full
 async def test_a_summary_that_quotes_one_passage_is_not_embedded_again(
     tmp_path: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -145,6 +148,7 @@ async def test_a_summary_that_quotes_one_passage_is_not_embedded_again(
         assert len(embedded) == long.chunk_count
 
 
+@pytest.mark.full
 async def test_a_model_summarises_sections_and_then_the_whole(tmp_path: Path, writer: Writer) -> None:
     paragraphs = [f"Well {n} gives water to the houses of street {n}. " * 8 for n in range(60)]
     async with open_services(load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1")) as services:
@@ -159,6 +163,7 @@ async def test_a_model_summarises_sections_and_then_the_whole(tmp_path: Path, wr
         assert kinds == ["file", *["section"] * len(sections)]
 
 
+@pytest.mark.full
 async def test_a_long_document_costs_no_more_than_the_setting_allows(tmp_path: Path, writer: Writer) -> None:
     paragraphs = [f"Well {n} gives water to the houses of street {n}. " * 20 for n in range(200)]
     settings = load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1", summary_tokens=4_000)
@@ -169,6 +174,7 @@ async def test_a_long_document_costs_no_more_than_the_setting_allows(tmp_path: P
         assert "Well 18" in writer.sent[0], "the passages are spread to the end of the file"
 
 
+@pytest.mark.full
 async def test_data_is_described_by_the_model_from_its_statistics(tmp_path: Path, writer: Writer) -> None:
     async with open_services(load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1")) as services:
         resource = await added(services, b"name,size\noak,3\nelm,4\n", "trees.csv")
@@ -177,6 +183,7 @@ async def test_data_is_described_by_the_model_from_its_statistics(tmp_path: Path
         assert '"max": 4' in writer.sent[0]
 
 
+@pytest.mark.full
 async def test_only_the_description_is_missing_and_only_it_is_repeated(
     tmp_path: Path, writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +209,7 @@ async def test_only_the_description_is_missing_and_only_it_is_repeated(
         assert len(chunks) == again.chunk_count == len(content) + 1
 
 
+@pytest.mark.full
 async def test_a_provider_that_is_away_for_a_moment_is_asked_again(tmp_path: Path, writer: Writer) -> None:
     writer.failures = [ProviderUnavailable("Nobody answers.")]
     async with open_services(load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1")) as services:
@@ -210,6 +218,7 @@ async def test_a_provider_that_is_away_for_a_moment_is_asked_again(tmp_path: Pat
         assert len(await summaries(services, resource)) == 1
 
 
+@pytest.mark.full
 async def test_no_tokens_mean_no_model(tmp_path: Path, writer: Writer) -> None:
     settings = load_settings(data=tmp_path, chat_provider="openai", chat_model="writer-1", summary_tokens=0)
     async with open_services(settings) as services:
@@ -218,6 +227,7 @@ async def test_no_tokens_mean_no_model(tmp_path: Path, writer: Writer) -> None:
         assert writer.asked == []
 
 
+@pytest.mark.full
 async def test_a_file_without_prose_is_told_by_its_headings(tmp_path: Path, writer: Writer) -> None:
     async with open_services(load_settings(data=tmp_path)) as services:
         resource = await added(services, b"# Pumps\n\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n# Wells\n\n1\n", "t.md")

@@ -21,7 +21,7 @@ from citewell.testing.embedder import HashEmbedder
 from citewell.types import AskedOptions, Chunk, ChunkType, ElementType, Resource, Status
 from tests.extract.pdf.drawing import Draw, lines, pdf, prose
 
-pytestmark = pytest.mark.slow(15)
+pytestmark = [pytest.mark.full, pytest.mark.slow(15)]
 
 
 class ColourModel:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.scripts.loading import load_script
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 
 
 @pytest.fixture(scope="module")

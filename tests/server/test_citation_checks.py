@@ -108,6 +108,7 @@ def test_a_threshold_of_a_search_leaves_out_what_is_less_similar(server: Server,
     assert server.client.post("/search", json=found | {"vector_threshold": 2}).status_code == 400
 
 
+@pytest.mark.full
 def test_only_passages_of_the_caller_and_of_the_project_it_is_kept_to_are_citations(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:

@@ -149,6 +149,7 @@ async def _cheapest(app: Application, method: str, path: str, sent: Sent) -> Sen
     return await Sent(sent.headers, sent.query, sent.body).to(app, method, path)
 
 
+@pytest.mark.full
 @pytest.mark.slow(60)
 async def test_no_request_of_a_stranger_holds_up_the_loop_at_any_address(app: Application) -> None:
     await _warm(app)
@@ -165,6 +166,7 @@ async def test_no_request_of_a_stranger_holds_up_the_loop_at_any_address(app: Ap
     assert not slow
 
 
+@pytest.mark.full
 async def test_nothing_of_a_body_is_read_before_its_sender_is_known(app: Application) -> None:
     """But for 64 KiB where the body itself says who that is."""
     asked = 0
@@ -183,6 +185,7 @@ async def test_nothing_of_a_body_is_read_before_its_sender_is_known(app: Applica
     assert asked > 100
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "body", [b"[" + b"[]," * 349_000 + b"[]]", b"[" * 500_000, json.dumps({f"x{n}": n for n in range(60_000)}).encode()]
 )
@@ -209,6 +212,7 @@ async def test_a_body_may_be_as_large_as_its_address_needs(app: Application) -> 
     assert statuses == {"/records": 422, "/search": 413, "/chat": 413, "/mcp": 413}
 
 
+@pytest.mark.full
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(),

@@ -12,7 +12,7 @@ from tests.contract_servers.serving import serving
 from tests.contract_servers.voyage import VoyageServer
 from tests.server.test_local_models import client
 
-pytestmark = pytest.mark.slow(20)
+pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
 ROWS = 700
 DOLLARS_PER_MILLION = 100.0
 

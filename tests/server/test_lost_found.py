@@ -119,6 +119,7 @@ async def test_a_start_without_the_database_is_refused_and_changes_nothing(
     assert not LostAndFound(data).files()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("has_files", [True, False])
 async def test_a_start_with_the_database_of_another_folder_is_refused(
     data: Path, tmp_path: Path, has_files: bool
@@ -277,6 +278,7 @@ async def test_deleting_a_file_and_erasing_an_owner_reach_into_lost_found(data: 
         assert not lost.files()
 
 
+@pytest.mark.full
 async def test_what_the_journal_names_is_finished_and_nothing_is_left_of_it(data: Path, tmp_path: Path) -> None:
     """An upload that died after its bytes were stored, and before anybody was told that it was."""
     async with _serving(data) as services:

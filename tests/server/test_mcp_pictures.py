@@ -26,7 +26,7 @@ from tests.server.mcp_client import Result, connected
 from tests.server.running import Server
 from tests.transcripts.frames import clip
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 JWT_SECRET = "a secret that is long enough for a test"
 
 

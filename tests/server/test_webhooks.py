@@ -138,6 +138,7 @@ def _undescribed(body: dict[str, Any]) -> set[str]:
     return {*body} - {"type", "timestamp", "data"} | {*body["data"]} - {*data.model_fields}
 
 
+@pytest.mark.full
 def test_every_event_is_told_as_it_is_described(told: Server, receiver: Receiver) -> None:
     subscribe(told, receiver)
     subscribe(told, receiver, "chunk.stored")
@@ -183,6 +184,7 @@ def test_the_description_has_a_sample_of_all_that_automation_services_send_and_g
         assert model not in EVENTS.values() or _undescribed(sample) == set()
 
 
+@pytest.mark.full
 def test_the_receiver_of_the_documentation_takes_an_event(told: Server, tmp_path: Path) -> None:
     (program,) = re.findall(r"```python title=\"receiver.py\"\n(.*?)```", DOCUMENTATION.read_text(), re.DOTALL)
     with socket.create_server(("127.0.0.1", 0)) as free:

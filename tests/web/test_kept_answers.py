@@ -64,6 +64,7 @@ def _leave_in_the_middle(server: Server, thread_id: str) -> str:
     return read
 
 
+@pytest.mark.full
 def test_an_answer_that_was_left_keeps_its_words_and_says_so(slow: Server) -> None:
     thread_id = slow.client.post("/threads", json={"title": "left"}).json()["id"]
     read = _leave_in_the_middle(slow, thread_id)

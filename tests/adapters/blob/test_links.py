@@ -33,6 +33,8 @@ from tests.contract_servers.gcs import GCSServer
 from tests.contract_servers.serving import serving
 from tests.contract_servers.signed_addresses import S3Gate
 
+pytestmark = pytest.mark.full
+
 SECONDS = 60
 KEY = "owner/resource/1/original-1"
 PAGE = b"<html><script>alert(document.domain)</script></html>"

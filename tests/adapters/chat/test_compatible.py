@@ -34,6 +34,8 @@ from tests.contract_servers.openai import OpenAIServer
 from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 Opened = Callable[[AnyChat], AnyChat]
 VENDORS = {
     "gemini": (gemini.GeminiServer, gemini.MODEL, gemini.KEY),

@@ -94,6 +94,7 @@ async def test_what_an_interrupted_attempt_has_embedded_is_not_embedded_again(
     assert await index.count() == 200
 
 
+@pytest.mark.full
 async def test_what_may_be_spent_is_not_exceeded(opened: Opened, server: PineconeDatabase) -> None:
     # A token costs a dollar: 96 texts of three tokens are 288 of the 300 that may be spent.
     index = await opened(prices=json.dumps({MODEL: [1e6, 0]}), max_spend=300)

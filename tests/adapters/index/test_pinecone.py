@@ -53,6 +53,8 @@ from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.pinecone_database import KEY, MAX_RECORDS, Index, PineconeDatabase
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 FINGERPRINT = Fingerprint("words", "model", DIMENSIONS)
 HOSTED = Fingerprint(INTEGRATED, "multilingual-e5-large", 1_024)
 OpenIndex = Callable[[], Awaitable[LedgeredIndex]]

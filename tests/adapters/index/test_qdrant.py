@@ -46,6 +46,8 @@ from tests.contract_servers.faults import Fault, Faults
 from tests.contract_servers.qdrant import QdrantServer
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 OpenIndex = Callable[[], Awaitable[QdrantIndex]]
 
 

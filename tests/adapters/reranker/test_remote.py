@@ -22,6 +22,8 @@ from tests.contract_servers.serving import serving
 from tests.contract_servers.tei import TeiServer
 from tests.contract_servers.voyage import VoyageServer
 
+pytestmark = pytest.mark.full
+
 Made = Callable[..., HttpReranker]
 _MADE: list[HttpReranker] = []
 _PROVIDERS = {

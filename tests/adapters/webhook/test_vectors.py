@@ -13,6 +13,8 @@ import pytest
 from citewell.adapters.webhook.guarded import GuardedSender
 from citewell.errors import InvalidInput, Unavailable
 
+pytestmark = pytest.mark.full
+
 LOCAL = ("127.0.0.1", "10.0.0.1", "172.16.0.1", "192.168.1.1", "100.64.0.1")
 """This machine and private networks: called only where the operator allows it."""
 NEVER = ("169.254.169.254", "0.0.0.0", "168.63.129.16", "100.100.100.200", "192.0.0.192", "255.255.255.255")

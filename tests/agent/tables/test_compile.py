@@ -262,6 +262,7 @@ def _as_json(value: Any) -> Scalar:
     return value.isoformat() if isinstance(value, date | time) else value
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("comparison", _OPERATORS)
 def test_comparisons_find_the_rows_that_python_finds(

@@ -31,6 +31,8 @@ from citewell.types import Scope, TableInfo
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import copy_path, tables
 
+pytestmark = pytest.mark.full
+
 pa: Any = importlib.import_module("pyarrow")  # its types are partly known
 pq: Any = importlib.import_module("pyarrow.parquet")
 OWNER = "ada"

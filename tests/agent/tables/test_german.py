@@ -48,6 +48,7 @@ def sheets(sheets: Sheets) -> Sheets:
     return sheets
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

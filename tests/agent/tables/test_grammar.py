@@ -364,6 +364,7 @@ PLAYED = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

@@ -30,6 +30,7 @@ def sheets(tmp_path: Path) -> Sheets:
     return found
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

@@ -142,6 +142,7 @@ FLATS_TO_LET_ROWS = (
 ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n- Flat: B1; Rent (EUR): 520 [3]\n- Flat: C1; Rent (EUR): 980 [4]"
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

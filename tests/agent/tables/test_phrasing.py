@@ -34,6 +34,7 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
     return phrase(planned.plan, result, planned.left_out, list(numbers))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("question", "answer"),
     [

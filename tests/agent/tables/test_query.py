@@ -70,6 +70,7 @@ _json: st.SearchStrategy[Any] = st.recursive(
 _ARGUMENTS = ("columns", "conditions", "groups", "aggregates", "order", "limit")
 
 
+@pytest.mark.full
 @given(_queries)
 def test_the_json_of_a_query_is_read_back_as_the_same_query(query: TableQuery) -> None:
     assert parse_query(json.loads(json.dumps(query.to_json()))) == query

@@ -13,6 +13,8 @@ from tests.depth import examples
 from tests.extract.documents.reading import read_bytes, read_or_refused
 from tests.extract.documents.seeds import damaged, seeds
 
+pytestmark = pytest.mark.full
+
 SEEDS = seeds()
 REGRESSIONS = sorted((Path(__file__).parent / "regressions").iterdir())
 

@@ -173,6 +173,7 @@ def test_xml_in_its_declared_encoding(encoding: str, tmp_path: Path) -> None:
     assert read_bytes(tmp_path, "a.xml", data).text == "a: Слово"
 
 
+@pytest.mark.full
 def test_a_deep_or_endless_xml_is_read_within_limits(tmp_path: Path) -> None:
     deep = read_bytes(tmp_path, "a.xml", "<r>" + "<a>" * 50_000 + "x" + "</a>" * 50_000 + "</r>")
     assert deep.summary.detected.label == "xml"

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.slow(15)
 SENTENCES = ["The bridge was closed for repairs", "in the second week of March", "and opened again in June."]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("turned", [0, 90, 180, 270])
 def test_a_scan_is_read_in_order_whichever_way_it_lies(tmp_path: Path, turned: int) -> None:
     picture = scan(SENTENCES).rotate(-turned, expand=True)
@@ -37,6 +38,7 @@ def test_a_scan_is_read_in_order_whichever_way_it_lies(tmp_path: Path, turned: i
     assert unit.ocr_confidence > 0.9
 
 
+@pytest.mark.full
 def test_rectangles_of_a_scan_lie_where_the_lines_are_drawn(tmp_path: Path) -> None:
     picture = scan(SENTENCES)
     scale = WIDTH / picture.width
@@ -64,6 +66,7 @@ def test_text_in_a_picture_on_a_page_of_text_belongs_to_the_picture(tmp_path: Pa
     assert reading.texts(ElementType.PARAGRAPH) == [" ".join(prose(6))]
 
 
+@pytest.mark.full
 def test_an_empty_scan_is_reported(tmp_path: Path) -> None:
     picture = Image.effect_noise((800, 1100), 20).convert("RGB")
 

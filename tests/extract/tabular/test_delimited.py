@@ -163,6 +163,7 @@ def test_a_cell_that_ends_in_a_backslash_escapes_nothing(tmp_path: Path) -> None
 _cells = st.text(st.characters(codec="utf-8", exclude_characters="\x00\r", exclude_categories=["Cs"]), max_size=12)
 
 
+@pytest.mark.full
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(2, 5).flatmap(

@@ -14,6 +14,8 @@ from tests.extract.documents.reading import read_bytes, read_or_refused
 from tests.extract.documents.seeds import damaged
 from tests.extract.tabular.seeds import data_seeds
 
+pytestmark = pytest.mark.full
+
 SEEDS = data_seeds()
 
 

@@ -69,6 +69,7 @@ def test_a_nesting_bomb_in_a_line_is_refused(tmp_path: Path) -> None:
         read_bytes(tmp_path, "a.ndjson", '{"a": 1}\n{"a": 2}\n' + "[" * 100_000 + "\n")
 
 
+@pytest.mark.full
 def test_records_without_end_of_fields_stay_within_columns(tmp_path: Path) -> None:
     records = [{f"f{n}_{i}": n for i in range(30)} for n in range(60)]
     reading = read_bytes(tmp_path, "a.json", json.dumps(records))

@@ -378,6 +378,7 @@ _value = st.one_of(
 )
 
 
+@pytest.mark.full
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.integers(1, 6).flatmap(lambda w: st.lists(st.lists(_value, min_size=w, max_size=w), min_size=1, max_size=14)),

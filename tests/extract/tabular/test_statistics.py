@@ -18,6 +18,7 @@ def one_column(folder: Path, cells: list[str]) -> Reading:
     return read_bytes(folder, "a.csv", "id,v\n" + "".join(f'x{n},"{cell}"\n' for n, cell in enumerate(cells)))
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("cells", "dtype", "sql", "values"),
     [
@@ -101,6 +102,7 @@ def test_samples_are_few_and_different(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.full
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(-(10**15), 10**15)), min_size=2, max_size=60))
 def test_statistics_of_integers_equal_those_computed_by_hand(
@@ -110,6 +112,7 @@ def test_statistics_of_integers_equal_those_computed_by_hand(
     check(reading, [n for n in numbers if n is not None], len(numbers))
 
 
+@pytest.mark.full
 @settings(max_examples=examples(40), deadline=None)
 @given(st.lists(st.one_of(st.none(), st.floats(-1e9, 1e9, allow_subnormal=False)), min_size=2, max_size=60))
 def test_statistics_of_numbers_equal_those_computed_by_hand(
