@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import ipaddress
+import os
 import socket
 import ssl
 import tempfile
@@ -50,10 +50,19 @@ def _no_network() -> Iterator[None]:
 @pytest.fixture(autouse=True, scope="session")
 def _certificates() -> Iterator[None]:
     """Clients share one context with the usual certificates: reading these takes 50 ms, and each client would."""
-    made, create = functools.cache(ssl.create_default_context), ssl.create_default_context
-    ssl.create_default_context = made
+    create = ssl.create_default_context
+    made: dict[object, ssl.SSLContext] = {}
+
+    def shared(*args: Any, **options: Any) -> ssl.SSLContext:
+        key = (args, *sorted(options.items()), os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+        if key not in made:
+            made[key] = create(*args, **options)
+        return made[key]
+
+    patch = pytest.MonkeyPatch()
+    patch.setattr(ssl, "create_default_context", shared)
     yield
-    ssl.create_default_context = create
+    patch.undo()
 
 
 @pytest.fixture(autouse=True, scope="session")

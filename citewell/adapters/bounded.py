@@ -10,18 +10,27 @@ from citewell.adapters.http import MAX_ANSWER_BYTES
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The bytes of an answer. `httpx2.ReadError` once there are too many."""
+    """The bytes of an answer. `httpx2.ReadError` once there are too many.
+
+    No generator: a client that leaves an answer unread would leave that to the garbage collector, in whichever thread it runs.
+    """
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
+        self._parts: AsyncIterator[bytes] | None = None
+        self._seen = 0
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        seen = 0
-        async for part in self._stream:
-            seen += len(part)
-            if seen > MAX_ANSWER_BYTES:
-                raise httpx2.ReadError(f"The answer has more than {MAX_ANSWER_BYTES:,} bytes.")
-            yield part
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        self._parts = aiter(self._stream)
+        return self
+
+    async def __anext__(self) -> bytes:
+        assert self._parts is not None
+        part = await anext(self._parts)
+        self._seen += len(part)
+        if self._seen > MAX_ANSWER_BYTES:
+            raise httpx2.ReadError(f"The answer has more than {MAX_ANSWER_BYTES:,} bytes.")
+        return part
 
     async def aclose(self) -> None:
         """Close the connection, or give it back."""

@@ -209,7 +209,7 @@ def test_true_is_no_number(server: Server, name: str) -> None:
     response = _search(server, "rule", **{name: True})
     assert response.status_code == 422, response.text
     (field,) = response.json()["error"]["details"]["fields"]
-    assert field == {"field": f"body.{name}", "problem": "Value error, a number is needed, not true or false"}
+    assert field == {"field": f"body.{name}", "problem": "Value error, must be a number, not true or false"}
 
 
 def test_dates_and_tags_of_a_file_can_be_filtered_by(server: Server, handbook: dict[str, Any]) -> None:
