@@ -89,6 +89,7 @@ _SIGNALS = {
     # what a call of the Bot API comes to: nobody is there, nothing is there, try later, or not like this
     "citewell/channels/telegram/calls.py": {"BotBlocked", "MessageGone", "RefusedCall", "TelegramAway"},
     "citewell/extract/formats/tabular/json_stream.py": {"Damaged"},  # where a stream of records stops being JSON
+    "citewell/features/auth/jose.py": {"InvalidTokenError"},  # no session, or a 401 by its reader
     "citewell/features/identities/openid.py": {"_UnknownKeyError"},  # the provider's keys are fetched once more
     "citewell/features/identities/service.py": {"_NotLetInError"},  # the page of sign-in says why
     "citewell/ingest/parser_template.py": {"TemplateDiedError"},  # the template process is started again

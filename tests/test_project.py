@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import importlib.metadata
 import inspect
@@ -52,10 +53,14 @@ def _texts() -> Iterator[tuple[str, str]]:
             yield name, data.decode("utf-8", "replace")
 
 
-def _modules(folder: str) -> list[tuple[str, str, ast.Module]]:
+def _sources(folder: str) -> list[tuple[str, str]]:
     paths = sorted((ROOT / folder).rglob("*.py"))
-    sources = [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
-    return [(name, source, ast.parse(source)) for name, source in sources]
+    return [(path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")) for path in paths]
+
+
+@functools.cache
+def _modules(folder: str) -> list[tuple[str, str, ast.Module]]:
+    return [(name, source, ast.parse(source)) for name, source in _sources(folder)]
 
 
 def _normalised(requirement: str) -> str:
@@ -198,7 +203,7 @@ def test_nothing_is_left_for_later() -> None:
     found = [
         f"{name}:{number}"
         for folder in ("citewell", "scripts", "benchmarks", "tests")
-        for name, source, _ in _modules(folder)
+        for name, source in _sources(folder)
         if not name.endswith(Path(__file__).name)
         for number, line in enumerate(source.splitlines(), 1)
         if pattern.search(line)

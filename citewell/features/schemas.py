@@ -33,9 +33,9 @@ MAX_PROJECTS = 100
 
 
 class Schema(BaseModel):
-    """A schema of the API. `model_validate` copies it from a value, whose attributes have the fields' names unless `validation_alias` says otherwise.
+    """A schema of the API, built on first use: building all of them takes a twentieth of the server's start.
 
-    It is built when it is first used: building all of them takes a twentieth of the server's start.
+    `model_validate` copies a value's attributes by the fields' names, or by their `validation_alias`.
     """
 
     model_config = ConfigDict(defer_build=True, from_attributes=True, validate_by_name=True)
@@ -404,8 +404,7 @@ class SearchOptionsIn(RequestBody):
         default=None, description="ids of filters not to infer from the words; true to infer none"
     )
     time_zone: Annotated[str, Field(max_length=64)] | None = Field(
-        default=None,
-        description="the caller's time zone (IANA), such as Europe/Berlin, which decides when `yesterday` was; default: as configured",
+        default=None, description="the caller's time zone (IANA), such as Europe/Berlin, for words such as `yesterday`"
     )
     indexes: list[str] | None = Field(
         default=None, description="1 to 8 ids of indexes to search instead of the active one; merged by rank"

@@ -239,7 +239,7 @@ async def test_what_is_never_taken_is_given_up_listed_and_can_be_replayed(databa
     assert len(receiver.seen) == 3
     webhooks = WebhookRepository(database)
     (dead,), _ = await webhooks.deliveries(owner, DeliveryState.DEAD, webhook.id, 10, None)
-    assert (dead.status, dead.problem) == (500, "The receiver answered 500.")
+    assert (dead.status, dead.problem) == (500, "The receiver responded 500.")
     assert await webhooks.replay(owner, webhook_id=webhook.id) == 1
     receiver.answers = [Acknowledgement(200)]
     await send_all(runner(database, receiver))

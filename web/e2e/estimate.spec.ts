@@ -26,7 +26,7 @@ test("the upload dialog says what an upload would cost, and sends nothing above 
     const estimate = dialog.getByRole("region", { name: "Estimate" });
     await dialog.getByLabel("Choose files").setInputFiles(letter("note.txt", 2_000));
     await expect(estimate).toContainText("Summaries by claude-haiku-5-5");
-    await expect(estimate).toContainText("calls: 1.");
+    await expect(estimate).toContainText("1 call.");
     await expect(dialog.getByRole("button", { name: "Add 1 file" })).toBeEnabled();
     expect(await serious(page)).toEqual([]);
     await dialog.getByLabel("Choose files").setInputFiles(letter("long.txt", 900_000));
