@@ -22,6 +22,7 @@ _BUILD = (
 )
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("work", ["import citewell", "import citewell.cli", "import citewell.app", _BUILD])
 def test_neither_the_command_line_nor_an_app_that_was_built_has_loaded_what_only_some_requests_need(
     work: str, tmp_path: Path
@@ -56,6 +57,7 @@ def test_the_command_line_loads_nothing_that_only_a_server_needs() -> None:
     assert outcome.stdout.split() == []
 
 
+@pytest.mark.full
 def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configurations_or_requests_need(
     tmp_path: Path,
 ) -> None:
@@ -83,6 +85,7 @@ def test_a_server_that_was_built_has_loaded_nothing_that_only_a_few_configuratio
     assert outcome.stdout.split() == []
 
 
+@pytest.mark.full
 def test_a_server_that_is_open_has_loaded_nothing_that_only_requests_need(tmp_path: Path) -> None:
     """It loads them once it listens."""
     late = (
@@ -114,6 +117,7 @@ asyncio.run(look())"""
     assert outcome.stdout.split() == []
 
 
+@pytest.mark.full
 def test_a_default_server_never_loads_the_channels_and_vendors_that_are_not_configured(tmp_path: Path) -> None:
     """Not even once it has loaded what questions and all addresses need."""
     unconfigured = (
@@ -159,6 +163,7 @@ asyncio.run(look())"""
     assert outcome.stdout.split() == []
 
 
+@pytest.mark.full
 def test_what_describes_an_api_is_made_when_it_is_described(tmp_path: Path) -> None:
     """The models of a server that was started by the command, and the description that they give."""
     program = f"""
@@ -190,6 +195,7 @@ def test_the_command_computes_in_one_thread_unless_it_was_told_how_many() -> Non
         assert outcome.stdout.split()[-1] == expected
 
 
+@pytest.mark.full
 def test_a_turn_loads_the_graph_engine() -> None:
     """Else the test above would pass though the engine went by another name."""
     program = f"""

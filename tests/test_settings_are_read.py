@@ -103,6 +103,7 @@ def _declared() -> Iterator[tuple[type[SettingsGroup], str]]:
                 yield kind, name
 
 
+@pytest.mark.full
 def test_every_setting_is_read() -> None:
     reads = _reads()
     unread = set(_declared()) - reads - _read_by_properties(reads)

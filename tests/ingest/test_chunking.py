@@ -19,6 +19,8 @@ from citewell.settings import EmbeddingSettings, load_settings
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import SUMMARY_OF, AskedOptions, Chunk, JsonObject, SearchRequest
 
+pytestmark = pytest.mark.full
+
 TEXT = "\n\n".join(
     " ".join(f"The {thing} of house {n} was {state} in the winter." for n in range(12))
     for thing, state in [("roof", "mended"), ("well", "dug deeper"), ("orchard", "pruned")]

@@ -92,6 +92,7 @@ def unchunked(elements: list[Element], chunks: list[Chunk]) -> Counter[str]:
     return +missing
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("data", "name"), [(report(), "report.pdf"), (workbook(), "wells.xlsx")])
 async def test_the_totals_add_up_to_what_was_indexed(tmp_path: Path, data: bytes, name: str) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False)) as services:
@@ -112,6 +113,7 @@ async def test_the_totals_add_up_to_what_was_indexed(tmp_path: Path, data: bytes
     assert resource.chunk_count == len(chunks)
 
 
+@pytest.mark.full
 async def test_what_is_off_is_said_per_page_and_sheet(tmp_path: Path) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False)) as services:
         document, _, _ = await read(services, report(), "report.pdf")

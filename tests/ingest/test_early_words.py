@@ -227,6 +227,7 @@ async def test_nonsense_and_silence_disturb_no_parser(desk: Desk, tmp_path: Path
     assert await desk.points() == 0
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("name", ["elements.jsonl", TITLE_FILE])
 async def test_a_link_in_place_of_what_a_parser_writes_is_not_followed(desk: Desk, tmp_path: Path, name: str) -> None:
     theirs, folder = tmp_path / "theirs", tmp_path / "scratch"

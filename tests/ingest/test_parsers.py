@@ -241,6 +241,7 @@ async def test_a_cancelled_parse_kills_its_process(pool: ParserPool, files: File
     assert _parsers() == []
 
 
+@pytest.mark.full
 async def test_a_dead_template_is_replaced_and_its_work_done_again(pool: ParserPool, files: Files) -> None:
     await pool.warm()
     task = asyncio.create_task(files.parse(pool, "slow"))
@@ -271,6 +272,7 @@ async def test_an_entry_that_does_not_import_says_so() -> None:
             await pool.warm()
 
 
+@pytest.mark.full
 async def test_nothing_outlives_a_server_that_is_killed(files: Files) -> None:
     script = (
         "import asyncio, sys\nfrom pathlib import Path\n"

@@ -215,6 +215,7 @@ async def _filled(index: VectorIndex, files: list[FileFacts], owner: str = "ann"
     await index.upsert([index_point(chunk, (1.0, 0.0), file) for chunk, file in zip(chunks, files, strict=True)])
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("embedded", [True, False])
 async def test_random_filters_admit_what_they_mean(tmp_path: Path, embedded: bool) -> None:
     randomly = random.Random(14)

@@ -741,6 +741,7 @@ async def test_a_model_that_writes_no_filter_leaves_the_rules(library: Library) 
     assert "JSON" in str(found.trace.details["self_query_error"])
 
 
+@pytest.mark.full
 async def test_among_hundreds_alike_the_one_whose_code_is_asked_for_comes_first(tmp_path: Path) -> None:
     invoices = [
         {"id": f"{n}", "text": f"Invoice INV-{4000 + n:06d} for consulting in spring, payable within thirty days."}

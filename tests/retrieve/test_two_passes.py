@@ -20,6 +20,8 @@ from citewell.testing.vector_index import ANN, BOB, DIMENSIONS, make_point
 from citewell.text.sparse import sparse_document
 from citewell.types import Filter, Point, ScoredId, Trace, VectorQuery
 
+pytestmark = pytest.mark.full
+
 WORDS = ("alpha loan", "beta loan", "gamma rent", "delta rent", "epsilon loan", "zeta lease", "eta lease", "theta loan")
 
 

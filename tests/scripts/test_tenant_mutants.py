@@ -10,6 +10,8 @@ from citewell.filters import predicates
 from citewell.types import Filter
 from tests.scripts.loading import ROOT, load_script
 
+pytestmark = pytest.mark.full
+
 STORAGE = """
 class Shelf:
     async def get(self, owner_id, n):

@@ -26,6 +26,8 @@ from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
 
+pytestmark = pytest.mark.full
+
 _KEY_TEXT = {"id": "a", "text": "The spare key hangs behind the blue door."}
 _SLOW = Reply(text="It hangs behind the blue door. " * 40, pieces=200, delay=0.05)
 

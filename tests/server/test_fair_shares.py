@@ -21,6 +21,8 @@ from citewell.features.owner_data import service as owner_data
 from citewell.features.waiting import begun
 from citewell.settings import load_settings
 
+pytestmark = pytest.mark.full
+
 CODE = "rate_limited"
 
 

@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from citewell import AsyncCitewell
 from citewell.filters.language import lowered, parse_filters
 from citewell.types import Filter, VectorQuery
+
+pytestmark = pytest.mark.full
 
 FILES, FILTERS, SEED = 60, 120, 14
 Values = Mapping[str, Any]

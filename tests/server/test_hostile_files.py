@@ -27,6 +27,8 @@ from tests.ingest.referring import REFERRING
 from tests.server.mcp_client import connected
 from tests.server.running import Server
 
+pytestmark = pytest.mark.full
+
 END_STATES = {"indexed", "analyzed", "described", "stored", "partial", "failed"}
 
 

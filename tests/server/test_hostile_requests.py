@@ -280,6 +280,7 @@ def test_a_body_of_unknown_size_is_bounded_while_it_comes(strict: Server) -> Non
     assert (response.status_code, _code(response.json())) == (413, "too_large")
 
 
+@pytest.mark.full
 def test_a_body_within_the_limit_is_read(strict: Server) -> None:
     records = [{"id": str(n), "text": f"The {n}th text"} for n in range(1_000)]
     assert len(json.dumps(records)) < MAX_BODY

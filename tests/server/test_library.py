@@ -25,6 +25,7 @@ from tests.contract_servers.script import Queue, Reply
 from tests.contract_servers.serving import serving
 
 
+@pytest.mark.full
 def test_add_search_ask_delete(tmp_path: Path) -> None:
     note = tmp_path / "note.md"
     note.write_text("# Keys\n\nThe spare key hangs behind the blue door.\n")
@@ -40,6 +41,7 @@ def test_add_search_ask_delete(tmp_path: Path) -> None:
         assert cw.search("spare key") == []
 
 
+@pytest.mark.full
 def test_what_makes_a_row_so_is_answered_from_the_text_that_says_it(tmp_path: Path) -> None:
     note, loans = tmp_path / "policy.md", tmp_path / "loans.csv"
     note.write_text(
@@ -60,6 +62,7 @@ def test_what_makes_a_row_so_is_answered_from_the_text_that_says_it(tmp_path: Pa
         assert "AC-1" in cw.ask("Which loans are overdue?").text
 
 
+@pytest.mark.full
 def test_how_many_and_whether_to_rerank_are_as_configured_unless_told(tmp_path: Path) -> None:
     note = tmp_path / "note.md"
     note.write_text("\n\n".join(f"# Key {n}\n\n" + f"The spare key {n} hangs behind door {n}. " * 12 for n in range(6)))
@@ -72,6 +75,7 @@ def test_how_many_and_whether_to_rerank_are_as_configured_unless_told(tmp_path: 
             cw.ask("Where does the spare key 3 hang?", rerank=True)
 
 
+@pytest.mark.full
 def test_how_many_a_reranker_keeps_is_said_per_request(tmp_path: Path) -> None:
     note = tmp_path / "note.md"
     note.write_text("\n\n".join(f"# Key {n}\n\n" + f"The spare key {n} hangs behind door {n}. " * 12 for n in range(6)))
@@ -115,6 +119,7 @@ def test_records_without_id_or_text_are_refused(tmp_path: Path) -> None:
         assert list(cw.resources()) == []
 
 
+@pytest.mark.full
 def test_each_record_has_its_place_in_the_answer_and_of_the_same_id_the_last_counts(tmp_path: Path) -> None:
     with Citewell(tmp_path / "data") as cw:
         records = [{"id": one, "text": f"Herons number {n}."} for n, one in enumerate(["a", "b", "a"])]
@@ -152,6 +157,7 @@ def test_what_was_added_is_there_when_opened_again_and_one_process_holds_the_fol
         assert cw.search("heron")[0].record_id == "a"
 
 
+@pytest.mark.full
 def test_two_folders_are_open_at_once_and_keep_apart(tmp_path: Path) -> None:
     with Citewell(tmp_path / "one") as one, Citewell(tmp_path / "two") as two:
         one.add_texts([{"id": "a", "text": "Herons wade in shallow water."}])
@@ -174,6 +180,7 @@ def model() -> Iterator[tuple[OpenAIServer, dict[str, str]]]:
         )
 
 
+@pytest.mark.full
 def test_a_follow_up_about_a_sheet_names_another_value_or_month(tmp_path: Path) -> None:
     sheet = tmp_path / "spending.csv"
     rows = ["Date,Category,Amount (EUR)", "2025-01-03,Rent,1850", "2025-01-14,Travel,212", "2025-02-03,Rent,1900"]
@@ -247,6 +254,7 @@ def test_a_stream_that_is_left_stops_the_model(tmp_path: Path, model: tuple[Open
             _ = answer.answer
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("reply", "kind"),
     [
@@ -284,6 +292,7 @@ def test_an_answer_says_what_was_done_without(tmp_path: Path) -> None:
         assert cw.ask("Where does the spare key hang?").notice is None
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("is_logged", [True, False], ids=["wanted", "not wanted"])
 def test_searches_are_lines_of_the_log_where_that_is_wanted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, is_logged: bool

@@ -25,6 +25,8 @@ from tests.contract_servers.script import Reply
 from tests.contract_servers.serving import serving
 from tests.server.scripted import openai_script
 
+pytestmark = pytest.mark.full
+
 MODEL = "gpt-test"
 CHOICE = {"server": "Ollama", "model": MODEL}
 POLICY = b"Loans. A first-time borrower may receive at most GHS 5,000."

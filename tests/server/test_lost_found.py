@@ -98,6 +98,7 @@ def _new_elsewhere(data: Path) -> dict[str, object]:
     return {"database_url": f"sqlite:///{data.parent / 'other.db'}"}
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("damage", [_none, _empty, _new_elsewhere])
 async def test_a_start_without_the_database_is_refused_and_changes_nothing(
     data: Path, damage: Callable[[Path], dict[str, object]]
@@ -183,6 +184,7 @@ async def test_without_an_id_files_of_another_database_are_refused(data: Path, t
     assert _stored(data) == ALL
 
 
+@pytest.mark.full
 async def test_what_was_adopted_on_purpose_starts_and_keeps_the_files(data: Path, tmp_path: Path) -> None:
     (data / "citewell.db").rename(tmp_path / "kept.db")
     assert await adopt(load_settings(data=data)) == FILES

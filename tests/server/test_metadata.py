@@ -24,6 +24,8 @@ from citewell.storage.files.metadata import FileChange, MetadataRepository
 from citewell.types import Scope, SearchRequest, Status
 from tests.server.running import Server
 
+pytestmark = pytest.mark.full
+
 CAMERA = {"field": "metadata.camera", "value": "leica"}
 
 

@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from PIL import Image, ImageDraw
 
 from citewell import AsyncCitewell, Citewell
@@ -15,6 +16,8 @@ from citewell.types import OriginalPicture
 from tests.contract_servers.openai import KEY, OpenAIServer
 from tests.contract_servers.script import Call, Queue, Reply
 from tests.contract_servers.serving import serving
+
+pytestmark = pytest.mark.full
 
 
 def _sign(path: Path, colour: str) -> Path:

@@ -17,6 +17,8 @@ from citewell.errors import InvalidInput, NotFound
 from citewell.settings import load_settings
 from tests.server.in_process import InProcessServer
 
+pytestmark = pytest.mark.full
+
 
 def test_the_package_keeps_to_the_settings(tmp_path: Path) -> None:
     for name in ("a", "b", "c"):

@@ -87,6 +87,7 @@ def test_a_route_that_another_hides_comes_before_it() -> None:
     assert hidden == []
 
 
+@pytest.mark.full
 async def test_a_request_has_those_routers_answer_whose_addresses_begin_as_its_own(app: Application) -> None:
     assert _included(app) == []
     async with _client(app) as client:
@@ -113,6 +114,7 @@ async def test_the_order_of_the_routes_is_that_of_the_features_whatever_was_aske
     assert _included(app) == _WITH_ROUTES
 
 
+@pytest.mark.full
 async def test_the_description_is_about_all_features_and_the_same_whatever_was_asked_first(
     app: Application, tmp_path: Path
 ) -> None:
@@ -126,6 +128,7 @@ async def test_the_description_is_about_all_features_and_the_same_whatever_was_a
     assert "resource.indexed" in described["webhooks"]
 
 
+@pytest.mark.full
 async def test_first_requests_that_come_at_once_are_all_answered(app: Application) -> None:
     paths = [*_ASKED] * 5
     async with _client(app) as client:

@@ -16,6 +16,7 @@ from tests.server.test_routers import _client
 CSV = b"name,price\nOar,9.95\nSail,120\n"
 
 
+@pytest.mark.full
 @pytest.mark.slow(10)
 async def test_questions_and_pages_of_a_table_share_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     readers: list[CopyReader] = []

@@ -19,6 +19,8 @@ from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import connected
 from tests.server.running import Server
 
+pytestmark = pytest.mark.full
+
 PAPER = b"""# Attention
 
 Attention over long inputs has been shown [1, 2] to help translation [12].

@@ -20,6 +20,7 @@ from tests.server.running import RunningServer
 _LATE = ("onnxruntime_pybind11_state", "tokenizers", "_duckdb")
 
 
+@pytest.mark.full
 def test_a_server_is_ready_for_every_feature_without_being_asked(tmp_path: Path) -> None:
     """Else an upgrade of the package would have a server load parts of another version."""
     program = f"""
@@ -41,6 +42,7 @@ asyncio.run(look())"""
     assert outcome.stdout.split() == []
 
 
+@pytest.mark.full
 def test_a_server_loads_what_the_first_question_needs_without_being_asked(tmp_path: Path) -> None:
     with RunningServer(tmp_path / "data") as server:
         mapped = Path(f"/proc/{server.pid}/maps")
@@ -77,6 +79,7 @@ def test_the_token_that_administers_is_shown_at_a_terminal_and_only_where_it_is_
     assert (token in said) is is_shown
 
 
+@pytest.mark.full
 def test_no_process_of_a_server_but_itself_holds_the_socket_that_it_listens_on(tmp_path: Path) -> None:
     """A parser that held it would keep the port from the next server, and could accept connections."""
     with RunningServer(tmp_path / "data") as server:

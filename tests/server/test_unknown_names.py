@@ -176,6 +176,7 @@ def test_unknown_parameter_of_mcp(server: Server) -> None:
     _refused(server.client.post("/mcp", params={"projct": "x"}, json=body), "query.projct", "project")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("provider", ["openai", "anthropic"])
 def test_temperature_and_length_of_answers_reach_the_model(
     provider: str, tmp_path_factory: pytest.TempPathFactory

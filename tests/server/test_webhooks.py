@@ -168,6 +168,7 @@ def test_every_event_is_told_as_it_is_described(told: Server, receiver: Receiver
     assert len(ids) == len(set(ids))
 
 
+@pytest.mark.full
 def test_the_description_has_a_sample_of_all_that_automation_services_send_and_get(server: Server) -> None:
     described = server.client.get("/openapi.json").json()
     operations = [one for methods in described["paths"].values() for one in methods.values()]

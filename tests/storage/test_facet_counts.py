@@ -21,6 +21,8 @@ from citewell.storage.tables import facet_counts, owners, resource_projects, res
 from citewell.types import Facets, MetadataValue, ResourceFilter
 from tests.storage.estates import new_resource
 
+pytestmark = pytest.mark.full
+
 _VALUES: tuple[MetadataValue, ...] = (
     "Straße", "STRASSE", " ", "400", 400, 1.5, True, False, "2025-02-01", "2025-02-01T09:30:00Z",
     ("a", "A", "b"), ("2025-02-01", ""), "x" * 300, "ß" * 300, -3,

@@ -152,6 +152,7 @@ def _filter(chance: random.Random, depth: int = 0) -> dict[str, Any]:
     return {group: [_filter(chance, depth + 1) for _ in range(chance.randint(1, 3))]}
 
 
+@pytest.mark.full
 async def test_nested_filters_list_the_files_that_the_reference_admits(shelf: Shelf) -> None:
     chance, sizes = random.Random(3), Counter[bool]()
     for _ in range(200):
@@ -170,6 +171,7 @@ async def test_a_filter_on_a_field_of_passages_says_what_files_are_filtered_by(s
     assert "page" not in caught.value.details["allowed"]  # type: ignore[operator]
 
 
+@pytest.mark.full
 async def test_facets_count_the_files_with_each_value(shelf: Shelf) -> None:
     found = await shelf.facets.facets(shelf.owner, ResourceFilter(), 50)
     assert found.files == len(shelf.facts)

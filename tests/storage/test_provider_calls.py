@@ -22,6 +22,8 @@ from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.tables import provider_calls
 from citewell.types import Usage
 
+pytestmark = pytest.mark.full
+
 
 @pytest.fixture
 def calls(database: Database) -> ProviderCallRepository:

@@ -195,6 +195,7 @@ async def test_what_sql_empties_is_what_python_empties(database: Database) -> No
     assert [dict(row["data"]) for row in stored] == [_quoting(ben.ada).emptied().to_json()]
 
 
+@pytest.mark.full
 async def test_who_is_no_member_any_more_gets_no_words_by_export_replay_or_repeated_call(database: Database) -> None:
     ben = await _reader(database)
     await _join(database, ben.ada, "carl")  # whose membership opens nothing to others

@@ -238,6 +238,7 @@ CHANNELS: dict[str, Callable[[World], Awaitable[Works]]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("channel", CHANNELS)
 async def test_a_channel_is_silent_while_its_owner_is_suspended(database: Database, channel: str) -> None:
     world = await _world(database)

@@ -76,6 +76,7 @@ def test_an_answer_that_was_left_keeps_its_words_and_says_so(slow: Server) -> No
     assert answer["citations"] == []
 
 
+@pytest.mark.full
 def test_a_question_taken_back_at_once_leaves_no_words_behind(slow: Server) -> None:
     thread_id = slow.client.post("/threads", json={"title": "taken back"}).json()["id"]
     body = {"message": QUESTION, "thread_id": thread_id, "stream": True}

@@ -28,6 +28,7 @@ def _listed(server: Server, **query: Any) -> dict[str, dict[str, Any]]:
     return {resource["id"]: resource for resource in answer.json()["resources"]}
 
 
+@pytest.mark.full
 def test_a_summary_says_the_same_but_for_what_grows(server: Server, files: list[dict[str, Any]]) -> None:
     ids = [file["id"] for file in files]
     whole, brief = _listed(server, id=ids), _listed(server, id=ids, fields="summary")

@@ -183,6 +183,7 @@ def test_an_answer_must_rest_on_what_the_question_was_made_from() -> None:
     assert not is_answered(section, [])
 
 
+@pytest.mark.full
 def test_what_is_offered_is_answered(tmp_path: Path, samples: Path) -> None:
     with InProcessServer(tmp_path / "data") as server:
         assert server.client.get("/suggestions").json() == {"suggestions": []}

@@ -52,6 +52,7 @@ def test_rectangles_of_a_scan_lie_where_the_lines_are_drawn(tmp_path: Path) -> N
     assert all(box.x0 / scale == pytest.approx(60, abs=15) for box in element.locator.boxes)
 
 
+@pytest.mark.full
 def test_text_in_a_picture_on_a_page_of_text_belongs_to_the_picture(tmp_path: Path) -> None:
     picture = scan(["Gauge 7", "4.20 m"], noise=True)
 
@@ -78,6 +79,7 @@ def test_an_empty_scan_is_reported(tmp_path: Path) -> None:
     assert "Page 1 has no text, and OCR found none." in reading.notes()
 
 
+@pytest.mark.full
 def test_a_text_layer_of_meaningless_characters_is_read_by_ocr_instead(tmp_path: Path) -> None:
     picture = scan(SENTENCES)
     pdfmetrics.registerFont(TTFont("Vera", str(FONT)))

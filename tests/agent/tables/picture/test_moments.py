@@ -36,6 +36,7 @@ def test_other_names_have_none(labels: list[str]) -> None:
     assert moments(labels) is None
 
 
+@pytest.mark.full
 @given(st.lists(st.text(max_size=60), max_size=5))
 def test_any_text_is_read(labels: list[str]) -> None:
     found = moments(labels)
