@@ -179,7 +179,7 @@ async def _extract(place: Opened, resource_id: str) -> bool:
     )  # pyright: ignore[reportArgumentType]
     place.read.add(resource_id)
     try:
-        version = (await place.service.get(place.owner, resource_id)).version
+        version = (await place.service.repository.get(place.owner, resource_id)).version
         job = cast(Job, SimpleNamespace(owner_id=place.owner, resource_id=resource_id, version=version))
         summary = cast(ExtractionSummary, SimpleNamespace(blobs=pictures))
         async with stage._storing(job, summary, folder) as blobs:  # pyright: ignore[reportPrivateUsage]

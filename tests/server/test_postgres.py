@@ -96,8 +96,11 @@ def _stopped_and_started(server: RunningServer, database: PostgresServer) -> Non
         said
     )  # one more where a connection was still to be had while it stopped
     assert "Traceback" not in said
-    database.ensure_postgres_running()
     end = time.monotonic() + 60
+    while (database.pgdata / "postmaster.pid").exists():
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    database.ensure_postgres_running()
     while call("GET", "/resources").status_code == 503:
         assert time.monotonic() < end
         time.sleep(0.1)
