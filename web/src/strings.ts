@@ -365,7 +365,7 @@ export const t = {
   estimateTotal: (price: string, minutes: string) => `About ${price}, ${minutes}`,
   estimateUnpriced: "an unknown price",
   estimatePart: (purpose: string, model: string, tokens: string, calls: string) =>
-    `${purpose} by ${model}: ${tokens} tokens, ${calls} ${calls === "1" ? "call" : "calls"}.`,
+    `${purpose} by ${model}: ${tokens} tokens, ${calls === "1" ? "1 call" : `${calls} calls`}.`,
   estimateNoPrice: (model: string) => `CITEWELL_PRICES has no price for ${model}.`,
   estimateFrom: (measured: number) =>
     measured
