@@ -17,15 +17,13 @@ class BoundedStream(httpx2.AsyncByteStream):
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
         self._stream = stream
-        self._parts: AsyncIterator[bytes] | None = None
+        self._parts = aiter(stream)
         self._seen = 0
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        self._parts = aiter(self._stream)
         return self
 
     async def __anext__(self) -> bytes:
-        assert self._parts is not None
         part = await anext(self._parts)
         self._seen += len(part)
         if self._seen > MAX_ANSWER_BYTES:
