@@ -25,7 +25,7 @@ from tests.contract_servers.openid import CLIENT, SECRET, OpenIdServer, openid_s
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = [pytest.mark.full, pytest.mark.slow(60)]
+pytestmark = pytest.mark.slow(60)
 PATH = "/session/openid"
 
 
@@ -121,6 +121,7 @@ def test_somebody_signs_in_with_the_provider_and_comes_again(visitor: Visitor, p
     assert len(again.get("/account/sessions").json()["sessions"]) == 2
 
 
+@pytest.mark.full
 def test_the_way_there_has_state_nonce_and_the_hash_of_a_verifier(visitor: Visitor) -> None:
     sent = [parse_qs(urlsplit(visitor.begin()).query) for _ in range(2)]
     one, other = sent
@@ -130,6 +131,7 @@ def test_the_way_there_has_state_nonce_and_the_hash_of_a_verifier(visitor: Visit
     assert all(one[name] != other[name] and len(one[name][0]) >= 43 for name in ("state", "nonce", "code_challenge"))
 
 
+@pytest.mark.full
 def test_the_cookie_of_the_way_there_is_no_session_and_is_gone_afterwards(visitor: Visitor) -> None:
     response = visitor.call("POST", PATH, json={})
     cookie = response.headers["set-cookie"].lower()
@@ -144,6 +146,7 @@ def test_the_cookie_of_the_way_there_is_no_session_and_is_gone_afterwards(visito
     assert "code=" not in back.headers["location"]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("header", [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}])
 def test_another_sites_page_begins_nothing(visitor: Visitor, header: dict[str, str]) -> None:
     response = visitor.call("POST", PATH, json={}, headers=header)
@@ -153,6 +156,7 @@ def test_another_sites_page_begins_nothing(visitor: Visitor, header: dict[str, s
 # ---- the way back ----
 
 
+@pytest.mark.full
 def test_a_state_of_nobody_of_another_browser_and_of_an_earlier_sign_in_is_refused(visitor: Visitor) -> None:
     back = visitor.at_provider(visitor.begin())
     assert problem(Visitor(visitor.url).come_back(back)) == "expired"  # a link that an attacker sends
@@ -164,6 +168,7 @@ def test_a_state_of_nobody_of_another_browser_and_of_an_earlier_sign_in_is_refus
     assert visitor.get("/account").status_code == 401
 
 
+@pytest.mark.full
 def test_a_code_counts_once_and_so_does_its_state(visitor: Visitor, provider: OpenIdServer) -> None:
     back = visitor.at_provider(visitor.begin())
     kept = visitor.cookie("_openid")
@@ -180,6 +185,7 @@ def test_a_code_counts_once_and_so_does_its_state(visitor: Visitor, provider: Op
     assert problem(fresh.come_back(back, state=state)) == "refused"
 
 
+@pytest.mark.full
 def test_a_code_that_was_stolen_on_its_way_is_worth_nothing_without_the_verifier(visitor: Visitor) -> None:
     stolen = parse_qs(urlsplit(visitor.at_provider(visitor.begin())).query)["code"][0]
     thief = Visitor(visitor.url)
@@ -187,6 +193,7 @@ def test_a_code_that_was_stolen_on_its_way_is_worth_nothing_without_the_verifier
     assert thief.get("/account").status_code == 401
 
 
+@pytest.mark.full
 def test_a_cookie_that_was_changed_or_made_elsewhere_is_refused(visitor: Visitor) -> None:
     back = visitor.at_provider(visitor.begin())
     head, body, mark = visitor.cookie("_openid").split(".")
@@ -200,6 +207,7 @@ def test_a_cookie_that_was_changed_or_made_elsewhere_is_refused(visitor: Visitor
         assert problem(visitor.come_back(back)) == "expired"
 
 
+@pytest.mark.full
 def test_who_declines_at_the_provider_is_told_so(visitor: Visitor, provider: OpenIdServer) -> None:
     provider.declines = True
     assert problem(visitor.through(return_to="/library")) == "declined"
@@ -231,6 +239,7 @@ _WRONG: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("changed", _WRONG.values(), ids=_WRONG.keys())
 def test_an_identity_token_for_somebody_or_something_else_is_refused(
     visitor: Visitor, provider: OpenIdServer, changed: dict[str, Any]
@@ -274,6 +283,7 @@ _FORGED: dict[str, Callable[[OpenIdServer, dict[str, Any]], str]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("forge", _FORGED.values(), ids=_FORGED.keys())
 def test_an_identity_token_that_the_provider_did_not_sign_is_refused(
     visitor: Visitor, provider: OpenIdServer, forge: Callable[[OpenIdServer, dict[str, Any]], str]
@@ -283,6 +293,7 @@ def test_an_identity_token_that_the_provider_did_not_sign_is_refused(
     assert visitor.get("/account").status_code == 401
 
 
+@pytest.mark.full
 def test_a_new_key_of_the_provider_counts_at_once(visitor: Visitor, provider: OpenIdServer) -> None:
     assert problem(visitor.through()) is None
     provider.rotate()
@@ -302,6 +313,7 @@ _ODD = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(("answer", "expected"), _ODD.values(), ids=_ODD.keys())
 def test_an_answer_without_a_token_lets_nobody_in(
     visitor: Visitor, provider: OpenIdServer, answer: tuple[int, str], expected: str
@@ -310,6 +322,7 @@ def test_an_answer_without_a_token_lets_nobody_in(
     assert problem(visitor.through()) == expected
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("said", ["https://evil.example", ""])
 def test_an_answer_that_another_issuer_gave_is_refused_before_its_code_is_sent_anywhere(
     visitor: Visitor, provider: OpenIdServer, said: str
@@ -323,6 +336,7 @@ def test_an_answer_that_another_issuer_gave_is_refused_before_its_code_is_sent_a
 # ---- e-mail addresses ----
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "claims",
     [{"email_verified": False}, {"email_verified": None}, {"email_verified": "false"}, {"email": None}, {"email": 7}],
@@ -334,6 +348,7 @@ def test_without_a_verified_address_there_is_no_account(
     assert problem(visitor.through()) == "unverified"
 
 
+@pytest.mark.full
 def test_an_account_with_a_password_is_never_taken_over_by_its_address(
     visitor: Visitor, provider: OpenIdServer
 ) -> None:
@@ -343,6 +358,7 @@ def test_an_account_with_a_password_is_never_taken_over_by_its_address(
     assert owner.get("/account").status_code == 200
 
 
+@pytest.mark.full
 def test_an_address_that_the_provider_has_given_to_somebody_else_opens_nothing(
     visitor: Visitor, provider: OpenIdServer
 ) -> None:
@@ -351,6 +367,7 @@ def test_an_address_that_the_provider_has_given_to_somebody_else_opens_nothing(
     assert problem(Visitor(visitor.url).through()) == "taken"
 
 
+@pytest.mark.full
 def test_what_the_token_leaves_out_is_asked_for_and_must_be_about_the_same_person(
     visitor: Visitor, provider: OpenIdServer
 ) -> None:
@@ -370,6 +387,7 @@ def _with_password(visitor: Visitor, email: str) -> Visitor:
     return visitor
 
 
+@pytest.mark.full
 def test_who_is_signed_in_and_knows_the_password_puts_an_identity_to_the_account(
     visitor: Visitor, provider: OpenIdServer
 ) -> None:
@@ -389,6 +407,7 @@ def test_who_is_signed_in_and_knows_the_password_puts_an_identity_to_the_account
     assert ada.get("/account").json()["issuer"] is None
 
 
+@pytest.mark.full
 def test_an_identity_belongs_to_one_account_and_is_not_put_to_one_after_signing_out(
     visitor: Visitor, provider: OpenIdServer
 ) -> None:
@@ -402,6 +421,7 @@ def test_an_identity_belongs_to_one_account_and_is_not_put_to_one_after_signing_
     assert problem(ada.come_back(back)) == "expired"
 
 
+@pytest.mark.full
 def test_who_has_no_password_keeps_the_identity(visitor: Visitor) -> None:
     assert problem(visitor.through()) is None
     visitor.whole_session()
@@ -426,12 +446,14 @@ _ELSEWHERE = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("path", _ELSEWHERE)
 def test_after_signing_in_nobody_is_sent_to_another_site(visitor: Visitor, path: str) -> None:
     assert local_path(path) == "/"
     assert visitor.through(return_to=path).headers["location"] == "/"
 
 
+@pytest.mark.full
 def test_a_session_of_the_browser_is_replaced_by_another_one(visitor: Visitor, provider: OpenIdServer) -> None:
     planted = signed_up(visitor.url, f"{uuid.uuid4().hex}@example.org")
     visitor.cookies = planted.cookies
@@ -444,6 +466,7 @@ def test_a_session_of_the_browser_is_replaced_by_another_one(visitor: Visitor, p
 # ---- the provider's documents ----
 
 
+@pytest.mark.full
 def test_a_provider_that_does_not_answer_is_said_to_be_unavailable(
     provider: OpenIdServer, server: Server, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -472,6 +495,7 @@ _DOCUMENTS: dict[str, dict[str, Any]] = {
 }
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("metadata", _DOCUMENTS.values(), ids=_DOCUMENTS.keys())
 async def test_a_document_that_is_not_in_order_is_not_used(metadata: dict[str, Any]) -> None:
     from citewell.adapters.webhook.guarded import GuardedSender
@@ -501,6 +525,7 @@ def invited(provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory) ->
         yield running, signed_up(running.url, "first@example.org")
 
 
+@pytest.mark.full
 def test_by_invitation_only_who_is_invited_gets_an_account(
     visitor: Visitor, provider: OpenIdServer, invited: tuple[Server, Browser]
 ) -> None:
@@ -518,6 +543,7 @@ def test_by_invitation_only_who_is_invited_gets_an_account(
     assert guest.get("/shared-projects").json()["projects"][0]["role"] == "editor"
 
 
+@pytest.mark.full
 def test_who_is_suspended_is_not_let_in(
     visitor: Visitor, provider: OpenIdServer, invited: tuple[Server, Browser]
 ) -> None:
@@ -530,6 +556,7 @@ def test_who_is_suspended_is_not_let_in(
     assert problem(guest.through()) == "suspended"
 
 
+@pytest.mark.full
 def test_only_addresses_of_the_domains_are_let_in_and_need_no_invitation(
     visitor: Visitor, provider: OpenIdServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -544,6 +571,7 @@ def test_only_addresses_of_the_domains_are_let_in_and_need_no_invitation(
         assert problem(Visitor(running.url).through()) is None
 
 
+@pytest.mark.full
 async def test_a_public_client_and_other_algorithms_and_methods_work(tmp_path_factory: pytest.TempPathFactory) -> None:
     for algorithm, method, secret in (("ES256", "none", None), ("PS256", "client_secret_post", SECRET)):
         folder = tmp_path_factory.mktemp("client")
@@ -558,6 +586,7 @@ async def test_a_public_client_and_other_algorithms_and_methods_work(tmp_path_fa
 # ---- settings ----
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("changed", "named"),
     [

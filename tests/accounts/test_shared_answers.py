@@ -21,7 +21,7 @@ from tests.accounts.people import Browser, signed_up
 from tests.server.in_process import InProcessServer
 from tests.server.running import Server
 
-pytestmark = [pytest.mark.full, pytest.mark.slow(20)]
+pytestmark = pytest.mark.slow(20)
 QUESTION = "How many limes does the recipe of the harbour inn need?"
 RECIPE = (
     b"The recipe of the harbour inn needs seven limes and a spoon of smoked salt.\n\n"
@@ -91,6 +91,7 @@ def test_a_link_shows_the_answer_with_its_passages_and_nothing_else(server: Serv
             assert word not in response.text
 
 
+@pytest.mark.full
 def test_a_link_is_shown_once_and_kept_as_a_hash(server: Server) -> None:
     ada = asked(server, "once@example.org")
     made = ada.share(days=3).json()
@@ -104,6 +105,7 @@ def test_a_link_is_shown_once_and_kept_as_a_hash(server: Server) -> None:
     assert all(secret not in path.read_bytes() for path in server.data.rglob("*.db*"))
 
 
+@pytest.mark.full
 def test_a_link_that_was_ended_is_dead_at_once_and_another_cannot_end_it(server: Server) -> None:
     ada, ben = asked(server, "end@example.org"), signed_up(server.url, "ben@example.org")
     made = ada.share().json()
@@ -115,6 +117,7 @@ def test_a_link_that_was_ended_is_dead_at_once_and_another_cannot_end_it(server:
     assert [one.status_code for one in opened(server, made["path"], "192.0.2.2")] == [404, 404]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("way", ["file", "thread", "message", "erasure", "suspension", "expiry"])
 def test_a_link_ends_with_what_it_shows_and_with_its_owner(server: Server, way: str) -> None:
     ada = asked(server, f"{way}@example.org")
@@ -150,6 +153,7 @@ async def _expire(path: Path) -> None:
     await database.close()
 
 
+@pytest.mark.full
 def test_an_answer_without_sources_is_not_shared(server: Server) -> None:
     browser = signed_up(server.url, "nothing@example.org")
     answer = browser.call("POST", "/chat", json={"message": QUESTION}).json()
@@ -158,6 +162,7 @@ def test_an_answer_without_sources_is_not_shared(server: Server) -> None:
     assert Ada(browser, "", answer).share(days=366).status_code == 422
 
 
+@pytest.mark.full
 def test_an_address_that_opens_too_many_is_told_to_wait_and_others_are_not(server: Server) -> None:
     ada = asked(server, "often@example.org")
     path = ada.share().json()["path"]
@@ -188,6 +193,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("text", HOSTILE)
 def test_nothing_of_a_hostile_answer_or_passage_becomes_an_element(text: str) -> None:
     passage = ShownPassage(n=1, label=text, quote=text, verdict="supported")
@@ -218,6 +224,7 @@ def test_nothing_of_a_hostile_answer_or_passage_becomes_an_element(text: str) ->
     assert all(value == "#source-1" for name, value in attributes if name == "href")
 
 
+@pytest.mark.full
 def test_the_policy_of_the_page_lets_nothing_run_or_load() -> None:
     policy = PAGE_HEADERS["Content-Security-Policy"]
     assert "default-src 'none'" in policy

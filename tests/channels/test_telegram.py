@@ -14,7 +14,7 @@ from citewell.types import ResourceFilter
 from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import TOKEN, Person, TelegramServer, Trouble
 
-pytestmark = [pytest.mark.full, pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
 QUESTION = "What is the maximum loan size for first-time borrowers?"
 
 
@@ -62,6 +62,7 @@ async def _more_calls(server: TelegramServer, person: Person, than: int) -> None
     await until(lambda: len(_told(server)) > than or _answered(server, person))
 
 
+@pytest.mark.full
 async def test_nothing_is_lost_or_done_twice_when_the_bot_ends_again_and_again(
     open_world: World, ann: Person, samples: Path
 ) -> None:
@@ -83,6 +84,7 @@ async def test_nothing_is_lost_or_done_twice_when_the_bot_ends_again_and_again(
     assert len([one for one in server.of_chat(ann.id) if "[1]" in one.text]) == 1
 
 
+@pytest.mark.full
 async def test_updates_that_come_twice_and_in_disorder_are_done_once(open_world: World, ann: Person) -> None:
     server = open_world.server
     async with open_world.bot() as bot:
@@ -101,6 +103,7 @@ async def test_updates_that_come_twice_and_in_disorder_are_done_once(open_world:
     assert len(server.of_chat(ann.id)) == 4
 
 
+@pytest.mark.full
 async def test_floods_errors_and_broken_downloads_are_waited_for(
     open_world: World, ann: Person, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -127,6 +130,7 @@ async def test_floods_errors_and_broken_downloads_are_waited_for(
     assert TOKEN.split(":")[1] not in caplog.text
 
 
+@pytest.mark.full
 async def test_a_download_that_never_ends_is_said_and_a_large_file_is_told_where_to_go(
     open_world: World, ann: Person
 ) -> None:
@@ -141,6 +145,7 @@ async def test_a_download_that_never_ends_is_said_and_a_large_file_is_told_where
     assert await open_world.files(ann) == []
 
 
+@pytest.mark.full
 async def test_a_duplicate_is_named_and_a_blocked_bot_is_no_error(open_world: World, ann: Person) -> None:
     async with open_world.bot() as bot:
         ann.send("a.txt", b"The garden of the museum closes at nine in summer.")
@@ -155,6 +160,7 @@ async def test_a_duplicate_is_named_and_a_blocked_bot_is_no_error(open_world: Wo
     assert await open_world.files(ann) == ["a.txt"]
 
 
+@pytest.mark.full
 async def test_groups_are_answered_when_they_address_the_bot_and_topics_are_conversations(
     open_world: World, ann: Person
 ) -> None:
@@ -172,6 +178,7 @@ async def test_groups_are_answered_when_they_address_the_bot_and_topics_are_conv
     assert roles[0] == ("user", "hello")
 
 
+@pytest.mark.full
 async def test_what_a_name_or_a_text_says_is_never_markup(open_world: World, ann: Person) -> None:
     name = "*_[x](http://evil.example)_*\u202etxt.<b>`.txt"
     async with open_world.bot():
@@ -182,6 +189,7 @@ async def test_what_a_name_or_a_text_says_is_never_markup(open_world: World, ann
     assert all("parse_mode" not in given for _, given in open_world.server.calls)
 
 
+@pytest.mark.full
 async def test_the_language_is_the_one_that_telegram_tells(open_world: World) -> None:
     async with open_world.bot():
         for number, language, words in (
@@ -195,6 +203,7 @@ async def test_the_language_is_the_one_that_telegram_tells(open_world: World) ->
     assert set(open_world.server.commands) == {"", "de", "es"}
 
 
+@pytest.mark.full
 async def test_deleting_asks_first_and_deletes_everywhere(open_world: World, ann: Person) -> None:
     async with open_world.bot():
         ann.send("old.txt", b"The heating is serviced every October by Berg and Sons.")
@@ -209,6 +218,7 @@ async def test_deleting_asks_first_and_deletes_everywhere(open_world: World, ann
     assert await open_world.files(ann) == []
 
 
+@pytest.mark.full
 async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Person) -> None:
     async with open_world.bot() as bot:
         object.__setattr__(bot.desk, "file_hours", 48.0)
@@ -232,6 +242,7 @@ async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Per
     assert await open_world.files(ann) == []
 
 
+@pytest.mark.full
 async def test_a_file_that_was_sent_today_is_found_by_when_it_was_sent(open_world: World, ann: Person) -> None:
     async with open_world.bot():
         ann.send("contract.txt", b"The contract with the printer Weiss ends on the last day of June.", caption="signed")
@@ -246,6 +257,7 @@ async def test_a_file_that_was_sent_today_is_found_by_when_it_was_sent(open_worl
     assert (found.metadata["telegram_user"], found.metadata["caption"]) == (ann.id, "signed")
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     "question",
     [

@@ -73,7 +73,6 @@ async def files(client: httpx.AsyncClient) -> list[dict[str, Any]]:
     return (await call(client, "GET", "/resources", params={"limit": 1_000}))["resources"]
 
 
-@pytest.mark.full
 async def test_a_record_is_found_by_its_words_with_its_frame_and_its_id(bench: Bench) -> None:
     record = bench.add(1, "red", tags=["Outdoor", "#car"], timestamp="2026-10-28T09:30:00+02:00", Camera="Leica")
     bench.add(2, "blue", tags="indoor, boat", timestamp="2026-10-01")

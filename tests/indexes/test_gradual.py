@@ -22,8 +22,6 @@ from citewell.storage.vectors.indexes import BuildMode, BuildOptions, IndexState
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import ResourceFilter, SearchOptions, SearchRequest
 
-pytestmark = pytest.mark.full
-
 RECORDS = [{"id": str(n), "text": f"Lamp number{n} is kept in room {n}."} for n in range(30)]
 OTHER = {"provider": "builtin", "model": "other", "dimensions": 32}
 GRADUAL = BuildOptions(mode=BuildMode.GRADUAL, switch=True)
@@ -76,6 +74,7 @@ async def test_a_gradual_build_answers_from_both_until_the_last_file_has_moved(s
     assert {await index.store.count() for index in services.search.indexes.all} == {31}
 
 
+@pytest.mark.full
 async def test_what_is_deleted_or_replaced_while_it_is_copied_is_gone_from_both(services: Services) -> None:
     owner = services.local_owner
     write, changed = copying.write_indexed, asyncio.Event()
@@ -97,6 +96,7 @@ async def test_what_is_deleted_or_replaced_while_it_is_copied_is_gone_from_both(
     assert counts == {await services.health.content.count_chunks()}
 
 
+@pytest.mark.full
 async def test_a_build_goes_on_where_it_was_and_embeds_nothing_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -130,6 +130,7 @@ async def test_a_build_goes_on_where_it_was_and_embeds_nothing_twice(
     assert len(embedded) == len(set(embedded)) == 30
 
 
+@pytest.mark.full
 async def test_a_build_pauses_before_it_costs_more_than_it_may(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "_CHUNKS", 4)
     settings = load_settings(data=tmp_path / "data", workers=0, prices={"text-embedding-3-small": (1e6, 0.0)})
@@ -153,6 +154,7 @@ async def test_a_build_pauses_before_it_costs_more_than_it_may(tmp_path: Path, m
         assert done.spent == pytest.approx(estimate.dollars)
 
 
+@pytest.mark.full
 async def test_a_fresh_build_asks_first_then_answers_by_words_and_leaves_nothing_of_the_old_one(
     tmp_path: Path,
 ) -> None:
@@ -178,6 +180,7 @@ async def _add(client: httpx.AsyncClient, records: list[dict[str, str]], project
     (await client.post("/records", json=body)).raise_for_status()
 
 
+@pytest.mark.full
 async def test_an_answer_from_several_indexes_names_the_one_that_is_down(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +213,7 @@ async def test_an_answer_from_several_indexes_names_the_one_that_is_down(
             await library.ask("Where is lamp number3 kept?", indexes=["none"])
 
 
+@pytest.mark.full
 async def test_a_project_is_answered_from_the_index_that_it_has_chosen(tmp_path: Path) -> None:
     async with connect(load_settings(data=tmp_path / "data", workers=0)) as client:
         await _add(client, RECORDS[:10])

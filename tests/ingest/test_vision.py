@@ -21,7 +21,7 @@ from citewell.testing.embedder import HashEmbedder
 from citewell.types import AskedOptions, Chunk, ChunkType, ElementType, Resource, Status
 from tests.extract.pdf.drawing import Draw, lines, pdf, prose
 
-pytestmark = [pytest.mark.full, pytest.mark.slow(15)]
+pytestmark = pytest.mark.slow(15)
 
 
 class ColourModel:
@@ -127,6 +127,7 @@ async def test_descriptions_become_chunks_that_cite_page_and_rectangle_of_their_
         assert {image.mime_type for image in model.asked} == {"image/jpeg"}
 
 
+@pytest.mark.full
 async def test_pictures_are_described_when_a_known_file_is_sent_again_with_that_wish(
     tmp_path: Path, model: ColourModel
 ) -> None:
@@ -144,6 +145,7 @@ async def test_pictures_are_described_when_a_known_file_is_sent_again_with_that_
         assert await pictures(services, again) == []
 
 
+@pytest.mark.full
 async def test_nothing_is_described_twice(tmp_path: Path, model: ColourModel) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
         resource = await added(services, document(), "report.pdf")
@@ -155,6 +157,7 @@ async def test_nothing_is_described_twice(tmp_path: Path, model: ColourModel) ->
         assert again.coverage == resource.coverage
 
 
+@pytest.mark.full
 async def test_a_photo_without_text_is_found_by_what_it_shows(tmp_path: Path, model: ColourModel) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
         buffer = io.BytesIO()
@@ -164,6 +167,7 @@ async def test_a_photo_without_text_is_found_by_what_it_shows(tmp_path: Path, mo
         assert any("crimson" in chunk.text for chunk in await pictures(services, resource))
 
 
+@pytest.mark.full
 async def test_a_picture_that_nothing_described_is_not_described(tmp_path: Path, model: ColourModel) -> None:
     buffer = io.BytesIO()
     noise(255, 60).save(buffer, "TIFF")
@@ -184,6 +188,7 @@ async def test_a_picture_that_nothing_described_is_not_described(tmp_path: Path,
         assert "turquoise" in again.summary
 
 
+@pytest.mark.full
 async def test_a_rejected_picture_is_a_warning_and_the_others_are_described(tmp_path: Path, model: ColourModel) -> None:
     model.rejected = "crimson"
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
@@ -195,6 +200,7 @@ async def test_a_rejected_picture_is_a_warning_and_the_others_are_described(tmp_
         )
 
 
+@pytest.mark.full
 async def test_a_provider_that_stays_away_costs_the_descriptions_only(tmp_path: Path, model: ColourModel) -> None:
     model.failures = [ProviderUnavailable("Nobody answers.")] * 10
     async with open_services(
@@ -213,6 +219,7 @@ async def test_a_provider_that_stays_away_costs_the_descriptions_only(tmp_path: 
         assert again.coverage.warnings == ()
 
 
+@pytest.mark.full
 @pytest.mark.parametrize(
     ("error", "asked", "missing"),
     [(ProviderAuthError, 4, 4), (ProviderRejected, 8, 0)],
@@ -235,6 +242,7 @@ async def test_a_provider_that_answers_nobody_is_not_asked_for_every_picture(
         assert len(await pictures(services, resource)) == 8
 
 
+@pytest.mark.full
 async def test_a_provider_that_comes_back_is_asked_again(tmp_path: Path, model: ColourModel) -> None:
     model.failures = [ProviderUnavailable("Nobody answers.")]
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
@@ -244,6 +252,7 @@ async def test_a_provider_that_comes_back_is_asked_again(tmp_path: Path, model: 
         assert resource.coverage.warnings == ()
 
 
+@pytest.mark.full
 async def test_without_a_model_pictures_are_kept_and_the_report_says_so(tmp_path: Path, model: ColourModel) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False)) as services:
         resource = await added(services, document(), "report.pdf")
@@ -254,6 +263,7 @@ async def test_without_a_model_pictures_are_kept_and_the_report_says_so(tmp_path
         assert "image" in kinds
 
 
+@pytest.mark.full
 async def test_pictures_are_not_described_unasked(tmp_path: Path, model: ColourModel) -> None:
     async with open_services(load_settings(data=tmp_path, ocr=False, vision_provider="openai")) as services:
         resource = await added(services, document(), "report.pdf", multimodal=False)
