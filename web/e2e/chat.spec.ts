@@ -130,6 +130,7 @@ test("an answer can be copied, rated and asked for again", { tag: "@journey" }, 
     .poll(() => page.evaluate(() => navigator.clipboard.readText()))
     .toContain("[1] Loan Policy.pdf (p. 3): “A first-time borrower");
   await reply.getByRole("button", { name: "Good answer" }).click();
+  await expect(page.getByText("Thanks for your feedback.")).toBeVisible();
   await page.reload();
   await expect(page.getByRole("button", { name: "Good answer" })).toHaveAttribute("aria-pressed", "true");
   await page.getByRole("button", { name: "Regenerate answer" }).click();

@@ -1,5 +1,5 @@
 // What screens read of the server, and how long it stays fresh.
-import { infiniteQueryOptions, QueryClient, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, QueryClient, queryOptions } from "@tanstack/react-query";
 import { ApiError, api, hasAccounts, type Resource, type Schemas, unwrap, whenProjectRefused } from "./client";
 import { isBusyStatus } from "./codes";
 import { inWorkspace, presentWorkspace } from "./workspace";
@@ -40,6 +40,8 @@ export function isBusy(resource: Pick<Resource, "status">): boolean {
 export function threadsQuery(search: string) {
   return infiniteQueryOptions({
     queryKey: ["threads", search],
+    // Until the search has been answered, its predecessor's chats stay where they are, open menus included.
+    placeholderData: keepPreviousData,
     queryFn: ({ pageParam }) =>
       unwrap(api.GET("/threads", { params: { query: { limit: 100, cursor: pageParam, q: search || null } } })),
     initialPageParam: null as string | null,

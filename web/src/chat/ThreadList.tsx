@@ -64,7 +64,8 @@ export function ThreadList(): ReactNode {
             if (!row) return null;
             return (
               <div
-                key={item.key}
+                // Not its place: an open menu or dialog stays with its chat when another one moves to the top.
+                key={"heading" in row ? row.heading : row.thread.id}
                 className="virtual-row"
                 style={{ height: ROW, transform: `translateY(${item.start}px)` }}
               >
