@@ -73,6 +73,7 @@ from citewell.retrieve.selfquery import read_by_rules
 from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
+from citewell.text.correction import Speller, words_of
 from citewell.text.spelling import nearest, suggestion
 from citewell.types import (
     ChunkType,
@@ -328,6 +329,9 @@ READERS: dict[str, Reader] = {
     "features.suggestions.tables.table_questions": lambda t: table_questions(
         [{"columns": [{"name": t, "dtype": "integer", "sum": 1, "distinct": 2}], "row_count": 20}]
     ),
+    "text.correction.words_of": lambda t: words_of([t]),
+    "text.correction.correct:question": lambda t: Speller(dict).correct(t, {"compost", "collected"}),
+    "text.correction.correct:texts": lambda t: Speller(dict).correct("compsot", words_of([t])),
     "text.spelling.nearest": lambda t: nearest(t, ["top_k", "query"]),
     "text.spelling.suggestion": lambda t: suggestion(t, ["top_k", "query"]),
     "ports.points.index_point": lambda t: index_point(

@@ -53,6 +53,7 @@ from citewell.agent.whole.written import WholeBudget
 from citewell.errors import CitewellError, EmptyQuery
 from citewell.ports import Capability, ChatModel, Embedder
 from citewell.ports.metering import CHARACTERS_PER_TOKEN, Tally, tallied
+from citewell.text.correction import Speller
 from citewell.types import Answer, Citation, FirstSearch, JsonObject, StatementRead, Usage
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Assistant:
     """Answers turns. One instance serves all owners; nothing of a turn outlives it.
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
-    copies: reads the tables; None for a reader of its own.
+    copies: reads the tables; None for a reader of its own. speller: corrects questions that are answered without a chat model.
     first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
     """
 
@@ -97,6 +98,7 @@ class Assistant:
         thresholds: ExtractiveThresholds = THRESHOLDS,
         answer_reader: AnswerReader | None = None,
         reading_scorer: ReadingScorer | None = None,
+        speller: Speller | None = None,
     ) -> None:
         self._library = library
         self._engine = None if tables is None else TableEngine(tables, copies)
@@ -104,7 +106,7 @@ class Assistant:
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
         if self._engine is not None:
-            planner = TablePlanner(self._engine, scorer=reading_scorer)
+            planner = TablePlanner(self._engine, scorer=reading_scorer, speller=speller)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(embedder, vocabulary)
@@ -116,6 +118,7 @@ class Assistant:
                 self._toolbox,
                 planners,
                 TableLookup(page_tables) if page_tables is not None else None,
+                speller,
             )
         else:
             # Without tools a model has no way to decide.

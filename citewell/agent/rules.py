@@ -10,6 +10,7 @@ from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
 from citewell.agent.extractive.refusal import explain
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
+from citewell.agent.statements import under_headings
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.table_planner import Planned, Refused, gives_what_was_weighed
 from citewell.agent.tables.lookup.table_lookup import TableLookup
@@ -24,6 +25,7 @@ from citewell.agent.understand.question import read_question, wants_pictures, wi
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
+from citewell.text.correction import Speller, words_of
 from citewell.types import ChunkType, Hit
 
 MAX_NEAREST = 3  # passages offered with a refusal
@@ -51,11 +53,13 @@ class RuleAssistant:
         toolbox: Toolbox,
         planners: Planners | None = None,
         lookup: TableLookup | None = None,
+        speller: Speller | None = None,
     ) -> None:
         self._answerer = answerer
         self._toolbox = toolbox
         self._planners = planners
         self._lookup = lookup
+        self._speller = speller
 
     async def step(self, turn: TurnState) -> Step:
         """Small talk is replied to at once; for a question, the stage says what to do with the results so far."""
@@ -72,7 +76,24 @@ class RuleAssistant:
                 found = [[source.hit for source in result.sources] for result in searches]
                 beside = found.pop() if _beside(turn) else ()
                 hits = merge_hits(found, MAX_TOP_K, beside)
+                if await self._is_corrected(turn, hits):
+                    return await search_calls(turn, _beside(turn))
                 return await self._from_page_tables(turn, hits) or await self._from_passages(turn, hits)
+
+    async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
+        """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""
+        if self._speller is None or "corrected" in turn.details:
+            return False
+        texts = words_of(f"{hit.filename} {under_headings(hit)}" for hit in hits)
+        characters = sum(len(hit.chunk.text) for hit in hits)
+        question = await offload(characters, self._speller.correct, turn.question, texts)
+        if question == turn.question:
+            return False
+        turn.note("corrected", question)
+        turn.queries = tuple(self._speller.correct(query, texts) for query in turn.queries)
+        turn.question, turn.reduced = question, self._speller.correct(turn.reduced, texts)
+        turn.results = tuple(result for result in turn.results if result.call.name != "search_files")
+        return True
 
     async def _from_page_tables(self, turn: TurnState, hits: Sequence[Hit]) -> Draft | None:
         """The cells of tables on pages that the question names; None where it names none for certain."""
@@ -92,6 +113,8 @@ class RuleAssistant:
         top_k = turn.request.top_k
         with turn.timed("extract"):
             message = " ".join(turn.request.message.split())
+            if "corrected" in turn.details and self._speller is not None:
+                message = self._speller.correct(message, words_of(f"{h.filename} {under_headings(h)}" for h in hits))
             own = turn.reduced or message
             extract = await self._answerer.answer(
                 sought,

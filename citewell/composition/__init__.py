@@ -37,6 +37,7 @@ from citewell.composition.configured import (
     parser_limits,
     reading_scorer,
     retrieval_options,
+    speller,
     suggestion_service,
     turn_runner,
 )
@@ -454,7 +455,7 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    reader, scorer = answer_reader(), reading_scorer()
+    reader, scorer, corrector = answer_reader(), reading_scorer(), speller()
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
@@ -465,6 +466,7 @@ def _assistants(
             embedder=embedder,
             reader=reader,
             scorer=scorer,
+            speller=corrector,
             search=search,
             tables=tables.tables,
             copies=tables.copies,

@@ -15,6 +15,7 @@ from citewell.settings import NoChat, Settings
 from citewell.storage.files.library import SqlLibrary
 from citewell.storage.files.passages import SqlChunks
 from citewell.storage.files.table_copies import SqlTables
+from citewell.text.correction import Speller
 from citewell.types import FirstSearch
 
 
@@ -25,13 +26,14 @@ def build_assistant(
     embedder: Embedder,
     reader: AnswerReader,
     scorer: ReadingScorer,
+    speller: Speller,
     search: SearchService,
     tables: SqlTables,
     copies: CopyReader,
     pictures: ResourceContents,
     model: ChatModel | None,
 ) -> Assistant:
-    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; scorer: for questions about tables."""
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; scorer: for questions about tables; speller: for those without a model."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
     budget, whole_budget = answer_budgets(settings)
     return Assistant(
@@ -51,6 +53,7 @@ def build_assistant(
         first_search=FirstSearch(settings.answers.first_search),
         answer_reader=reader,
         reading_scorer=scorer,
+        speller=speller,
     )
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from citewell.adapters import registry
+from citewell.adapters.embedder.builtin_model import BuiltinModel
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.adapters.reader.builtin import BuiltinReader
@@ -52,6 +53,7 @@ from citewell.storage.spending.quotas import QuotaRepository
 from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.vectors.embeddings import EmbeddingCacheRepository
 from citewell.system.disk import DiskReserve
+from citewell.text.correction import Speller
 from citewell.types import ExtractOptions, SelfQuery
 from citewell.types.metadata_values import MetadataLimits
 
@@ -108,6 +110,11 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 def answer_reader() -> BuiltinReader:
     """The built-in reader, for answers without a chat model. It loads its model when it first reads, which a server does while it prepares."""
     return BuiltinReader.load()
+
+
+def speller() -> Speller:
+    """Corrects misspelled words of questions. Common English words are those of the built-in tokenizer, which is loaded when one is looked up."""
+    return Speller(lambda: BuiltinModel.open().tokenizer.common_words)
 
 
 def reading_scorer() -> BuiltinReadingScorer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from tokenizers import Encoding
 from tokenizers import Tokenizer as RustTokenizer
@@ -31,6 +32,11 @@ class WordPieceTokenizer:
         self._whole = RustTokenizer.from_str(definition)
         self._truncating = RustTokenizer.from_str(definition)
         self._truncating.enable_truncation(max_tokens)
+
+    @cached_property
+    def common_words(self) -> dict[str, int]:
+        """The whole words of its vocabulary, which begins with the most common ones, with their places in it."""
+        return {word: place for word, place in self._whole.get_vocab().items() if word.isalpha() and len(word) > 1}
 
     def count(self, texts: Sequence[str]) -> list[int]:
         """Tokens per text, special tokens not included."""

@@ -6,6 +6,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from citewell.agent.interface import ReadingScorer
@@ -46,6 +47,7 @@ from citewell.agent.tables.run.engine import TableEngine, TableResult, faults_of
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
+from citewell.text.correction import Speller, words_of
 from citewell.text.language import detect_language
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
@@ -98,13 +100,14 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """What is remembered of a table version: its words, the column that names its rows, its total rows."""
+    """What is remembered of a table version: its words, the column that names its rows, its total rows; `vocabulary`: each word in it."""
 
     words: TableWords
     label: TableColumn | None
     totals: tuple[int, ...]
     subtotals: bool
     grid: Grid | None = None
+    vocabulary: frozenset[str] = frozenset()
 
     @property
     def summing_rows(self) -> tuple[int, ...]:
@@ -114,12 +117,17 @@ class _Known:
 
 
 class TablePlanner:
-    """Makes typed queries of questions, by rules. scorer: reads the likeliest answers of a question in English."""
+    """Makes typed queries of questions, by rules. scorer: reads the likeliest answers of a question in English; speller: corrects words of a question."""
 
     def __init__(
-        self, engine: TableEngine, thresholds: TableThresholds = THRESHOLDS, scorer: ReadingScorer | None = None
+        self,
+        engine: TableEngine,
+        thresholds: TableThresholds = THRESHOLDS,
+        scorer: ReadingScorer | None = None,
+        speller: Speller | None = None,
     ) -> None:
         self._engine = engine
+        self._speller = speller
         self._thresholds = thresholds
         self._scorer = scorer
         self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
@@ -159,7 +167,7 @@ class TablePlanner:
         for table in _likely(question, tables, self._thresholds):
             with faults_of(table):
                 known = await self._learn(owner_id, table)
-                reading = read(question, known.words)
+                reading = read(self._spelt(question, known), known.words)
                 if known.grid is not None:
                     small.append(known)
                 try:
@@ -189,6 +197,10 @@ class TablePlanner:
             return await self._settle(owner_id, *plans[0])
         return Refused(*min(reasons)[1:]) if reasons else None
 
+    def _spelt(self, question: str, known: _Known) -> str:
+        """The question, with misspelled words of the table corrected."""
+        return question if self._speller is None else self._speller.correct(question, known.vocabulary)
+
     def _weigh(self, question: str, tables: Sequence[_Known], only: bool) -> Planned | None:
         """The likeliest reading over all grids, where it is likely enough and no other table has one."""
         if len(question) > self._thresholds.weighed_characters:
@@ -207,6 +219,7 @@ class TablePlanner:
         self, question: str, known: _Known, grid: Grid, scorer: ReadingScorer | None, *, alone: bool
     ) -> Planned | None:
         """The likeliest reading of one grid. alone: no other table or file is asked."""
+        question = self._spelt(question, known)
         evidence = evidence_of(question, grid)
         chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
         if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
@@ -285,7 +298,14 @@ class TablePlanner:
             table_words, table, values, await self._years(owner_id, table), await self._ranges(owner_id, table)
         )
         grid = await self._hold(owner_id, table, totals) if 0 < table.rows <= self._thresholds.held_rows else None
-        self._known[key] = _Known(words, label, totals, subtotals, grid)
+        texts = (
+            table.filename,
+            table.sheet or "",
+            *(column.name for column in table.columns),
+            *chain(*values.values()),
+        )
+        vocabulary = await asyncio.to_thread(words_of, texts)
+        self._known[key] = _Known(words, label, totals, subtotals, grid, vocabulary)
         while len(self._known) > self._thresholds.cached_tables:
             self._known.popitem(last=False)
         return self._known[key]
