@@ -366,7 +366,7 @@ NO_READERS = {
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",
     "agent.whole.reading.matching", "text.central.central_sentences",
-    "ports.points.metadata_field", "ports.points.metadata_path",
+    "ports.points.metadata_field", "ports.points.metadata_path", "text.spelling.advice",
 }  # fmt: skip
 
 

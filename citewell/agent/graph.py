@@ -113,13 +113,9 @@ class Assistant:
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
-            self._assistant = RuleAssistant(
-                ExtractiveAnswerer(embedder, thresholds, answer_reader),
-                self._toolbox,
-                planners,
-                TableLookup(page_tables) if page_tables is not None else None,
-                speller,
-            )
+            answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
+            lookup = TableLookup(page_tables) if page_tables is not None else None
+            self._assistant = RuleAssistant(answerer, self._toolbox, planners, lookup, speller)
         else:
             # Without tools a model has no way to decide.
             decides = first_search is FirstSearch.MODEL and Capability.TOOLS in chat_model.capabilities

@@ -9,9 +9,9 @@ from string import ascii_lowercase
 from citewell.text.language import detect_language
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
-_LEAST = 4  # letters of a word that is corrected; with a letter more or less, a shorter one is another word
+_MIN_LETTERS = 4  # letters of a word that is corrected; with a letter more or less, a shorter one is another word
 _LONG = 6  # letters from which a word of the texts may differ in two places
-_MOST = 24  # letters; a longer word is a compound or no word
+_MAX_LETTERS = 24  # letters; a longer word is a compound or no word
 _WORDS = 60  # words of a question that are looked at
 _COMPARED = 8  # unknown words among them that are compared with every word of the texts
 _ENDINGS = ("s", "es", "ed", "d", "ing", "er", "ers", "ly", "al", "ment", "ness", "able", "less", "ful")
@@ -40,7 +40,7 @@ class Speller:
             nonlocal looked_at, compared
             looked_at += 1
             word = found[0]
-            if looked_at > _WORDS or not _LEAST <= len(word) <= _MOST or "'" in word or "’" in word:
+            if looked_at > _WORDS or not _MIN_LETTERS <= len(word) <= _MAX_LETTERS or "'" in word or "’" in word:
                 return word
             is_name = word[0].isupper() and found.start() > 0
             lower = word.lower()
@@ -61,7 +61,7 @@ class Speller:
     def _common(self, word: str) -> str | None:
         """The most common word that is one step away, one that begins alike before others."""
         ranks = self._common_words()
-        near = [other for other in set(_one_step_away(word)) if other in ranks and len(other) >= _LEAST - 1]
+        near = [other for other in set(_one_step_away(word)) if other in ranks and len(other) >= _MIN_LETTERS - 1]
         return min(near, key=lambda other: (other[0] != word[0], ranks[other]), default=None)
 
 
@@ -84,7 +84,7 @@ def _forms(word: str) -> Iterator[str]:
     yield word
     for ending in _ENDINGS:
         stem = word.removesuffix(ending)
-        if len(stem) < len(word) and len(stem) >= _LEAST - 1:
+        if len(stem) < len(word) and len(stem) >= _MIN_LETTERS - 1:
             yield stem
             yield f"{stem}e"
 
