@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 
 import httpx2
 
@@ -12,7 +13,8 @@ from citewell.adapters.http import MAX_ANSWER_BYTES
 class BoundedStream(httpx2.AsyncByteStream):
     """The bytes of an answer. `httpx2.ReadError` once there are too many.
 
-    No generator: a client that leaves an answer unread would leave that to the garbage collector, in whichever thread it runs.
+    No generator, and it closes the one that it reads from: a client that leaves an answer unread would leave either to the garbage
+    collector, in whichever thread that runs.
     """
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
@@ -32,6 +34,9 @@ class BoundedStream(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         """Close the connection, or give it back."""
+        if isinstance(self._parts, AsyncGenerator):
+            with suppress(RuntimeError):  # it is being read by another task, which ends it
+                await self._parts.aclose()
         await self._stream.aclose()
 
 
