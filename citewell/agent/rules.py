@@ -82,16 +82,15 @@ class RuleAssistant:
 
     async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
         """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""
-        if self._speller is None or "corrected" in turn.details:
+        if self._speller is None or turn.corrected:
             return False
-        texts = words_of(f"{hit.filename} {under_headings(hit)}" for hit in hits)
+        asked = (turn.question, " ".join(turn.request.message.split()), turn.reduced, *turn.queries)
         characters = sum(len(hit.chunk.text) for hit in hits)
-        question = await offload(characters, self._speller.correct, turn.question, texts)
+        question, message, reduced, *queries = await offload(characters, _corrected, self._speller, asked, hits)
         if question == turn.question:
             return False
         turn.note("corrected", question)
-        turn.queries = tuple(self._speller.correct(query, texts) for query in turn.queries)
-        turn.question, turn.reduced = question, self._speller.correct(turn.reduced, texts)
+        turn.question, turn.corrected, turn.reduced, turn.queries = question, message, reduced, tuple(queries)
         turn.results = tuple(result for result in turn.results if result.call.name != "search_files")
         return True
 
@@ -112,9 +111,7 @@ class RuleAssistant:
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         with turn.timed("extract"):
-            message = " ".join(turn.request.message.split())
-            if "corrected" in turn.details and self._speller is not None:
-                message = self._speller.correct(message, words_of(f"{h.filename} {under_headings(h)}" for h in hits))
+            message = turn.corrected or " ".join(turn.request.message.split())
             own = turn.reduced or message
             extract = await self._answerer.answer(
                 sought,
@@ -137,6 +134,13 @@ class RuleAssistant:
             turn,
             Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST]), confidence=confidence, no_answer=why),
         )
+
+
+def _corrected(speller: Speller, texts: Sequence[str], hits: Sequence[Hit]) -> list[str]:
+    """Each of the texts, corrected by the words of these passages."""
+    words = words_of(f"{hit.filename} {under_headings(hit)}" for hit in hits)
+    meant = {text: speller.correct(text, words) for text in set(texts)}
+    return [meant[text] for text in texts]
 
 
 def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int, beside: Sequence[Hit] = ()) -> list[Hit]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from string import ascii_lowercase
 
 from citewell.text.language import detect_language
@@ -28,10 +29,10 @@ class Speller:
         """common_words: gives common English words in lower case, the most common with the lowest number."""
         self._common_words = common_words
 
-    def correct(self, question: str, texts: Collection[str] = ()) -> str:
+    def correct(self, question: str, texts: AbstractSet[str] = frozenset()) -> str:
         """The question, each misspelled word replaced; of one in another language only by words of the texts.
 
-        texts: a set of words in lower case, such as `words_of` gives
+        texts: words in lower case, such as `words_of` gives
         """
         looked_at = compared = 0
         is_english = detect_language(question) in (None, "en")
@@ -47,31 +48,32 @@ class Speller:
             if not lower.isascii() or self._is_known(lower, texts):
                 return word
             compared += 1
-            nearest = _of_texts(lower, texts, compare=compared <= _COMPARED)
+            near = set(_one_step_away(lower))
+            nearest = _of_texts(lower, near, texts, compare=compared <= _COMPARED)
             if nearest is None and is_english and not is_name:
-                nearest = self._common(lower)
+                nearest = self._common(lower, near)
             return nearest or word
 
         return _WORD.sub(corrected, question)
 
-    def _is_known(self, word: str, texts: Collection[str]) -> bool:
+    def _is_known(self, word: str, texts: AbstractSet[str]) -> bool:
         ranks = self._common_words()
         return any(form in texts or form in ranks for form in _forms(word))
 
-    def _common(self, word: str) -> str | None:
+    def _common(self, word: str, near: AbstractSet[str]) -> str | None:
         """The most common word that is one step away, one that begins alike before others."""
         ranks = self._common_words()
-        near = [other for other in set(_one_step_away(word)) if other in ranks and len(other) >= _MIN_LETTERS - 1]
-        return min(near, key=lambda other: (other[0] != word[0], ranks[other]), default=None)
+        known = [other for other in near if other in ranks and len(other) >= _MIN_LETTERS - 1]
+        return min(known, key=lambda other: (other[0] != word[0], ranks[other]), default=None)
 
 
-def _of_texts(word: str, texts: Collection[str], *, compare: bool) -> str | None:
-    """The nearest word of the texts: one step away or, where they may be compared, two of one that begins alike."""
-    near = [other for other in set(_one_step_away(word)) if other in texts]
-    if not near and compare and len(word) >= _LONG:
+def _of_texts(word: str, near: AbstractSet[str], texts: AbstractSet[str], *, compare: bool) -> str | None:
+    """The nearest word of the texts: one step away (`near`) or, where they may be compared, two from one that begins alike."""
+    held = list(near & texts)
+    if not held and compare and len(word) >= _LONG:
         alike = (other for other in texts if other[:1] == word[0] and len(other) >= _LONG - 1)
-        near = [other for other in alike if _distance(word, other, 2) <= 2]
-    return min(near, key=lambda other: (other[0] != word[0], _distance(word, other, 2), other), default=None)
+        held = [other for other in alike if _distance(word, other, 2) <= 2]
+    return min(held, key=lambda other: (other[0] != word[0], _distance(word, other, 2), other), default=None)
 
 
 def words_of(texts: Iterable[str]) -> frozenset[str]:

@@ -42,10 +42,7 @@ def test_a_misspelled_word_is_corrected(written: str, meant: str) -> None:
     ids=["known", "with endings", "a name", "short", "apostrophe", "no word", "code", "another language"],
 )
 def test_what_may_be_right_stays(question: str) -> None:
-    assert SPELLER.correct(question, words_of(["the compost is collected and deposited"])) in (
-        question,
-        question.replace("Kompst", "compost"),
-    )
+    assert SPELLER.correct(question, words_of(["the compost is collected and deposited"])) == question
 
 
 def test_a_word_of_the_texts_comes_before_a_common_one() -> None:

@@ -122,6 +122,7 @@ class TurnState:
     picture_plan: the query behind a picture that was asked for
     notices:    what failed in searches, each once, in order
     seen:       the numbers of the passages whose picture the model was shown
+    corrected:  the message as it was meant, where words of it were misspelled; else empty
     reduced:    the question without the words that became filters, once a search has read them; else empty
     inferred:   the filters that searches for the question have inferred from it, by id
     stuffing:   counts what sending every file in scope whole would have taken
@@ -147,6 +148,7 @@ class TurnState:
     searches: int = 0
     notices: dict[str, None] = field(default_factory=dict[str, None])
     seen: set[int] = field(default_factory=set[int])
+    corrected: str = ""
     reduced: str = ""
     inferred: dict[str, InferredFilter] = field(default_factory=dict[str, InferredFilter])
     stuffing: asyncio.Task[int | None] | None = None

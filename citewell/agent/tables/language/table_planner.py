@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from citewell.agent.interface import ReadingScorer
+from citewell.agent.offload import offload
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
 from citewell.agent.tables.language.cells import Grid, comparable, grid_of
@@ -163,13 +164,14 @@ class TablePlanner:
     ) -> Planned | Refused | None:
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
-        small: list[_Known] = []
+        small: list[tuple[str, _Known]] = []
         for table in _likely(question, tables, self._thresholds):
             with faults_of(table):
                 known = await self._learn(owner_id, table)
-                reading = read(self._spelt(question, known), known.words)
+                spelt = await offload(len(known.vocabulary), self._spelt, question, known)
+                reading = read(spelt, known.words)
                 if known.grid is not None:
-                    small.append(known)
+                    small.append((spelt, known))
                 try:
                     found = plan(reading, known.label)
                 except CannotPlan as error:
@@ -201,17 +203,19 @@ class TablePlanner:
         """The question, with misspelled words of the table corrected."""
         return question if self._speller is None else self._speller.correct(question, known.vocabulary)
 
-    def _weigh(self, question: str, tables: Sequence[_Known], only: bool) -> Planned | None:
-        """The likeliest reading over all grids, where it is likely enough and no other table has one."""
+    def _weigh(self, question: str, tables: Sequence[tuple[str, _Known]], only: bool) -> Planned | None:
+        """The likeliest reading over all grids, where it is likely enough and no other table has one. tables: each with the question as
+        it spells it.
+        """
         if len(question) > self._thresholds.weighed_characters:
             return None
         scorer = self._scorer if detect_language(question) in (None, "en") else None
         likely: list[Planned] = []
-        for known in tables[: self._thresholds.weighed_tables]:
+        for spelt, known in tables[: self._thresholds.weighed_tables]:
             if known.grid is None:
                 continue
             with faults_of(known.grid.table):
-                found = self._weighed(question, known, known.grid, scorer, alone=only and len(tables) == 1)
+                found = self._weighed(spelt, known, known.grid, scorer, alone=only and len(tables) == 1)
                 likely += [found] if found is not None else []
         return likely[0] if len(likely) == 1 else None
 
@@ -219,7 +223,6 @@ class TablePlanner:
         self, question: str, known: _Known, grid: Grid, scorer: ReadingScorer | None, *, alone: bool
     ) -> Planned | None:
         """The likeliest reading of one grid. alone: no other table or file is asked."""
-        question = self._spelt(question, known)
         evidence = evidence_of(question, grid)
         chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
         if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
