@@ -129,7 +129,15 @@ def _label(path: Path, head: bytes, named: Format | None) -> str:
         return signature
     if is_text(head):
         return _text_label(path, head, named)
-    return _model_guess(path).label
+    return _binary_label(_model_guess(path))
+
+
+def _binary_label(guess: _Guess) -> str:
+    """What bytes without a signature are: no text whatever the model thinks, and nothing that we read unless it is certain."""
+    known = FORMATS.get(guess.label)
+    if guess.group in ("text", "code") or (known is not None and known.extractor is not None and not guess.certain):
+        return "unknown"
+    return guess.label
 
 
 def _signature(head: bytes) -> str | None:

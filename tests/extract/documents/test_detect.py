@@ -7,6 +7,7 @@ import json
 import tarfile
 import zipfile
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -125,6 +126,13 @@ def test_an_empty_file_and_random_bytes_have_no_reader(tmp_path: Path) -> None:
     noise = detected(tmp_path, "a.bin", bytes(range(256)) * 8)
     assert noise.extractor is None
     assert noise.category in (Category.UNKNOWN, Category.BINARY)
+
+
+def test_bytes_that_are_no_text_are_not_read_whatever_the_model_takes_them_for(tmp_path: Path) -> None:
+    random = Random(7)
+    for number in range(150):  # the model takes some of these for texts
+        found = detected(tmp_path, f"{number}.bin", bytes(range(256)) * 40 + random.randbytes(16))
+        assert found.extractor is None, found
 
 
 def test_a_cut_off_container_keeps_its_type_so_that_its_reader_reports_the_damage(tmp_path: Path) -> None:
