@@ -1,4 +1,4 @@
-"""Records of an Airtable table with their frames, through pyairtable: what changed, where each frame is, and attachments."""
+"""Connector for an Airtable table, through pyairtable: its records with their frames, from a folder or from attachments."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ from citewell.types import JsonValue
 
 T = TypeVar("T")
 REQUESTS_PER_SECOND = 5.0
-"""Airtable's limit for one base; above it every request fails for 30 seconds. https://airtable.com/developers/web/api/rate-limits"""
+"""Airtable's limit per base; beyond it, every request fails for 30 seconds. https://airtable.com/developers/web/api/rate-limits"""
 _PAGE = 100
 _IDS_AT_ONCE = 50
-"""Records asked for by id in one formula: 50 are some 1,300 characters, and an address may have 16,000."""
+"""Records requested by id in one formula: 50 ids take about 1,300 characters, and a URL may have 16,000."""
 _OVERLAP = timedelta(minutes=5)
-"""Before the last run's beginning, where the next begins: clocks differ. What comes twice has the same stamp and is left alone."""
+"""The next run starts this long before the last one began, because clocks differ. A record read twice has the same stamp and is skipped."""
 _RETRIES = 6
-"""With waits of 1, 2, 4 … 32 seconds between them: more than the 30 for which a base refuses after too many requests."""
+"""The waits of 1, 2, 4 … 32 seconds outlast the 30 seconds for which a base refuses requests after too many."""
 _DOWNLOADS = 3
 _SECONDS = 60.0
 _EXPIRED = "iterator_expired"
-# In every stamp: what earlier versions brought otherwise is brought again.
+# Part of every stamp: records that an earlier version imported in another form are imported again.
 _FORM = "1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AirtableAccess:
-    """Where the table is, and the key to it. backoff: seconds of the first wait after a refusal, then doubled."""
+    """Where the table is, and the token to read it. backoff: seconds of the first wait after a refusal; later waits double."""
 
     token: str
     base: str
@@ -81,7 +81,7 @@ class AirtableSource:
     ) -> None:
         if frames is None and mapping.attachment_column is None:
             raise ConfigurationError(
-                "It is not said where the frames are. Set FRAME_BASE_DIR (or --frames) to their folder, or name the column of attachments."
+                "The location of the frames is missing. Set FRAME_BASE_DIR (or --frames) to their folder, or name the attachment column."
             )
         self._access = access
         self._mapping = mapping
@@ -93,7 +93,7 @@ class AirtableSource:
         self.requests = 0
 
     async def present(self) -> Mapping[str, str]:
-        """Ids with what tells the frame's version: one request for a hundred records."""
+        """Record ids with their frames' stamps; takes one request per hundred records."""
         self._began = self._now()
         columns = [name for name in (self._mapping.frame_column, self._mapping.attachment_column) if name]
         found: dict[str, str] = {}
@@ -102,7 +102,7 @@ class AirtableSource:
         return found
 
     async def read(self, since: str | None, keys: Collection[str]) -> AsyncIterator[SourceEntry]:
-        """Records changed since then, then those with these ids that were not among them."""
+        """Records changed since a time, then those of the given ids that were not among them."""
         left = set(keys)
         formula = None if since is None else f"IS_AFTER(LAST_MODIFIED_TIME(), DATETIME_PARSE('{_sound(since)}'))"
         async for record in self._pages(formula=formula):
@@ -115,20 +115,20 @@ class AirtableSource:
                 yield await asyncio.to_thread(self._entry, record)
 
     async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
-        """The frame in its folder, or the attachment, downloaded."""
+        """The frame from its folder, or the downloaded attachment."""
         place = cast(Mapping[str, str], entry.place)
         if "reference" in place and self._frames is not None:
             return await asyncio.to_thread(self._frames.open, place["reference"])
         return await self._download(entry, folder)
 
     def cursor(self) -> str | None:
-        """When this run began, less the overlap."""
+        """The time this run began, minus the overlap."""
         return None if self._began is None else (self._began - _OVERLAP).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
     # ---- records
 
     async def _pages(self, **options: Any) -> AsyncIterator[dict[str, Any]]:
-        """The records of all pages. An iterator that Airtable no longer knows is begun again: what comes twice does no harm."""
+        """All records, page by page. Starts over once if Airtable's iterator expires; repeated records do no harm."""
         given = {name: value for name, value in {**options, "view": self._access.view}.items() if value is not None}
         pages: Iterator[Any] = self._table.iterate(page_size=_PAGE, **given)
         restarts = 1
@@ -170,7 +170,7 @@ class AirtableSource:
         )
 
     def _place(self, columns: Mapping[str, Any]) -> tuple[dict[str, str], str, str]:
-        """Where the frame is, what it is called, and its path as people are told."""
+        """The frame's place, its file name, and its path as shown to people."""
         reference = _reference(columns.get(self._mapping.frame_column or ""))
         if reference is not None and self._frames is not None:
             self._frames.find(reference)
@@ -191,7 +191,7 @@ class AirtableSource:
     # ---- attachments
 
     async def _download(self, entry: SourceEntry, folder: Path) -> BinaryIO:
-        """The attachment's bytes, all of them. Its address expires after two hours, so the record is asked for a new one each time."""
+        """Download the whole attachment. Its URL expires after two hours, so each attempt requests the record again for a new one."""
         place = cast(Mapping[str, str], entry.place)
         reason = ""
         for _ in range(_DOWNLOADS):
@@ -207,7 +207,7 @@ class AirtableSource:
                 reason = str(error) or type(error).__name__
             else:
                 file = await asyncio.to_thread(target.open, "rb")
-                target.unlink()  # its bytes stay until it is closed
+                target.unlink()  # the bytes remain until the file is closed
                 return file
         raise DownloadFailed(f"The attachment could not be downloaded in {_DOWNLOADS} attempts ({reason[:120]}).")
 
@@ -247,7 +247,7 @@ def _table(access: AirtableAccess) -> Any:
 
 
 def _translated(call: Callable[[], T]) -> T:
-    """The call's result; its errors as ours."""
+    """The call's result, with the vendor's errors translated to Citewell's."""
     import requests
 
     try:
@@ -270,16 +270,16 @@ def _refusal(error: Any) -> ProviderError:
             )
         case 404:
             return ProviderRejected(
-                "Airtable knows no such base, table or view. Check AIRTABLE_BASE_ID and AIRTABLE_TABLE_NAME."
+                "Airtable has no such base, table or view. Check AIRTABLE_BASE_ID and AIRTABLE_TABLE_NAME."
             )
         case 422 if "LIST_RECORDS_ITERATOR_NOT_AVAILABLE" in said:
-            return ProviderRejected("Airtable lost its place in the list. Try again.", **{_EXPIRED: True})
+            return ProviderRejected("Airtable's list iterator expired. Try again.", **{_EXPIRED: True})
         case 422 if "UNKNOWN_FIELD_NAME" in said:
             return ProviderRejected(
                 f"The table has no such column. Name its columns with --field or in the mapping. Airtable says: {said}"
             )
         case 429:
-            return ProviderRateLimited("Airtable's limit of requests is reached. Try again in a minute.")
+            return ProviderRateLimited("Airtable's rate limit is reached. Try again in a minute.")
         case _ if status >= 500:
             return ProviderUnavailable(f"Airtable answered with an error ({status}). Try again shortly.")
         case _:
@@ -287,14 +287,14 @@ def _refusal(error: Any) -> ProviderError:
 
 
 def _reference(value: Any) -> str | None:
-    """The path in a column, which a formula or lookup gives as a list of one."""
+    """The path in a column; formulas and lookups return it as a list of one."""
     if isinstance(value, list) and len(cast(list[object], value)) == 1:
         value = cast(list[Any], value)[0]
     return value if isinstance(value, str) and value.strip() else None
 
 
 def _attachment(value: Any, wanted: str | None = None) -> Mapping[str, Any] | None:
-    """The first attachment of a column, or the one of this id."""
+    """A column's first attachment, or the one with the id `wanted`."""
     for one in cast(list[Any], value) if isinstance(value, list) else []:
         if isinstance(one, Mapping) and {"id", "url"} <= cast(Mapping[str, Any], one).keys():
             found = cast(Mapping[str, Any], one)
@@ -323,7 +323,7 @@ _MAX_TEXT = 20_000
 
 
 def _bounded(value: object, depth: int = 0) -> object:
-    """A column's value as a request may carry it: nothing deep, nothing endless."""
+    """A column's value with its depth, lists and texts cut to sizes that a request may carry."""
     if isinstance(value, str):
         return value[:_MAX_TEXT]
     if depth == _MAX_DEPTH:
@@ -336,7 +336,7 @@ def _bounded(value: object, depth: int = 0) -> object:
 
 
 def _sound(cursor: str) -> str:
-    """A cursor as it may be in a formula; `ProviderRejected` for anything but a time."""
+    """A cursor as a formula takes it. Raises `ProviderRejected` if it is not a time."""
     try:
         at = datetime.fromisoformat(cursor)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Opens files below a folder that others may write in: no link leads out of it, whatever is moved or swapped meanwhile."""
+"""Opens files below a folder that others can write to. No link leads outside it, even if files are moved or swapped meanwhile."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe must not keep the reader waiting
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe must not block the reader
 
 
 def open_beneath(top: Path, names: Sequence[str]) -> BinaryIO:
-    """The regular file at these names below `top`, to read from and to ask about: its path may lead elsewhere by now.
+    """Open the regular file at `names`, the path's parts below `top`. Inspect the open file, not its path, which may lead elsewhere by now.
 
-    Each name is opened inside the folder that was opened before it, and never followed where it is a link. Raises `OSError`.
+    Each part is opened relative to the open folder before it, and links are not followed. Raises `OSError`.
     """
     if not names or any(name in ("", ".", "..") or "/" in name for name in names):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
@@ -31,5 +31,5 @@ def open_beneath(top: Path, names: Sequence[str]) -> BinaryIO:
         os.close(folder)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise OSError(errno.EINVAL, "It is no regular file")
+        raise OSError(errno.EINVAL, "It is not a regular file")
     return os.fdopen(file, "rb")

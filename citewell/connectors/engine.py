@@ -1,4 +1,4 @@
-"""Brings what a source has, through Citewell's HTTP API: only what changed, each thing once, and nothing lost wherever it is interrupted."""
+"""Imports a source's files through Citewell's HTTP API: only what changed, each file once, and without losses if a run is interrupted."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _AT_ONCE = 4
 _IDS = 100
 _POLL_SECONDS = 0.3
 _PATIENCE_SECONDS = 600.0
-"""How long one request waits for its turn: limits are those of a minute."""
+"""How long one request waits in total while rate-limited; limits are per minute."""
 _MAX_PAUSE_SECONDS = 60.0
-# A file that cannot be read is tried again when it changes; everything else may go better the next time.
+# An unreadable file is retried only once it changes; other problems are retried in every run.
 _BROKEN = "broken"
 _MAX_SAID = 1_000
 
 
 @dataclass(slots=True)
 class SyncReport:
-    """What a run did: counts, and a sentence on each entry that could not be brought or whose record holds nonsense."""
+    """The result of a run: counts, why entries could not be imported (`problems`), and unusable values in their records (`notes`)."""
 
     added: int = 0
     changed: int = 0
@@ -50,7 +50,7 @@ class SyncReport:
         return bool(self.added or self.changed or self.deleted or self.problems)
 
     def to_json(self) -> dict[str, JsonValue]:
-        """As JSON; of very many problems and notes the first."""
+        """As JSON, with the first 200 problems and notes."""
         most = 200
         return {
             "added": self.added,
@@ -66,10 +66,10 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncRequest:
-    """What to do.
+    """The options of a run.
 
-    full: read everything again; empty: follow a source that has nothing any more; by_model: have records tidied by a chat model
-    watching: runs follow each other, and webhooks are told only of those that did something
+    full: read everything again; empty: delete all files if the source is empty; by_model: let a chat model tidy records
+    watching: one of a series of runs; webhooks receive events only for runs with changes or problems
     """
 
     name: str
@@ -82,7 +82,7 @@ class SyncRequest:
 
 @dataclass(slots=True)
 class Synchroniser:
-    """One run over a source. `tell` hears of each entry that was done."""
+    """One run over a source. `tell` is called with each entry's key and outcome."""
 
     client: httpx.AsyncClient
     source: Connector
@@ -94,7 +94,7 @@ class Synchroniser:
     _sent: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
 
     async def run(self) -> SyncReport:
-        """Bring what changed and delete what is gone; waits until everything can be searched. Raises what stops the whole run."""
+        """Import what changed, delete what is gone, and wait until everything is processed. Raises errors that stop the whole run."""
         began = time.monotonic()
         body = {"kind": self.source.kind, "project": self.request.project}
         state = await self._call("PUT", self._path(), json=body)
@@ -114,7 +114,7 @@ class Synchroniser:
         return self.report
 
     async def _call(self, method: str, path: str, **request: Any) -> Any:
-        """What Citewell answers. Where it has too many requests, of this owner or of all, they are waited for as it says."""
+        """Citewell's response. While rate-limited, waits as long as the server asks and retries."""
         waited = 0.0
         while True:
             try:
@@ -146,8 +146,8 @@ class Synchroniser:
         gone = sorted(set(self._known) - set(present))
         if gone and not present and not self.request.empty:
             raise Conflict(
-                f"The source has nothing any more, and {len(gone):,} files came from it. Nothing was deleted. "
-                "To delete them, run again with --empty."
+                f"The source is empty, although {len(gone):,} files came from it. Nothing was deleted; "
+                "to delete them, run again with --empty."
             )
         for key in gone:
             await self._call("POST", f"{self._path()}/removals", json={"key": key})
@@ -156,7 +156,7 @@ class Synchroniser:
             self.tell(key, "deleted")
 
     def _is_wanted(self, key: str, part: str) -> bool:
-        """Whether an entry has to be read whatever the source says of changes."""
+        """Whether an entry must be read even if the source does not report it as changed."""
         known = self._known.get(key)
         if known is None or not known["stamp"].endswith(part):
             return True
@@ -171,7 +171,7 @@ class Synchroniser:
         return known["problem_code"] == _BROKEN or (known["problem_code"] is None and known["resource_id"] is not None)
 
     async def _bring(self, since: str | None, wanted: set[str], folder: Path) -> None:
-        """Some entries at a time; what stops one is reported, what stops all is raised."""
+        """Import a few entries at a time. Problems with one entry are reported; errors that stop the run are raised."""
         waiting: set[asyncio.Task[None]] = set()
         seen: set[str] = set()
         try:
@@ -228,9 +228,9 @@ class Synchroniser:
         self.tell(key, code)
 
     async def _settle(self) -> None:
-        """Wait until what was sent is in its final state; files that cannot be read are reported."""
+        """Wait until every imported file is in its final state, and report those that cannot be read."""
         waiting = dict(self._sent)
-        # Those of an earlier run that ended before they were read.
+        # Also wait for files of an earlier run that ended before they were read.
         for key, item in self._known.items():
             if item["resource_id"] and item["problem_code"] is None and item["status"] not in _FINE:
                 waiting.setdefault(item["resource_id"], (key, item["stamp"]))
@@ -250,7 +250,7 @@ class Synchroniser:
                 await asyncio.sleep(_POLL_SECONDS)
 
     def _in_trouble(self, present: Mapping[str, str]) -> set[str]:
-        """Keys that are not counted as unchanged: those with a problem that this run neither added nor changed."""
+        """Keys not counted as unchanged: those with a problem that this run neither added nor changed."""
         sent = {key for key, _ in self._sent.values()}
         now = {one["key"] for one in self.report.problems}
         before = {key for key, item in self._known.items() if item["problem_code"] is not None}

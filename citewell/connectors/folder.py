@@ -1,4 +1,4 @@
-"""A folder of files, with what is below it: the smallest connector."""
+"""Connector for a folder and its subfolders; the smallest connector, to start others from."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from citewell.errors import ConfigurationError, SourceProblem
 
 _SKIPPED = frozenset({".DS_Store", "Thumbs.db", "desktop.ini"})
 MAX_FILES = 100_000
-"""Files of one folder: more is a mistake in its path."""
+"""Most files in one folder; more suggests a wrong path."""
 
 
 class FolderSource:
-    """Every file below a folder, by its path there. Links are not followed, hidden files and folders are left out."""
+    """Every file below a folder, by its relative path. Links are not followed; hidden files and folders are skipped."""
 
     kind = "folder"
 
@@ -32,14 +32,14 @@ class FolderSource:
         self._found: dict[str, os.stat_result] = {}
 
     async def present(self) -> Mapping[str, str]:
-        """Paths with sizes and times of change."""
+        """Relative paths with stamps made of size and modification time."""
         if not self.folder.is_dir():
             raise ConfigurationError(f"{self.folder} is no longer there. Nothing was deleted.")
         self._found = await asyncio.to_thread(lambda: dict(_files(self.folder)))
         return {path: stamp_of(status) for path, status in self._found.items()}
 
     async def read(self, since: str | None, keys: Collection[str]) -> AsyncIterator[SourceEntry]:
-        """The files with these paths, or all; there is nothing that a cursor would tell."""
+        """The files with these paths; `since` is ignored, because a folder has no cursor."""
         for path, status in self._found.items():
             if path in keys:
                 yield SourceEntry(
@@ -50,14 +50,14 @@ class FolderSource:
                 )
 
     async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
-        """The file, which is still inside the folder when it is opened."""
+        """The open file, which is inside the folder even if paths were swapped."""
         try:
             return await asyncio.to_thread(open_beneath, self.folder, entry.key.split("/"))
         except OSError as error:
             raise SourceProblem("The file no longer exists, or cannot be read. The next run tries again.") from error
 
     def cursor(self) -> str | None:
-        """None: a folder is looked through in one go."""
+        """None: every run scans the whole folder."""
         return None
 
 
@@ -82,7 +82,7 @@ def _files(top: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def _status(name: str, folder: int) -> os.stat_result | None:
-    """What is there of this name in an open folder, without following a link; None where it is gone."""
+    """The status of a name in an open folder, without following a link; None if it no longer exists."""
     try:
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

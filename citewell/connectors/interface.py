@@ -1,4 +1,4 @@
-"""What a connector is: what its source has now, what changed, and the files of it. Everything else is `engine`'s."""
+"""The interface of a connector: what its source contains now, what changed, and the files. `engine` does everything else."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from citewell.types import JsonObject, JsonValue
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceEntry:
-    """One thing that a source has, to become one file.
+    """An item of a source, which becomes one file.
 
-    key: the source's own name for it, which stays. stamp: changes with everything that is brought, and ends with what `present` tells.
-    frame: the record that the file is the frame of, as `POST /sources/{name}/items` takes it; metadata: what else is said of the file.
-    problem: why there is nothing to bring, though the source has it; place: where the connector finds the file
+    key: the source's permanent name for it. stamp: changes with everything that is imported, and ends with the value from `present`.
+    frame: the record that the file is the frame of, as `POST /sources/{name}/items` takes it; metadata: other metadata of the file.
+    problem: why it cannot be imported; place: where the connector finds the file
     """
 
     key: str
@@ -31,28 +31,28 @@ class SourceEntry:
 
 
 class Connector(Protocol):
-    """A place that files are synchronised from. Reading it again is harmless."""
+    """A source to synchronize files from. Reading it again is harmless."""
 
     @property
     def kind(self) -> str:
-        """Which connector this is, in small letters."""
+        """The connector's kind, in lower case."""
         ...
 
     async def present(self) -> Mapping[str, str]:
-        """Every key the source has now, with the end of its stamp if that is known without reading the entry."""
+        """Every key now in the source, with as much of the end of its stamp as is known without reading the entry."""
         ...
 
     def read(self, since: str | None, keys: Collection[str]) -> AsyncIterator[SourceEntry]:
-        """Entries changed since a cursor (all where that is None), and those with these keys; some may come twice or unchanged."""
+        """Entries changed since a cursor (all if it is None), and those with these keys. Entries may repeat or be unchanged."""
         ...
 
     async def fetch(self, entry: SourceEntry, folder: Path) -> BinaryIO:
-        """The entry's file, open, for the caller to close; `folder` has room for a copy. Raises `SourceProblem`.
+        """The entry's open file, for the caller to close; `folder` is for a copy, if needed. Raises `SourceProblem`.
 
-        A path would not do: what it names may change between looking at it and opening it.
+        A path is not enough, because the file there may change between a check and opening it.
         """
         ...
 
     def cursor(self) -> str | None:
-        """What `read` of the next run is given, once this run has ended."""
+        """The cursor for `read` in the next run, once this run has ended."""
         ...

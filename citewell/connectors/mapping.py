@@ -1,4 +1,4 @@
-"""Which columns of a table mean what, from a small file (TOML or JSON), flags, or their names."""
+"""Maps a table's columns to their roles, from a small file (TOML or JSON), flags, or the columns' names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.text.spelling import suggestion
 from citewell.types import JsonValue
 
 ROLES = ("frame", "attachment", "summary", "tags", "timestamp", "classification", "objects")
-# By these names a column that no mapping names is taken for what it says.
+# Column names that imply a role if the mapping does not assign it.
 _USUAL: Mapping[str, tuple[str, ...]] = {
     "summary": ("summary", "frame_summary", "description", "caption"),
     "tags": ("tags", "labels", "keywords"),
@@ -23,7 +23,7 @@ _USUAL: Mapping[str, tuple[str, ...]] = {
     "classification": ("classification", "classification_tags", "category", "class"),
     "objects": ("objects", "detected_objects"),
 }
-# The column of the frame's path where nothing says otherwise.
+# The default column of the frame's path.
 DEFAULT_FRAME = "frame_filename"
 _TOP = ("base", "table", "view", "name", "project", "frames", "fields", "other")
 _MAX_FILE = 64 * 1024
@@ -31,7 +31,7 @@ _MAX_FILE = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableMapping:
-    """A table, and its columns by what they mean. other: which further columns are kept; None means all."""
+    """A table and its columns by role. other: further columns to keep; None means all."""
 
     base: str | None = None
     table: str | None = None
@@ -44,7 +44,7 @@ class TableMapping:
 
     @property
     def frame_column(self) -> str | None:
-        """The column with the frame's path, unless only attachments are."""
+        """The column with the frame's path; None if frames are attachments only."""
         return self.fields.get("frame") or (None if "attachment" in self.fields else DEFAULT_FRAME)
 
     @property
@@ -53,11 +53,11 @@ class TableMapping:
         return self.fields.get("attachment")
 
     def with_fields(self, given: Mapping[str, str]) -> TableMapping:
-        """The same with these columns."""
+        """The mapping with these columns added."""
         return replace(self, fields={**self.fields, **given})
 
     def roles(self, columns: Mapping[str, Any]) -> tuple[dict[str, JsonValue], dict[str, JsonValue]]:
-        """A record's values by what they mean, and those of the other columns."""
+        """A record's values by role, and those of its other columns by name."""
         plain = {_plain(name): name for name in columns}
         taken = {name for name in (self.frame_column, self.attachment_column) if name}
         meant: dict[str, JsonValue] = {}
@@ -71,7 +71,7 @@ class TableMapping:
 
 
 def read_mapping(path: Path) -> TableMapping:
-    """A mapping from a file; `ConfigurationError` says what is wrong with it."""
+    """Read a mapping from a file. Raises `ConfigurationError` if it is invalid."""
     try:
         if path.stat().st_size > _MAX_FILE:
             raise ConfigurationError(f"{path} is larger than {_MAX_FILE:,} bytes. A mapping is a small file.")
@@ -85,7 +85,7 @@ def read_mapping(path: Path) -> TableMapping:
 
 
 def field_flags(given: list[str]) -> dict[str, str]:
-    """`--field tags=Labels` as a mapping from what is meant to the column."""
+    """Columns by role, from flags such as `--field tags=Labels`."""
     found: dict[str, str] = {}
     for one in given:
         role, equals, column = one.partition("=")

@@ -1,4 +1,4 @@
-"""Keeps to so many requests a second."""
+"""Limits the number of requests per second."""
 
 from __future__ import annotations
 

@@ -23,15 +23,15 @@ from citewell.system.lost_found import LostAndFound
 
 _LOW_DISK = 2 * 1024**3
 _SOUND_PATCHES = {(3, 11): 14, (3, 12): 12, (3, 13): 8}
-"""Of each minor version of Python, the first patch release without the faults known in October 2025 of what reads strangers' bytes here:
-`tarfile` (CVE-2025-8194), `zipfile` (CVE-2024-0450, CVE-2025-8291), `email`, expat and `ipaddress` (CVE-2024-4032). Later minors never had them."""
+"""The first patch release of each Python minor version without the vulnerabilities known in October 2025 in modules that read untrusted bytes here:
+`tarfile` (CVE-2025-8194), `zipfile` (CVE-2024-0450, CVE-2025-8291), `email`, expat and `ipaddress` (CVE-2024-4032). Later minor versions never had them."""
 
 
-_NEWER_PYTHON = "Use a newer Python, unless your distribution has corrected this one, as Debian does. Files are read in a sandbox with limits on time and memory."
+_NEWER_PYTHON = "Upgrade Python, unless your distribution has fixed this version, as Debian does. Files are read in a sandbox with time and memory limits."
 
 
 async def examine_configuration(settings: Settings) -> list[Finding]:
-    """Look at every part that can be looked at without the services, and ask each configured provider for next to nothing; takes some seconds."""
+    """Check every part that needs no running services, and send each configured provider a minimal request. Takes several seconds."""
     providers, (before, after) = await asyncio.gather(
         probe_providers(settings), asyncio.to_thread(_this_machine, settings)
     )
@@ -39,7 +39,7 @@ async def examine_configuration(settings: Settings) -> list[Finding]:
 
 
 def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
-    """What is found without asking anybody, before and after the providers."""
+    """Findings that need no request, to list before and after those on providers."""
     before = [
         Finding(
             "citewell", "ok", f"{version('citewell')} on Python {platform.python_version()}, {platform.platform()}"
@@ -60,13 +60,13 @@ def _this_machine(settings: Settings) -> tuple[list[Finding], list[Finding]]:
 
 
 def faults_of_python(version: tuple[int, int, int]) -> list[str]:
-    """What is wrong with a version of Python, if anything."""
+    """The known vulnerabilities of a Python version, as sentences."""
     major, minor, patch = version
     sound = _SOUND_PATCHES.get((major, minor), 0)
     if patch >= sound:
         return []
     return [
-        f"Python {major}.{minor}.{patch} has known faults in its readers of archives, XML and mail, corrected in {major}.{minor}.{sound}."
+        f"Python {major}.{minor}.{patch} has known vulnerabilities in its archive, XML and mail parsers, fixed in {major}.{minor}.{sound}."
     ]
 
 
@@ -78,7 +78,7 @@ def _data_folder(settings: Settings) -> Finding:
         return Finding("data folder", "error", f"{settings.data}: {error.strerror}", "Choose another with --data.")
     text = f"{settings.data} ({console.size(free)} free)"
     if free < _LOW_DISK:
-        return Finding("data folder", "note", text, "Little space is left on this disk.")
+        return Finding("data folder", "note", text, "This disk has little free space.")
     return Finding("data folder", "ok", text)
 
 
@@ -86,20 +86,20 @@ def _lost_files(settings: Settings) -> list[Finding]:
     lost = LostAndFound(settings.data)
     if not (found := lost.files()):
         return []
-    text = f"{len(found):,} stored files ({console.size(sum(one.size for one in found))}) that the database does not name are in {lost.folder}"
+    text = f"{len(found):,} stored files ({console.size(sum(one.size for one in found))}) that are not in the database are in {lost.folder}"
     advice = "List them with `citewell folder lost`; add them again with `restore`, or delete them with `purge`."
     return [Finding("lost+found", "note", text, advice)]
 
 
 def key_in_the_open(settings: Settings) -> list[Finding]:
-    """A key of Qdrant that crosses a network unencrypted."""
+    """Whether the Qdrant key is sent over a network unencrypted."""
     store = settings.store
     if not isinstance(store, QdrantStore) or store.api_key is None or (store.url is None and store.host is None):
         return []
     address = urlsplit(store.address)
     if address.scheme != "http" or is_loopback(address.hostname or ""):
         return []
-    advice = f"Give the server a certificate and an address that begins with https in {store.name_of('url')}."
+    advice = f"Give the server a certificate, and use an address that begins with https in {store.name_of('url')}."
     return [Finding("vector store", "note", f"the Qdrant key is sent unencrypted to {address.hostname}", advice)]
 
 
@@ -107,18 +107,18 @@ def _exposure(settings: Settings) -> Finding:
     has_jwts = settings.auth.secret is not None or settings.auth.jwks_url is not None
     jwts = f"JWTs signed with {settings.auth.algorithm}, and " if has_jwts else ""
     if settings.accounts.is_on:
-        how = "open to everybody" if settings.accounts.sign_up == "open" else "by invitation"
+        how = "open to everyone" if settings.accounts.sign_up == "open" else "by invitation"
         return Finding("accounts", "ok", f"people with accounts (sign-up {how}), {jwts}tokens")
     if has_jwts:
         return Finding("accounts", "ok", f"{jwts}tokens")
     if settings.server.is_loopback:
         return Finding("accounts", "ok", "local mode: one owner, one token, this machine only")
     advice = "Set CITEWELL_ACCOUNTS=on or CITEWELL_AUTH_SECRET, or listen on 127.0.0.1."
-    return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from outside", advice)
+    return Finding("accounts", "error", f"none, but {settings.server.host} can be reached from other machines", advice)
 
 
 def without_chat_model(settings: Settings) -> list[Finding]:
-    """What searches are to have of a chat model, where there is none."""
+    """Search settings that need a chat model, if none is configured."""
     if settings.chat.provider != "none" or DataFolder(settings.data).local_model() is not None:
         return []
     retrieval, found = settings.retrieval, list[Finding]()
@@ -129,12 +129,12 @@ def without_chat_model(settings: Settings) -> list[Finding]:
         if asked:
             name, value = retrieval.name_of(field), getattr(retrieval, field)
             text = f"{name} is {value!r}, and no chat model is configured: {effect}"
-            found.append(Finding("settings", "note", text, f"Set CITEWELL_CHAT_PROVIDER, or leave {name} out."))
+            found.append(Finding("settings", "note", text, f"Set CITEWELL_CHAT_PROVIDER, or remove {name}."))
     return found
 
 
 def _local_models(settings: Settings) -> list[Finding]:
-    """Model servers that answer on this machine, where none is configured; one owner's machine only."""
+    """Local model servers that respond, or the state of the chosen one; only with one owner and no configured chat model."""
     if refusal_in(settings) is not None:
         return []
     servers = find_local_servers((settings.server.port,))
@@ -143,17 +143,17 @@ def _local_models(settings: Settings) -> list[Finding]:
         return [_local_model(server) for server in servers]
     name = f"{chosen.server} with {chosen.model}"
     if any(one.name == chosen.server and chosen.model in one.models for one in servers):
-        return [Finding("local model", "ok", f"{name} is chosen to write the answers, and answers on this machine")]
-    advice = "Start it, or stop using it in Settings. Citewell starts without it, and answers are extracted then."
-    return [Finding("local model", "note", f"{name} is chosen to write the answers, and does not answer", advice)]
+        return [Finding("local model", "ok", f"{name} is chosen to write answers, and responds on this machine")]
+    advice = "Start it, or stop using it in Settings. Citewell starts without it; answers are then extracted."
+    return [Finding("local model", "note", f"{name} is chosen to write answers, but does not respond", advice)]
 
 
 def _local_model(server: LocalServer) -> Finding:
     model = server.models[0]
     more = f" and {len(server.models) - 1} more" if len(server.models) > 1 else ""
     advice = (
-        f"To have it write the answers, choose it in Settings, or set CITEWELL_CHAT_PROVIDER=openai, CITEWELL_CHAT_BASE_URL={server.base_url},"
-        f" CITEWELL_CHAT_MODEL={model} and CITEWELL_OPENAI_API_KEY=local, and start Citewell again."
+        f"To let it write answers, choose it in Settings, or set CITEWELL_CHAT_PROVIDER=openai, CITEWELL_CHAT_BASE_URL={server.base_url},"
+        f" CITEWELL_CHAT_MODEL={model} and CITEWELL_OPENAI_API_KEY=local, and restart Citewell."
     )
     return Finding("local model", "note", f"{server.name} with {model}{more} answers on this machine", advice)
 

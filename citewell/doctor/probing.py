@@ -1,4 +1,4 @@
-"""Asks each configured provider for next to nothing, to tell what is not configured, refuses the key, cannot be reached, or works."""
+"""Sends each configured provider a minimal request, to find out whether it is configured, accepts the key, can be reached, and works."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ from citewell.storage.spending.provider_calls import ProviderCallRepository
 SECONDS = 8.0
 _ANSWER_TOKENS = 16
 _TEXT = "ready?"
-_NO_MAIL = "none: links for forgotten passwords are made with `citewell accounts reset-password`"
-# The first class that fits decides; anything else was refused for a reason that the message tells.
+_NO_MAIL = "none: create password reset links with `citewell accounts reset-password`"
+# The first matching class decides; with the last, the error's message gives the reason.
 _STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
     (ConfigurationError, "error", "not configured"),
     (ProviderAuthError, "error", "wrong key"),
@@ -60,14 +60,14 @@ _STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
 
 
 class _Clock:
-    """How long a provider takes to answer. What comes before, importing its package and reading a model from the disk, takes as long as it takes."""
+    """Measures how long a provider takes to answer, excluding the time to import its package and load a model from disk."""
 
     def __init__(self) -> None:
         self.milliseconds = 0
 
     @asynccontextmanager
     async def running(self, seconds: float | None = SECONDS) -> AsyncGenerator[None]:
-        """A question; `TimeoutError` when its answer takes longer than so many seconds. None is for a model on this machine."""
+        """Time a request. Raises `TimeoutError` after `seconds`; None, for models on this machine, means no limit."""
         started = time.perf_counter()
         async with asyncio.timeout(seconds):
             yield
@@ -75,7 +75,7 @@ class _Clock:
 
 
 Probe = Callable[[_Clock], Awaitable[str]]
-"""Asks a provider; returns the model's name, or raises the error that its answer stands for."""
+"""Sends a provider a request; returns the model's name, or raises the error in its answer."""
 
 
 async def probe_providers(settings: Settings) -> list[Finding]:
@@ -136,7 +136,7 @@ def _embedder(settings: Settings) -> Probe:
 
 
 async def _fetched(settings: EmbeddingSettings | RerankSettings) -> None:
-    """Fetching takes as long as it takes, which no question may: a model that is not here is only looked for."""
+    """Raise `_NotFetchedError` if the model is not on this machine: a check must not wait for a download."""
     if isinstance(settings, FastembedEmbedding | FastembedRerank):
         awaited = await asyncio.to_thread(registry.awaited_model, settings)
         if awaited is not None:
@@ -145,7 +145,7 @@ async def _fetched(settings: EmbeddingSettings | RerankSettings) -> None:
 
 @asynccontextmanager
 async def _counted(settings: Settings, chosen: RemoteEmbedding) -> AsyncGenerator[None]:
-    """A call that counts towards the limits per minute. `ProviderRateLimited` when it does not fit now; then it is not made."""
+    """Count a call toward the limits per minute. Raises `ProviderRateLimited` instead of making it if it would exceed them now."""
     limits = MinuteLimits(requests=chosen.requests_per_minute, tokens=chosen.tokens_per_minute)
     if limits == MinuteLimits() or not await asyncio.to_thread(_has_database, settings):
         yield
@@ -155,7 +155,7 @@ async def _counted(settings: Settings, chosen: RemoteEmbedding) -> AsyncGenerato
     try:
         try:
             ticket = await gate.enter(1)
-        except (SQLAlchemyError, OSError):  # the server says what is wrong with its database when it starts
+        except (SQLAlchemyError, OSError):  # the server reports problems with its database when it starts
             ticket = Ticket(0.0)
         yield
         await gate.answered(ticket)
@@ -164,7 +164,7 @@ async def _counted(settings: Settings, chosen: RemoteEmbedding) -> AsyncGenerato
 
 
 def _has_database(settings: Settings) -> bool:
-    """Whether there may be one; asking an SQLite file that is missing would make it."""
+    """Whether a database may exist. Connecting to a missing SQLite file would create it."""
     address = make_url(settings.sql_url)
     return not address.drivername.startswith("sqlite") or Path(address.database or "").exists()
 
@@ -211,7 +211,7 @@ def _chat(settings: ChatSettings) -> Probe:
 
 
 def _vision(settings: VisionSettings) -> Probe:
-    """A question in words: the key, the address and the model are what can be wrong, and a picture costs a hundred times as much."""
+    """Send text only: that checks the key, address and model, and a picture costs a hundred times as much."""
 
     async def probe(clock: _Clock) -> str:
         assert not isinstance(settings, NoVision)
