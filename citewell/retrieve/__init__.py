@@ -1,1 +1,1 @@
-"""From a query to hits: legs, fusion, feedback and context; and evaluation of the result."""
+"""Turns a query into hits (legs, fusion, feedback, context), and evaluates the result."""

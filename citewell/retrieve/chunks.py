@@ -12,11 +12,11 @@ class ChunkSource(Protocol):
     """The source of truth behind the index. Everything it returns belongs to the given owner."""
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """The owner's existing, current chunks by id, without any others."""
+        """The chunks with these ids that are current and belong to the owner, by id."""
         ...
 
     async def resolve_scope(self, request: SearchRequest) -> Filter:
-        """The resources that the request's scope, projects and resource ids select, and the corpus that its projects make."""
+        """The filter for a request: the resources that its scope, projects and ids select, and the corpus of its projects."""
         ...
 
     async def metadata_keys(
@@ -28,5 +28,5 @@ class ChunkSource(Protocol):
     async def keys_within(
         self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """The same for the owner's files in these projects; None for all."""
+        """Like `metadata_keys`, for the owner's files in these projects; None for all."""
         ...

@@ -1,4 +1,4 @@
-"""From hits to passages: neighbouring hits of a file are merged, surrounding text is added, and the best go to the ends."""
+"""Turns hits into passages: merges neighboring hits of a file, adds the text around them, and puts the best at the ends."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ T = TypeVar("T")
 
 
 class NeighbourSource(Protocol):
-    """Chunks by place; everything it returns belongs to the given owner."""
+    """Loads chunks by place. Everything it returns belongs to the given owner."""
 
     async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
-        """The chunks at those of the places that hold one."""
+        """The chunks at these places, without the places that have none."""
         ...
 
 
@@ -37,7 +37,7 @@ async def passages_around(
 
 
 def merge_neighbours(hits: Sequence[Hit], around: Mapping[ChunkPlace, Chunk] | None = None) -> list[Passage]:
-    """The hits, joined where their chunks (and those of `around`) follow each other in one version of a resource, best first."""
+    """Merge hits whose chunks (with those of `around`) are consecutive in one version of a resource; best first."""
     by_place = {_place(hit.chunk): hit for hit in hits}
     chunks = dict(around or {}) | {place: hit.chunk for place, hit in by_place.items()}
     passages: list[Passage] = []

@@ -14,7 +14,7 @@ _WORD = re.compile(r"\w+")
 
 
 def without_near_duplicates(hits: Sequence[Hit], threshold: float) -> list[Hit]:
-    """The hits without near-duplicates of a better hit: those that share `threshold` of its words (Jaccard similarity, 0..1)."""
+    """The hits whose words have a Jaccard similarity (0..1) below `threshold` to those of every better hit."""
     kept: list[tuple[Hit, frozenset[str]]] = []
     for hit in hits:
         words = frozenset(_WORD.findall(hit.chunk.text.casefold()))
@@ -26,9 +26,9 @@ def without_near_duplicates(hits: Sequence[Hit], threshold: float) -> list[Hit]:
 def maximal_marginal_relevance(
     hits: Sequence[Hit], vectors: Mapping[str, FloatMatrix], weight: float, count: int
 ) -> list[Hit]:
-    """At most `count` hits, each the best of score minus `weight` times its greatest cosine with those before.
+    """At most `count` hits; each next one maximizes its score minus `weight` times its greatest cosine with the hits before it.
 
-    Carbonell and Goldstein, "The Use of MMR", 1998; scores are scaled to 0..1. A hit without a vector is unlike any other.
+    Carbonell and Goldstein, "The Use of MMR", 1998; scores are scaled to 0..1. A hit without a vector has a cosine of 0 with every other.
     """
     best = max((hit.score for hit in hits), default=0.0) or 1.0
     left, chosen = list(hits), list[Hit]()

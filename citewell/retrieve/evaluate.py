@@ -1,4 +1,4 @@
-"""How well a search finds what people judged relevant: nDCG@10, recall@k and MRR with bootstrap confidence intervals."""
+"""Evaluates searches against relevance judgments: nDCG@10, recall@k and MRR with bootstrap confidence intervals."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ CONFIGURATIONS: dict[str, Configuration] = {
 
 @dataclass(frozen=True, slots=True)
 class Judgements:
-    """Queries by id, and per query the grades (1 and more is relevant) of documents by id."""
+    """Queries by id and, per query, the grades of documents by id (1 or more means relevant)."""
 
     queries: Mapping[str, str]
     grades: Mapping[str, Mapping[str, int]]
@@ -79,7 +79,7 @@ class Quality:
     ndcg_of: Mapping[str, float]
 
     def to_json(self) -> dict[str, JsonValue]:
-        """Without the values per query."""
+        """As JSON, without the values per query."""
         out: dict[str, JsonValue] = {"configuration": self.name, "queries": self.queries}
         for key, value in ((f"ndcg@{CUTOFF}", self.ndcg), (f"recall@{CUTOFF}", self.recall), ("mrr", self.mrr)):
             out[key] = {"mean": round(value.mean, 4), "low": round(value.low, 4), "high": round(value.high, 4)}
@@ -154,7 +154,7 @@ def read_judgements(queries: Path, qrels: Path) -> Judgements:
 
 
 def read_corpus(corpus: Path) -> list[dict[str, str]]:
-    """Documents (`{"_id", "title", "text"}` per line) as records with `id`, `title` and `text`; those without a text are left out. Raises `InvalidInput`."""
+    """Documents (`{"_id", "title", "text"}` per line) as records with `id`, `title` and `text`; those without text are skipped. Raises `InvalidInput`."""
     return [
         {"id": str(row["_id"]), "title": str(row.get("title") or ""), "text": str(row["text"])}
         for row in _json_lines(corpus, ("_id", "text"))
@@ -163,7 +163,7 @@ def read_corpus(corpus: Path) -> list[dict[str, str]]:
 
 
 def table(results: Sequence[Quality]) -> list[tuple[str, ...]]:
-    """Header and rows for people."""
+    """The results as a header and rows of text."""
     header = ("Configuration", f"nDCG@{CUTOFF}", f"Recall@{CUTOFF}", "MRR", "ms/query")
     return [header] + [(r.name, str(r.ndcg), str(r.recall), str(r.mrr), f"{r.milliseconds:.1f}") for r in results]
 

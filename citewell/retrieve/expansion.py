@@ -17,7 +17,7 @@ _PROMPT = (
 
 
 async def rephrase(model: ChatModel, query: str, count: int) -> tuple[str, ...]:
-    """At most `count` variations of `query`, none equal to it or to each other; empty when the model does not answer."""
+    """At most `count` variations of `query`, none equal to it or to each other; empty if the model fails."""
     try:
         answer = "".join(
             [

@@ -1,4 +1,4 @@
-"""Pseudo-relevance feedback: the query vector is pulled towards the best chunks of a first pass.
+"""Pseudo-relevance feedback: the query vector is pulled toward the best chunks of a first pass.
 
 After Yu, Xiong and Callan, "Improving Query Representations for Dense Retrieval with Pseudo Relevance Feedback", 2021;
 here each chunk pulls by the softmax of its fused score, so that one clear winner is not diluted by those below it.

@@ -12,7 +12,7 @@ import numpy as np
 from citewell.types import ScoredId, scored
 
 RRF_K = 60
-# Of a fused score: the best of each leg, found by it alone, have the same score, which rounding errors must not tell apart.
+# Decimals of a fused score. Hits that only one leg found, as its best, have equal scores, which rounding errors must not separate.
 _DIGITS = 9
 # A leg, the offset subtracted from each of its scores, and the factor applied afterwards.
 _Scaled: TypeAlias = tuple[Sequence[tuple[str, float]], float, float]
@@ -23,9 +23,9 @@ def hybrid(
 ) -> list[ScoredId]:
     """The default: a convex combination of dense scores, scaled by their spread, and lexical scores, scaled by the best.
 
-    Dense scores are divided by the spread between the best and the last, or by `typical_spread` where that is larger:
-    a query on which the model hardly discriminates then weighs little. BM25 has a natural zero, so only its best counts.
-    Where one leg found nothing, the other decides alone.
+    Dense scores are divided by the spread between the best and the last, or by `typical_spread` if that is larger:
+    a query for which the model hardly discriminates then has little weight. BM25 has a natural zero, so only its best counts.
+    If one leg found nothing, the other decides alone.
     """
     if not dense or not lexical:
         dense_weight = 1.0 if dense else 0.0
@@ -62,9 +62,9 @@ def reciprocal_rank(
 
 
 def judged_by_words(fused: Sequence[ScoredId], unseen: Container[str], lexical_weight: float) -> list[ScoredId]:
-    """The fused list with those of `unseen`, which only the lexical leg can find, judged by that leg as if it had all the weight.
+    """Rescore the hits in `unseen`, which only the lexical leg can find, as if that leg had all the weight.
 
-    Their scores so far are its share of the sum, and the missing share of the other would put them behind what both legs find.
+    Their fused scores lack the dense leg's share, so they would rank below hits that both legs find.
     """
     if not 0.0 < lexical_weight < 1.0:
         return list(fused)
@@ -72,16 +72,16 @@ def judged_by_words(fused: Sequence[ScoredId], unseen: Container[str], lexical_w
 
 
 def led_by(fused: Sequence[ScoredId], named: Container[str]) -> list[ScoredId]:
-    """The fused list with those that the query names by a code in front, in their order, and none of them below the best score."""
+    """Move the hits in `named`, whose codes the query contains, to the front, in their order and with the best score."""
     best = max((one.score for one in fused), default=0.0)
     leading = [(one.id, best) for one in fused if one.id in named]
     return scored(leading + [(one.id, one.score) for one in fused if one.id not in named])
 
 
 def in_places_of(before: Sequence[ScoredId], after: Sequence[ScoredId], moved: Container[str]) -> list[ScoredId]:
-    """`before` with the places of moved items given to those of `after`, in its order; those that find no place follow.
+    """`before`, with the ranks of moved items reassigned to those of `after`, in its order; items beyond these ranks follow.
 
-    With nothing moved this is `before`, with everything moved `after`. Scores are those of the places.
+    With nothing moved, this is `before`; with everything moved, `after`. Scores belong to the ranks.
     """
     coming = deque(one for one in after if one.id in moved)
     placed: dict[str, float] = {}
@@ -120,12 +120,12 @@ def _summed(legs: Sequence[_Scaled]) -> list[ScoredId]:
 def _rounded(scores: Mapping[str, float]) -> list[ScoredId]:
     values = np.round(
         np.fromiter(scores.values(), np.float64, len(scores)), _DIGITS
-    )  # round() takes as long as all else
+    )  # round() would take as long as everything else
     return ordered(dict(zip(scores, values.tolist(), strict=True)))
 
 
 def _above_last(leg: Sequence[ScoredId], weight: float, least_spread: float) -> _Scaled:
-    """From 0 for the last to `weight` for the best, or less for the best where the spread is below `least_spread`."""
+    """Scale scores from 0 (last) to `weight` (best); the best gets less if the spread is below `least_spread`."""
     if not leg:
         return (), 0.0, 0.0
     scores = [score for _, score in leg]

@@ -1,4 +1,4 @@
-"""Joins the lists of a query's two legs, either here or in the index's process."""
+"""Fuses the hits of a query's two legs, here or in the index's process."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from citewell.types import ScoredId, scored
 
 @dataclass(frozen=True, slots=True)
 class Joining:
-    """How a query's lists are joined, and what pulls it. Implements `citewell.ports.second_pass.Pulling`.
+    """How a query's two lists are fused, and which hits pull its vector. Implements `citewell.ports.second_pass.Pulling`.
 
     weight:          of the dense leg, 0 to 1
     typical_spread:  see `hybrid`
-    feedback_chunks: how many of the best pull the query's vector; feedback_weight: how far
+    feedback_chunks: how many of the best hits pull the query's vector; feedback_weight: how far
     lexical:         the hits of the lexical leg
     unseen:          ids without vectors yet, which the dense leg cannot find
     """
@@ -32,7 +32,7 @@ class Joining:
     unseen: AbstractSet[str]
 
     def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
-        """Both lists as one, best first."""
+        """The fused list, best first."""
         fused = self.summed(dense)
         return judged_by_words(fused, self.unseen, 1.0 - self.weight) if dense and self.unseen else fused
 
@@ -55,7 +55,7 @@ class Joining:
                 return reciprocal_rank([dense, self.lexical], shares)
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Named tuples would be pickled with the name of their type.
+        # Send plain tuples: each named tuple would be pickled with the name of its type.
         how = (self.method, self.weight, self.typical_spread, self.feedback_chunks, self.feedback_weight)
         return _received, (type(self), *how, tuple(zip(*self.lexical, strict=True)), self.unseen)
 

@@ -27,11 +27,11 @@ from citewell.types.search import EMBED_ERROR, STORE_ERROR
 log = logging.getLogger(__name__)
 
 FOREIGN_DENSE_WEIGHT = 0.5
-# If words are stored elsewhere, as with Pinecone, they alone answer after this many seconds: vendors' clients retry for minutes.
+# If words are stored separately, as with Pinecone, the search continues with them alone after this time: vendors' clients retry for minutes.
 _SLOWEST_SECONDS = 10.0
 # A model server with a different model under the same name returns vectors of another length, which is a configuration error.
 _EMBEDDER_FAILED = (ProviderError, ConfigurationError)
-# How many of the best are embedded next if they have no vectors yet.
+# How many of the best hits are embedded next if they have no vectors yet.
 _PREFERRED = 20
 # A code in more chunks than this does not identify one.
 _MAX_NAMED = 3
@@ -93,7 +93,7 @@ class WaitingVectors(Protocol):
 
 
 class Legs:
-    """Both legs over one index, with the embedder that made its vectors; `waiting` knows the chunks that have none yet."""
+    """Both legs over one index, with the embedder that made its vectors; `waiting` knows the chunks without vectors."""
 
     def __init__(
         self, embedder: Embedder, index: VectorIndex, options: RetrievalOptions, waiting: WaitingVectors | None = None
@@ -254,7 +254,7 @@ class Legs:
             return None
 
     def _note(self, error: ProviderError | ConfigurationError | Unavailable, trace: Trace) -> None:
-        """Why a search continues by keyword only. Raises the error if there are no keywords."""
+        """Record why a search continues by keyword only. Raises the error if the index stores no words."""
         if Capability.SPARSE not in self._index.capabilities:
             raise error
         failed = EMBED_ERROR if isinstance(error, _EMBEDDER_FAILED) else STORE_ERROR
@@ -282,7 +282,7 @@ class Legs:
         return lexical, await self._waiting.among([one.id for one in lexical]) if self._waiting is not None else set()
 
     async def _named(self, query: str, language: str | None, scope: Filter, trace: Trace) -> set[str]:
-        """Chunks with a rare code from the query: among hundreds of similar ones, such as invoices, these are meant."""
+        """Chunks with a rare code from the query: among hundreds of similar chunks, such as invoices, the query means these."""
         named: set[str] = set()
         if codes := code_terms(query, language):
             with timed(trace, "codes"):

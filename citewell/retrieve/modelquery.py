@@ -1,4 +1,4 @@
-"""What a chat model reads from a query, as structured output; every filter is validated before it can reach a store."""
+"""Infers filters from a query with a chat model's structured output; every filter is validated before it reaches a store."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ _PROMPT = (
 async def read_by_model(
     model: ChatModel, query: str, context: QueryContext, ignored: Sequence[str] | bool = False
 ) -> QueryReading:
-    """What the model reads from a query. `ProviderError` when it does not answer; `InvalidFilter` when its answer is not a list of
-    allowed conditions on fields that there are: a query may inject instructions."""
+    """The filters that the model infers from a query. Raises `ProviderError` if the model fails, and `InvalidFilter` if its answer is not
+    a list of allowed conditions on existing fields, because a query may inject instructions."""
     messages = [
         ChatMessage(role="system", content=_prompt(context)),
         ChatMessage(role="user", content=query),
@@ -55,7 +55,7 @@ async def read_by_model(
 
 
 def parse_answer(answer: str, query: str, context: QueryContext, ignored: Sequence[str] | bool = False) -> QueryReading:
-    """The reading in an answer that has the form of the schema. `InvalidFilter` for anything else."""
+    """The reading in an answer that follows the schema. Raises `InvalidFilter` for any other answer."""
     try:
         data: object = json.loads(answer)
     except (RecursionError, ValueError) as error:
@@ -80,13 +80,13 @@ def parse_answer(answer: str, query: str, context: QueryContext, ignored: Sequen
 
 
 def _is_left(left: str, query: str) -> bool:
-    """Whether these words are some of the query's, as a model may say what it likes."""
+    """Whether the query contains all these words: a model may invent some."""
     words = set(analyze(left[: len(query)], "en", query=True))
     return bool(words) and len(left) <= len(query) and words <= set(analyze(query, "en", query=True))
 
 
 def _together(stated: Sequence[Stated], context: QueryContext) -> Stated:
-    """All conditions on one field as one filter, days and times as instants where the field has times of day."""
+    """All conditions on one field as one filter; days and times become instants if the field has times of day."""
     field = stated[0].field
     timed = field == "uploaded_at" or any(key.timed for key in context.keys if METADATA_PREFIX + key.name == field)
     ordered = sorted(stated, key=lambda one: cast(Condition, one.expression).operator is not Operator.GTE)
@@ -97,7 +97,7 @@ def _together(stated: Sequence[Stated], context: QueryContext) -> Stated:
 
 
 def _zoned(condition: Condition, timed: bool, context: QueryContext) -> Expression:
-    """A date as it is meant where the caller is."""
+    """The condition with its date in the caller's time zone."""
     field, operator, value = condition.field, condition.operator, condition.value
     if not isinstance(value, str) or _kind(field, context) is not FieldKind.DATE:
         return condition
@@ -132,7 +132,7 @@ def _condition(row: object, context: QueryContext) -> tuple[Condition, str]:
     fields = cast(dict[str, JsonValue], row) if isinstance(row, dict) else {}
     name, operator, values, words = (fields.get(key) for key in ("field", "operator", "values", "words"))
     if not isinstance(name, str) or not isinstance(values, list) or not values:
-        raise InvalidFilter("A condition of the chat model lacks a field or values.")
+        raise InvalidFilter("A condition from the chat model has no field or no values.")
     if not isinstance(operator, str) or operator not in set(Operator):
         raise InvalidFilter(f"There is no operator {str(operator)[:32]!r}.")
     chosen = Operator(operator)
@@ -150,7 +150,7 @@ def _condition(row: object, context: QueryContext) -> tuple[Condition, str]:
 
 
 def _kind(field: str, context: QueryContext) -> FieldKind | None:
-    """The kind of a field; of metadata, where all its values are of that kind."""
+    """The kind of a field; None for metadata whose values differ in kind."""
     key = metadata_key(field)
     if key is None:
         return FIELDS.get(field)
@@ -159,9 +159,9 @@ def _kind(field: str, context: QueryContext) -> FieldKind | None:
 
 
 def _value(value: JsonValue, kind: FieldKind | None) -> str | int | float | bool:
-    """A scalar; a number written as text counts as a number where the field holds numbers."""
+    """A scalar; text becomes a number if the field contains numbers."""
     if not isinstance(value, str | int | float):
-        raise InvalidFilter("A value of the chat model's filters is neither text nor a number.")
+        raise InvalidFilter("A value in the chat model's filters is neither text nor a number.")
     numeric = kind in (FieldKind.INTEGER, FieldKind.NUMBER)
     if numeric and isinstance(value, str) and value.strip().isdecimal() and len(value.strip()) <= 15:
         return int(value)

@@ -30,24 +30,24 @@ class FusionMethod(StrEnum):
 class RetrievalOptions:
     """Settings of a `Retriever`; scores are fused scores in 0..1 unless stated otherwise.
 
-    candidates:        how many each leg returns, at least three times what is asked for
-    fusion:            how the legs are joined
-    dense_weight:      share of the dense leg in the fused score, the rest is the lexical leg's; 1 and 0 search with one leg alone
-    feedback_chunks:   how many of the best chunks of a first pass pull the query vector towards them; 0 turns it off
-    feedback_weight:   how far they pull it, against 1 for the query itself
-    vector_threshold:  chunks whose cosine with the query as it was asked is below this are left out, whatever brought them;
-                       one without a vector has no cosine and is kept, as words alone found it; -1 keeps all
-    rerank_candidates: how many hits a reranker gets to see, never fewer than are kept; None takes what suits the reranker
-    rerank_top_n:      how many hits are kept after reranking; None keeps what was asked for
-    rerank_weight:     share of the reranker in the order of what it saw, the rest is the fused score's; None takes what is best
-                       for the reranker: all of it for a cross-encoder, part of it for the built-in late interaction
-    rerank_threshold:  hits that the reranker scores below this are left out
-    near_duplicate:    a hit that shares this part of its words (Jaccard, 0..1) with a better hit is left out; None keeps all
+    candidates:        how many hits each leg returns; at least three times the requested number
+    fusion:            how the legs are fused
+    dense_weight:      the dense leg's share of the fused score (the rest is the lexical leg's); 1 or 0 uses one leg alone
+    feedback_chunks:   how many of the first pass's best chunks pull the query vector toward them; 0 turns feedback off
+    feedback_weight:   how far they pull it, relative to 1 for the query itself
+    vector_threshold:  chunks whose cosine with the original query is lower are dropped, whichever leg found them; chunks
+                       without a vector are kept, because only their words were searched; -1 keeps all
+    rerank_candidates: how many hits the reranker sees, never fewer than are kept; None means the reranker's default
+    rerank_top_n:      how many hits are kept after reranking; None means the requested number
+    rerank_weight:     the reranker's share in the order of the hits it saw (the rest is the fused score's); None means the
+                       reranker's default: 1 for a cross-encoder, less for the built-in late interaction
+    rerank_threshold:  hits that the reranker scores lower are dropped
+    near_duplicate:    hits with at least this Jaccard similarity (0..1) to a better hit are dropped; None keeps all
     diversity:         weight (0..1) of dissimilarity to the preceding hits; 0 orders by score alone
     variations:        how many rephrasings of the query a chat model adds
-    self_query:        who reads filters (file names, pages, sheets and the like) from the query
-    time_zone:         where queries are asked whose request does not say (an IANA name)
-    rerank:            whether to rerank a search whose request does not say
+    self_query:        what infers filters (file names, pages, sheets and the like) from the query
+    time_zone:         the time zone (an IANA name) of queries whose request has none
+    rerank:            whether to rerank if the request does not say
     """
 
     candidates: int = 100
@@ -68,7 +68,7 @@ class RetrievalOptions:
     rerank: bool = False
 
     def overridden_by(self, asked: SearchOptions) -> RetrievalOptions:
-        """These options with those of a request. `InvalidInput` for a number out of bounds, or limits of reranking where nothing is reranked."""
+        """These options overridden by a request's. Raises `InvalidInput` for a number out of bounds, or rerank limits without reranking."""
         given = {
             "diversity": _within("diversity", asked.diversity, 1.0),
             "near_duplicate": _within("near_duplicate", asked.near_duplicate, 1.0),
@@ -90,7 +90,7 @@ class RetrievalOptions:
             }
         )
         if limits != RerankLimits() and not chosen.rerank:
-            raise InvalidInput("Limits of reranking are given, but this request is not reranked. Set `rerank` to true.")
+            raise InvalidInput("The request has rerank limits but is not reranked. Set `rerank` to true.")
         return chosen
 
     def _with(self, given: Mapping[str, object]) -> RetrievalOptions:
@@ -115,11 +115,11 @@ def _counted(name: str, value: int | None, most: int) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbedderTraits:
-    """Properties of an embedding model that fusion needs and its vectors do not reveal.
+    """Properties of an embedding model that fusion needs and that its vectors do not reveal.
 
-    languages:       ISO 639-1 codes it was trained on, None for many: in others its scores mean little
-    typical_spread:  best minus hundredth cosine of a query that discriminates well; a query whose spread is smaller has
-                     its dense scores scaled by this instead, so that noise is not blown up to full scale; 0 when unknown
+    languages:       ISO 639-1 codes of its training languages, None for many; in other languages its scores mean little
+    typical_spread:  best minus hundredth cosine of a query that discriminates well. If a query's spread is smaller, its dense
+                     scores are scaled by this instead, so that noise is not amplified to full scale; 0 if unknown
     """
 
     languages: frozenset[str] | None = None
@@ -128,7 +128,7 @@ class EmbedderTraits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RerankerTraits:
-    """How far a reranker is trusted, and how many hits it gets to see."""
+    """How much weight a reranker gets, and how many hits it sees."""
 
     weight: float = 1.0
     candidates: int = 20
@@ -150,7 +150,7 @@ _LATE_INTERACTION = RerankerTraits(weight=0.3, candidates=20)
 
 
 def reranker_traits_of(model: str) -> RerankerTraits:
-    """How to use a reranker where the options do not say."""
+    """The defaults for a reranker, for options that are not set."""
     return _LATE_INTERACTION if model == "late-interaction" else RerankerTraits()
 
 

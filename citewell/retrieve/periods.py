@@ -1,4 +1,4 @@
-"""Spans of time that a query names, in English and German: moments, days, weeks, months, quarters, years, and what lies around them."""
+"""Finds time spans in a query, in English and German: times, days, weeks, months, quarters, years, and spans before or after them."""
 
 from __future__ import annotations
 
@@ -91,9 +91,9 @@ _MAX_MOMENTS = 32
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """A span of time that `query[start:end]` names, where the caller is: from `first` up to, not including, `until`; None where it is open.
+    """A time span named by `query[start:end]`, in the caller's local time: from `first` up to but not including `until`; None if open.
 
-    preposition: the word that introduces it, in lower case, empty without one; relative: counted from today, as in `last week`;
+    preposition: the word that introduces it, in lower case, or empty; relative: counted from today, as in `last week`;
     timed: bounded by a time of day.
     """
 
@@ -120,7 +120,7 @@ class _Moment:
 
 
 def periods(query: str, today: date) -> list[TimeSpan]:
-    """The periods in a query, in order. A year or a month without a year counts after a preposition only."""
+    """The time spans in a query, in order. A year, or a month without a year, counts only after a preposition."""
     moments = list(_moments(query, today))
     found: list[TimeSpan] = []
     place = 0
@@ -188,7 +188,7 @@ def _moments(query: str, today: date) -> Iterator[_Moment]:
 
 
 def _at_its_time(query: str, day: _Moment) -> _Moment:
-    """A day with the time before or after it, as in `14:00 yesterday` and `yesterday after 2 pm`."""
+    """A day narrowed to the time before or after it, as in `14:00 yesterday` and `yesterday after 2 pm`."""
     looked_at = max(0, day.start - _LOOKED_BACK)
     before = _CLOCK_BEFORE.search(query[looked_at : day.start])
     after = _CLOCK_AFTER.match(query[day.end : day.end + _LOOKED_BACK])
@@ -206,7 +206,7 @@ def _at_its_time(query: str, day: _Moment) -> _Moment:
 
 
 def _span(said: dict[str, str], today: date) -> tuple[date, date]:
-    """[first, until) of what the groups of a moment say."""
+    """[first, until) of the named groups of a match."""
     for day, month, year in (("day", "day_month", "day_year"), ("us_day", "us_month", "us_year")):
         if month in said:
             return _day(int(said[day]), _MONTHS[said[month].lower()], said.get(year), today)
@@ -248,7 +248,7 @@ def _number(said: str) -> int:
 
 
 def _calendar(unit: str, back: int, today: date) -> tuple[date, date]:
-    """The calendar day, week (from Monday), month or year that many before today's."""
+    """The calendar day, week (from Monday), month or year, `back` units before today's."""
     if unit == "day":
         first = today - timedelta(days=back)
         return first, first + timedelta(days=1)
@@ -262,7 +262,7 @@ def _calendar(unit: str, back: int, today: date) -> tuple[date, date]:
 
 
 def _day(day: int, month: int, year: str | None, today: date) -> tuple[date, date]:
-    """A day; without a year, the latest that is not to come."""
+    """A day; without a year, its latest occurrence that is not in the future."""
     at = date(int(year) if year else today.year, month, day)
     if year is None and at > today:
         at = date(today.year - 1, month, day)

@@ -1,4 +1,4 @@
-"""Project filters of callers limited to some projects: they match only those projects."""
+"""Limits the project filters of callers with access to some projects: they match only those projects."""
 
 from __future__ import annotations
 

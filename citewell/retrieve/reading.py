@@ -1,4 +1,4 @@
-"""What a query is read as: the filters that it states, and the words that are left to search for."""
+"""The reading of a query: the filters it states, and the remaining words to search for."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _SIGNS = {
     Operator.PREFIX: " begins with",
 }
 MAX_LABEL_LENGTH = 200
-# What only asks for files, and what leads from them to what they are about.
+# Words that only ask for files, and words that link them to their subject.
 _NOUNS = (
     r"(?:files?|documents?|docs|images?|pictures?|photos?|photographs?|frames?|screenshots?|scans?|e-?mails?|messages?|attachments?|"
     r"uploads|recordings?|everything|anything|dateien|datei|dokumente?|bilder|bild|fotos?|aufnahmen?|nachrichten|alles)"
@@ -58,7 +58,7 @@ _EDGES = " \t\r\n,;:.!?"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryContext:
-    """What a query is read with: today's date where the caller is, their time zone, and the metadata keys that exist in scope."""
+    """The context of a query: the caller's date and time zone, and the metadata keys that exist in scope."""
 
     today: date
     zone: tzinfo = UTC
@@ -67,7 +67,7 @@ class QueryContext:
 
 @dataclass(frozen=True, slots=True)
 class Stated:
-    """A filter that `query[start:end]` states about `field`. These words are cut out of what is searched for, unless `stays`."""
+    """A filter that `query[start:end]` states about `field`. The search omits these words, unless `stays`."""
 
     start: int
     end: int
@@ -79,14 +79,14 @@ class Stated:
 
 @dataclass(frozen=True, slots=True)
 class QueryReading:
-    """The filters of a query and the rest of it, which is never empty of words: then it is the query."""
+    """The filters of a query, and the rest to search for; if no words would remain, the rest is the whole query."""
 
     filters: tuple[InferredFilter, ...] = ()
     semantic: str = ""
 
 
 def reading_of(query: str, stated: Sequence[Stated], ignored: Sequence[str] | bool = False) -> QueryReading:
-    """One filter for each field, those that are ignored left out, and the query without the words that state the others."""
+    """One filter per field, except ignored ones, and the query without the words that state these filters."""
     filters: dict[str, InferredFilter] = {}
     taken = [one for one in stated if ignored is not True and not (ignored and one.field in ignored)]
     for one in sorted(taken, key=lambda part: (part.start, part.end)):
@@ -103,7 +103,7 @@ def reading_of(query: str, stated: Sequence[Stated], ignored: Sequence[str] | bo
 
 
 def semantic_part(query: str, taken: Sequence[Stated]) -> str:
-    """The query without the words of these filters; where some are cut out, also without `show me photos of` and the like."""
+    """The query without the words of these filters and, if any were removed, without phrases like `show me photos of`."""
     spans = sorted((one.start, one.end) for one in taken if not one.stays and one.end > one.start)
     if not spans:
         return query
@@ -121,20 +121,20 @@ def semantic_part(query: str, taken: Sequence[Stated]) -> str:
 
 
 def zone_of(name: str) -> tzinfo:
-    """The time zone of an IANA name. `InvalidInput` for any other name; UTC on a system without a database of time zones."""
+    """The time zone of an IANA name; UTC on a system without a time zone database. Raises `InvalidInput` for any other name."""
     try:
         return ZoneInfo(name)
     except (ValueError, OSError, ZoneInfoNotFoundError) as error:
         if name != "UTC" and available_timezones():
-            raise InvalidInput(f"{cut(name)!r} is not the name of a time zone, such as Europe/Berlin.") from error
+            raise InvalidInput(f"{cut(name)!r} is not a time zone. Use an IANA name such as Europe/Berlin.") from error
         return UTC
 
 
 def moment_of(local: datetime, zone: tzinfo) -> str:
-    """A time of day in a time zone as ISO 8601 in UTC."""
+    """A local time as ISO 8601 in UTC."""
     try:
         at = local.replace(tzinfo=zone).astimezone(UTC)
-    except OverflowError:  # in the first or last hours that there are
+    except OverflowError:  # within hours of the earliest or latest datetime
         at = local.replace(tzinfo=UTC)
     return at.isoformat().replace("+00:00", "Z")
 
@@ -155,7 +155,7 @@ def label_of(expression: Expression) -> str:
 
 
 def _range(parts: Sequence[Expression]) -> str:
-    """`page: 2 to 4` for two bounds of one field; empty for anything else."""
+    """`page: 2 to 4` for two bounds on one field; empty for anything else."""
     if len(parts) != 2 or not isinstance(low := parts[0], Condition) or not isinstance(high := parts[1], Condition):
         return ""
     if low.field != high.field or low.operator is not Operator.GTE or high.operator not in (Operator.LT, Operator.LTE):

@@ -8,14 +8,14 @@ from dataclasses import replace
 from citewell.ports import Reranked
 from citewell.types import Hit
 
-NO_RERANKER = "No reranker is configured: set CITEWELL_RERANK_PROVIDER, or leave `rerank` out."
+NO_RERANKER = "No reranker is configured: set CITEWELL_RERANK_PROVIDER, or omit `rerank`."
 
 
 def reordered(hits: Sequence[Hit], ranked: Sequence[Reranked], weight: float, least: float | None) -> list[Hit]:
     """The ranked hits, best first, without those that the reranker scores below `least`.
 
-    With weight 1 a hit's score is the reranker's own. With less it is the mean, so weighted, of the reranker's score and
-    the score before, both scaled to 0..1 over these hits.
+    With weight 1, a hit's score is the reranker's. With less, it is the weighted mean of the reranker's score and the
+    previous score, both scaled to 0..1 over these hits.
     """
     kept = [item for item in ranked if least is None or item.score >= least]
     mixed = [item.score for item in kept]

@@ -1,4 +1,4 @@
-"""From a request to hits: filters, legs, variations, thresholds, text from SQL, reranking. Every step is timed."""
+"""Turns a request into hits: filters, legs, variations, thresholds, text from SQL, reranking. Every step is timed."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ class Retriever:
         fused: Sequence[ScoredId],
         trace: Trace,
     ) -> list[Hit]:
-        """The fused list with its text, down to the last rank that later steps may need."""
+        """The hits of the fused list with their texts, down to the last rank that later steps may need."""
         kept = self._kept(request, options)
         wanted = max(kept, self._traits(options).candidates) if self._reranks(options) else kept
         if options.near_duplicate is not None or options.diversity > 0.0:
@@ -286,7 +286,7 @@ class Retriever:
 
 
 def _is_wanted(hit: Hit, request: SearchRequest) -> bool:
-    """Leave out summaries that quote their file and would only repeat passages, unless summaries are requested."""
+    """Whether to keep a hit: summaries that quote their file only repeat passages, so they are dropped unless requested."""
     return request.types is not None or QUOTES not in hit.chunk.metadata
 
 

@@ -1,7 +1,7 @@
-"""Filters that a query states itself. Rules for the obvious cases only, as a wrong filter hides what answers.
+"""Infers filters from a query by rules. Only obvious cases count, because a wrong filter hides the answer.
 
-A filter is inferred when a file is named with its extension, when a place is named as a place (`on page 3`, `sheet "Loans"`), and when
-something is said of files (`photos tagged outdoor from last week`: `citewell.retrieve.stated`).
+A filter is inferred from a file name with its extension, from an explicit place (`on page 3`, `sheet "Loans"`), and from a description
+of files (`photos tagged outdoor from last week`: `citewell.retrieve.stated`).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _EXTENSIONS = (
     "pdf|docx?|odt|rtf|txt|md|html?|xlsx?|ods|csv|tsv|pptx?|odp|epub|eml|msg|json|xml|png|jpe?g|gif|webp|tiff?|ipynb|py"
 )
 _IN_NAME = r"[^\s\"“”'‘’«»/\\@:]"
-# From where a run of such characters begins to the last extension in it that no further word follows.
+# From the beginning of a run of such characters to its last extension that is not followed by more of a word.
 _FILE = re.compile(rf"(?<!{_IN_NAME}){_IN_NAME}+\.(?:{_EXTENSIONS})(?![/@.-]*+\w)", re.IGNORECASE)
 _QUOTED_FILE = re.compile(rf"[\"“'‘«]([^\"“”'‘’«»]{{1,200}}\.(?:{_EXTENSIONS}))[\"”'’»]", re.IGNORECASE)
 _NUMBERS = r"(\d{1,5})(?:\s*(?:-|–|to|bis|and|und)\s*(\d{1,5}))?\b"
@@ -51,7 +51,7 @@ _LOOKED_BACK = 1_000  # characters: four times the longest name, as its words ma
 
 
 def read_by_rules(query: str, context: QueryContext, ignored: Sequence[str] | bool = False) -> QueryReading:
-    """What the rules read from a query; every filter passes `citewell.filters.language.validate`. ignored: ids of filters to leave out."""
+    """The filters that the rules infer from a query; each passes `citewell.filters.language.validate`. ignored: ids of filters to leave out."""
     plain = query.replace("\x00", " ")
     stated = [*_places(plain), *stated_tags(plain, context), *stated_metadata(plain, context)]
     return reading_of(plain, [*stated, *stated_dates(plain, context, stated)], ignored)
@@ -78,7 +78,7 @@ def _places(query: str) -> Iterator[Stated]:
 
 
 def _file_names(query: str) -> tuple[tuple[str, ...], tuple[int, int]]:
-    """Every candidate name, and where the first is: a name may contain spaces, so each run of words that ends in the extension counts."""
+    """Every candidate name, and the span of the first. Names may contain spaces, so each run of words before the extension is a candidate."""
     quoted = [match for match in _QUOTED_FILE.finditer(query) if match[1].strip()]
     if quoted:
         return tuple(dict.fromkeys(keyword(match[1]) for match in quoted))[:_MAX_NAMES], quoted[0].span(1)
@@ -97,7 +97,7 @@ def _file_names(query: str) -> tuple[tuple[str, ...], tuple[int, int]]:
 
 
 def _words_before(query: str, end: int) -> list[str]:
-    """The last words of `query[:end]` that can be a name together."""
+    """The last words of `query[:end]` that could together form a name."""
     start = max(0, end - _LOOKED_BACK)
     words = query[start:end].split()
     cut_in_a_word = start > 0 and not query[start - 1].isspace() and not query[start].isspace()

@@ -1,4 +1,4 @@
-"""One query over several indexes of any models and stores, merged by rank because scores of different models are not comparable."""
+"""Searches several indexes of any models and stores, and merges their hits by rank, because scores of different models are not comparable."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.types.search import SKIPPED_INDEXES
 
 log = logging.getLogger(__name__)
 SLOWEST_SECONDS = 10.0
-"""How long a search over several indexes waits for one of them; by then, the others' hits are the answer."""
+"""How long a search over several indexes waits for each; it then continues with the others' hits."""
 Unmoved = Callable[[Sequence[str]], Awaitable[set[str]]]
 """The chunks that a gradual build has not moved yet."""
 
@@ -31,7 +31,7 @@ class SearchedIndex:
     conditions: tuple[Expression, ...] = ()
 
     async def ask(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found | CitewellError:
-        """Its hits, or why it is left out; the trace names it, and how long it took."""
+        """Its hits, or why it is left out. Records its name and time in the trace."""
         started = time.perf_counter()
         narrowed = replace(scope, conditions=(*scope.conditions, *self.conditions))
         outcome: Found | CitewellError
@@ -80,7 +80,7 @@ class SeveralLegs:
         return _joined(found, reciprocal_rank([one.fused for one in found]))
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
-        """As `Legs.cosines`: of each chunk by the first index that has it."""
+        """Like `Legs.cosines`, with each chunk's cosine from the first index that has it."""
         known: dict[str, float] = {}
         for source in self._sources:
             left = [key for key in ids if key not in known]
@@ -88,11 +88,11 @@ class SeveralLegs:
         return known
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
-        """As `Legs.vectors`, of the first index alone: vectors of different models cannot be compared."""
+        """Like `Legs.vectors`, from the first index only: vectors of different models cannot be compared."""
         return await self._sources[0].legs.vectors(ids)
 
     async def holds_any(self, words: Sequence[str], scope: Filter) -> bool:
-        """As `Legs.holds_any`, in any of them that answers."""
+        """Like `Legs.holds_any`, for any of the indexes that can be searched."""
         for source in self._sources:
             try:
                 if await source.legs.holds_any(words, scope):
@@ -105,7 +105,7 @@ class SeveralLegs:
 class MovingLegs(SeveralLegs):
     """The legs of two indexes during a gradual build: `before` has every file, `after` those that were moved.
 
-    Moved files are ranked by `after`, and take the ranks that `before` gives to moved files. So nothing is ever lost, and the order passes
+    Moved files are ranked by `after`, and take the ranks that `before` gives to moved files. So nothing is ever lost, and the order changes
     gradually from one model's to the other's.
     """
 
@@ -124,7 +124,7 @@ class MovingLegs(SeveralLegs):
                 raise before
             trace.details[SKIPPED_INDEXES] = [first.name]
             return after
-        if not isinstance(after, Found):  # the other one has all of its files too
+        if not isinstance(after, Found):  # `before` has all of its files too
             return before
         ids = {one.id for one in (*before.fused, *after.fused)}
         moved = ids - await self._unmoved(sorted(ids))
@@ -132,7 +132,7 @@ class MovingLegs(SeveralLegs):
 
 
 def _joined(found: Sequence[Found], fused: Sequence[ScoredId]) -> Found:
-    """One result of several: the scores of each chunk in the first index that found it."""
+    """Several results as one; a chunk's scores are those of the first index that found it."""
     dense = {one.id: one for each in reversed(found) for one in each.dense}
     lexical = {one.id: one for each in reversed(found) for one in each.lexical}
     return Found(found[0].language, None, tuple(dense.values()), tuple(lexical.values()), tuple(fused))

@@ -1,7 +1,7 @@
-"""What a query says of the files it looks for: their tags, their metadata, and when they are from.
+"""Finds filters on tags, metadata and dates in a query that describes the files it looks for.
 
-Words that may as well be what is searched for are left alone: a date counts where it is next to a word for files (`photos from March`,
-but not `sales in March`), a value where it is next to the key that has it (`camera Leica`, but not `Leica`).
+Words that could be the subject of the search are left alone: a date counts only next to a word for files (`photos from March`, not
+`sales in March`), and a value only next to its key (`camera Leica`, not `Leica`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from citewell.retrieve.periods import TimeSpan, periods
 from citewell.retrieve.reading import QueryContext, Stated, label_of, moment_of
 from citewell.types import AllOf, AnyOf, Condition, Expression, MetadataKey, MetadataKind, Negation, Operator
 
-# Words for files as such, and for kinds of writing, which are as often what a question is about.
+# Words for files, and for kinds of writing, which are just as often the subject of a question.
 _FILES = (
     r"files?|documents?|docs|images?|pictures?|photos?|photographs?|frames?|screenshots?|scans?|e-?mails?|mails|messages?|"
     r"attachments?|uploads|recordings?|pdfs?|spreadsheets?|dateien|datei|dokumente?n?|bilder|bild|fotos?|aufnahmen?|e-mails|nachrichten"
@@ -37,7 +37,7 @@ _JOIN = re.compile(r"\s*(?:,\s*)?(and|or|und|oder|,)\s*", re.IGNORECASE)
 _ANY = {"or", "oder"}
 _MAX_TAGS = 16
 MAX_KEYS = 200
-MAX_READ = 4_000  # characters of a query in which metadata is looked for
+MAX_READ = 4_000  # characters of a query that are searched for metadata
 _IS = r"\s*(?:(?:is|are|was|=|:|of|ist|sind|von)\s*)?"
 _FIGURE = r"(-?\d{1,15}(?:\.\d{1,6})?)(?![\d.,]*\d)(?![\w%-])"
 _ORDERS: tuple[tuple[str, Operator], ...] = (
@@ -61,7 +61,7 @@ _BY = re.compile(
 _PEOPLE = {"author", "authors", "creator", "photographer", "writer", "editor", "autor", "autorin", "fotograf", "by"}
 _NAME = re.compile(r"[\w.'’-]{2,40}(?:\s+[\w.'’-]{2,40}){0,3}")
 _MIN_PART_OF_NAME = 3  # characters
-# Between a word for files and a date; what was done to them at that time says which date is meant.
+# Words between a word for files and a date; the verb shows which date is meant.
 _DONE = re.compile(
     rf"(?:(?P<file>\b(?:{_FILES})\b)|(?P<writing>\b(?:{_WRITINGS})\b)"
     r"|\b(?P<up>uploaded|added|imported|hochgeladen|hinzugefügt)\b"
@@ -150,7 +150,7 @@ def stated_metadata(query: str, context: QueryContext) -> Iterator[Stated]:
 
 
 def _of_key(query: str, start: int, end: int, key: MetadataKey) -> Stated | None:
-    """What is said of a key whose name is `query[start:end]`."""
+    """The filter on a key whose name is `query[start:end]`."""
     field = METADATA_PREFIX + key.name
     of_files = _NOUN.search(query[:start]) is not None
     if MetadataKind.NUMBER in key.kinds and (figures := _FIGURES.match(query, end)):
@@ -171,7 +171,7 @@ _LEAD = re.compile(
 
 
 def _lead(query: str, start: int) -> int:
-    """Where the preposition before a key begins, so that it is cut out with it."""
+    """The start of the words that introduce a key, so that they are removed with it."""
     before = query[max(0, start - 16) : start]
     match = _LEAD.search(before)
     return start - len(before) + match.start() if match else start
@@ -192,7 +192,7 @@ def _number(text: str) -> float | int:
 
 
 def _value_at(query: str, start: int, end: int, key: MetadataKey, of_files: bool) -> tuple[int, int, str] | None:
-    """(start, end, value) with a frequent value of the key after its name, the longest that fits; of files, also before it."""
+    """(start, end, value) of the longest frequent value after the key's name or, in a description of files, also before it."""
     lead = _VALUE.match(query, end)
     after = lead.end() if lead else end
     texts = sorted((text for text, _ in key.frequent if text.strip()), key=len, reverse=True)
@@ -209,7 +209,7 @@ def _value_at(query: str, start: int, end: int, key: MetadataKey, of_files: bool
 
 
 def _people(query: str, keys: Sequence[MetadataKey]) -> Iterator[Stated]:
-    """`photos by Mensah` and `by author Mensah`, where a key for people holds that name or a name with it."""
+    """`photos by Mensah` and `by author Mensah`, if a key for people has values that contain the name."""
     for key in keys:
         if keyword(key.name) not in _PEOPLE:
             continue
@@ -237,7 +237,7 @@ def _is_part(name: str, value: str) -> bool:
 
 
 def stated_dates(query: str, context: QueryContext, others: Sequence[Stated]) -> Iterator[Stated]:
-    """Periods that say when files are from. others: what else is stated, which may be between."""
+    """Filters from time spans that date files. others: the other filters found, which may be in between."""
     masked = query
     for one in others:
         masked = masked[: one.start] + " " * (one.end - one.start) + masked[one.end :]
@@ -259,7 +259,7 @@ def stated_dates(query: str, context: QueryContext, others: Sequence[Stated]) ->
 def _of_files(
     query: str, before: str, period: TimeSpan, context: QueryContext, dated: Sequence[MetadataKey]
 ) -> Stated | None:
-    """A period that follows a word for files, or for what was done with them."""
+    """The filter for a time span after a word for files or for an action on them."""
     done = _DONE.search(before)
     after = _AFTER_WORDS.match(query[period.end : period.end + _LOOKED_AHEAD])
     if done is None:
@@ -282,7 +282,7 @@ def _of_files(
 
 
 def _ends_with(text: str, name: str) -> int:
-    """How many characters at the end of a text are the name of a key, with what may be between it and a date; 0 for none."""
+    """The length of a key's name at the end of a text, with any words between it and a date; 0 without the name."""
     words = r"[\s_.-]+".join(re.escape(word) for word in re.split(r"[\s_.-]+", name) if word)
     if not words:
         return 0
@@ -291,14 +291,14 @@ def _ends_with(text: str, name: str) -> int:
 
 
 def _when(period: TimeSpan, context: QueryContext, dated: Sequence[MetadataKey]) -> Expression:
-    """The date of a file, or when it was uploaded where it has none."""
+    """A condition on a file's date, or on its upload time if it has no date."""
     undated = Negation(Condition("date", Operator.EXISTS, True))
     in_time = _bounds("date", period, context, timed=any(key.timed for key in dated))
     return AnyOf((in_time, AllOf((undated, _bounds("uploaded_at", period, context, timed=True)))))
 
 
 def _bounds(field: str, period: TimeSpan, context: QueryContext, *, timed: bool, label: bool = False) -> Expression:
-    """A field within the period. Values without a time of day are days as they are written; others begin and end where the caller is."""
+    """A condition that a field is within the period. Values with a time of day are compared in the caller's time zone, others as written."""
     bounds: list[Expression] = []
     for operator, at in ((Operator.GTE, period.first), (Operator.LT, period.until)):
         if at is None:
