@@ -14,7 +14,7 @@ from citewell.types import Expression
 
 
 class CitewellRetriever(BaseRetriever):
-    """Passages of an open `Citewell` as documents, best first; `metadata` says where each is from.
+    """Passages of an open `Citewell` as documents, best first; `metadata` has the source of each.
 
         with Citewell("data") as cw:
             documents = CitewellRetriever(citewell=cw, top_k=5).invoke("opening hours")

@@ -14,7 +14,7 @@ from citewell.types import Expression
 
 
 class CitewellRetriever(BaseRetriever):
-    """Passages of an open `Citewell` as nodes with scores, best first; `metadata` says where each is from.
+    """Passages of an open `Citewell` as nodes with scores, best first; `metadata` has the source of each.
 
         with Citewell("data") as cw:
             nodes = CitewellRetriever(cw, top_k=5).retrieve("opening hours")

@@ -1,4 +1,4 @@
-"""Frozen values shared by all layers: what was read and where, what was found, what was answered."""
+"""Immutable values shared by all layers: content and its location, search results, and answers."""
 
 from citewell.types.answers import (
     Answer,

@@ -67,7 +67,7 @@ class SignInProblem(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
-    """A person with an account. What belongs to them has `owner_id`; administrators manage the server's accounts.
+    """A person with an account. Their data belongs to `owner_id`; administrators manage the server's accounts.
 
     issuer: of the identity provider they sign in with, if any
     """
@@ -85,9 +85,9 @@ class Person:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceAccount:
-    """A program's account, with keys instead of a password. `owner_id` manages it; what belongs to it has `acts_as`.
+    """A program's account, with keys instead of a password. `owner_id` manages it; its data belongs to `acts_as`.
 
-    projects: its manager's projects that it may use
+    projects: the manager's projects that it may use
     """
 
     id: str
@@ -114,11 +114,11 @@ class SignedIn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
-    """Who sends a request, and the scopes of the credential.
+    """The caller of a request, and the scopes of the credential.
 
     project_ids: limited to these projects; None for everything the owner has
     managed_by:  the owner who manages the service account, if the caller is one
-    expires_at:  when the token or JWT expires; None if it does not. A session has none: what it creates belongs to the person
+    expires_at:  when the token or JWT expires; None if it does not. None for sessions too: what they create belongs to the person
     """
 
     owner_id: str
@@ -133,12 +133,12 @@ class Principal:
     expires_at: float | None = None
 
     def end_of(self, days: int | None) -> float | None:
-        """When something it creates for `days` (None: without an end) expires: no later than the credential itself."""
+        """The expiry of something the caller creates for `days` (None: no limit), capped by the credential's own."""
         asked = None if days is None else time.time() + days * _DAY
         return min((end for end in (asked, self.expires_at) if end is not None), default=None)
 
     def lifetime(self, days: int) -> float:
-        """For how many seconds a link it creates for `days` works."""
+        """The lifetime in seconds of a link the caller creates for `days`, capped by the credential's expiry."""
         seconds = days * _DAY
         return seconds if self.expires_at is None else min(seconds, self.expires_at - time.time())
 
@@ -157,7 +157,7 @@ class ProjectMember:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invitation:
-    """An invitation to create an account and, if it names a project, to use it. email: the only address it is for; None for anyone with the link."""
+    """An invitation to create an account and, if it names a project, to join it. email: the only address that may accept it; None for anyone with the link."""
 
     id: str
     invited_by: str
@@ -181,9 +181,9 @@ class SharedProject:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """Whose files a request is about: those in some projects (their names by id), or all if `projects` is None.
+    """The owner's files that a request may use: those in some projects (names by id), or all if `projects` is None.
 
-    sees_history: whether it has access to earlier versions; not if it is limited to projects and may only read
+    sees_history: whether it includes earlier versions; not for read-only access to some projects
     """
 
     owner_id: str
@@ -192,11 +192,11 @@ class Grant:
 
     @property
     def kept_to(self) -> tuple[str, ...] | None:
-        """The ids of the projects it is limited to; None for everything the owner has."""
+        """The ids of the projects the grant is limited to; None for everything the owner has."""
         return None if self.projects is None else tuple(self.projects)
 
     def narrowed(self, asked: Sequence[str] | None) -> tuple[str, ...] | None:
-        """The projects a request names, by id or name. Raises `NotFound` for one it has no access to, or `UnnamedProject`."""
+        """The ids of the projects a request names, by id or name. Raises `NotFound` for one without access, or `UnnamedProject`."""
         if asked is None:
             return self.kept_to
         for one in asked:

@@ -64,7 +64,7 @@ class Citation:
         }
 
     def emptied(self) -> Citation:
-        """Its place, without any content or description of the file: for a file that was deleted or is no longer shared."""
+        """The citation with its place only, for a file that was deleted or is no longer shared."""
         return replace(self, quote="", provenance=Provenance(), picture=None)
 
     @staticmethod
@@ -128,7 +128,7 @@ class Answer:
                 hold. None if nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
     no_answer:  why no answer was found without a chat model
     inferred_filters: the filters read from the question
-    notice:     what the answer had to do without, such as a reranker or index that was down, or a chat model without a key
+    notice:     what was unavailable for the answer, such as a reranker or index that was down, or a chat model without a key
     """
 
     text: str

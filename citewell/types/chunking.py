@@ -33,7 +33,7 @@ _MEASURED_IN_CHARACTERS = frozenset({Strategy.CHARACTERS, Strategy.RECURSIVE})
 
 
 def chunk_sizes(strategy: Strategy, size: int | None, overlap: int | None) -> tuple[int, int]:
-    """Size and overlap; if not given, the strategy's, with an overlap of at most half the size. Does not validate."""
+    """Size and overlap, by default the strategy's; a default overlap is at most half the size. Does not validate."""
     usual_size, usual_overlap = _DEFAULT_SIZES[strategy]
     size = size if size is not None else usual_size
     return size, overlap if overlap is not None else min(usual_overlap, size // 2)

@@ -63,7 +63,7 @@ class ChunkDraft:
 
     @property
     def embedded_text(self) -> str:
-        """The text the embedder sees: for a table only its words, because figures mean nothing to it; the lexical leg has everything."""
+        """The text the embedder sees. For a table, only the words, because figures mean nothing to it; the lexical leg indexes everything."""
         text = table_words(self.text) if self.type is ChunkType.TABLE else self.text
         return f"{self.context}\n{text}" if self.context else text
 

@@ -1,4 +1,4 @@
-"""What extraction finds in a file, in reading order; each element knows where it is."""
+"""Elements: the content that extraction finds in a file, in reading order, each with its location."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ElementType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CellPlace:
-    """The place of the words of a table's cell, `grid[row][column]`, both from 0."""
+    """The rectangle around the words of a table cell, `grid[row][column]`, both from 0."""
 
     row: int
     column: int
@@ -54,11 +54,11 @@ class Element:
     level:        heading level (1 = top) of a TITLE; nesting depth of a LIST_ITEM
     html:         a TABLE as `<table>` with rowspan/colspan
     grid:         a TABLE's cells row by row, a spanning cell's text in its first cell, all rows the same length
-    header_rows:  how many first rows of `grid` are header
-    cells:        the places of a TABLE's filled cells on the pages of a PDF
+    header_rows:  how many rows at the top of `grid` are header rows
+    cells:        where the filled cells of a TABLE are on the pages of a PDF
     values:       a ROW's cells: header → value
-    blob:         name of the extracted blob that belongs to it (an image's PNG)
-    confidence:   mean OCR confidence in 0..1 where the text was read by OCR, else None
+    blob:         name of its extracted blob (an image's PNG)
+    confidence:   mean OCR confidence, 0..1, if the text was read by OCR, else None
     """
 
     id: str

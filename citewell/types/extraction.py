@@ -1,4 +1,4 @@
-"""What the parser process reports about a file: its type, what was read page by page, and the files found inside it."""
+"""The parser process's report on a file: its type, what was read page by page, and the files found inside it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PAGE_PICTURE = "page"
 """Metadata key of an element that is a picture of its whole page."""
 
 PREVIEW = "preview"
-"""The kind of a blob that is a small copy of a picture, for the model that describes it; its metadata names the picture in `of`."""
+"""The kind of a blob that is a small copy of a picture, for a vision model; `of` in its metadata names the picture."""
 
 
 class Category(StrEnum):
@@ -134,7 +134,7 @@ class ExtractedBlob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChildFile:
-    """A file inside the file (attachment, archive member), to become a resource of its own with `parent_id`.
+    """A file inside another (attachment, archive member), which becomes a separate resource with `parent_id`.
 
     path:   where it was written
     inside: an archive member's folders and name as in the archive, made safe to display; never used as a path
@@ -148,7 +148,7 @@ class ChildFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractionSummary:
-    """Everything except the elements, which are in `elements.jsonl` beside it."""
+    """The report without the elements, which are in `elements.jsonl` in the same folder."""
 
     detected: DetectedType
     coverage: Coverage

@@ -1,4 +1,4 @@
-"""The types of JSON, so that no untyped value travels through the code, and checks that every part of Citewell can store a value."""
+"""JSON types, which keep untyped values out of the code, and checks that every store accepts a value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TypeAlias, Union
 JsonValue: TypeAlias = Union[bool, int, float, str, Sequence["JsonValue"], Mapping[str, "JsonValue"], None]  # noqa: UP007
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 
-MAX_DEPTH = 64  # lists and objects inside each other; serialisers give up at 255
+MAX_DEPTH = 64  # nested lists and objects; serializers give up at 255
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -22,8 +22,8 @@ def well_formed(text: str) -> str:
 
 
 def sound(value: JsonValue, deepest: int = MAX_DEPTH, *, finite: bool = True) -> JsonValue:
-    """`value` with all texts well formed. Raises `ValueError` if it is nested too deeply or, with `finite`, for numbers that JSON does
-    not have (infinity, NaN)."""
+    """`value` with all texts well formed. Raises `ValueError` if it is nested too deeply or, with `finite`, if it contains numbers that
+    JSON does not have (infinity, NaN)."""
     if isinstance(value, str):
         return well_formed(value)
     if finite and isinstance(value, float) and not math.isfinite(value):

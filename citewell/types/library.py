@@ -33,7 +33,7 @@ ROW_COLUMN = "_row"
 class TableColumn:
     """A column of a table: its name in the file, and the kind of its values.
 
-    unit:     the currency or percent sign beside its numbers, or empty
+    unit:     the currency or percent sign next to its numbers, or empty
     written:  the `strftime` format of its dates, or empty
     decimals: the digits after the point in all its numbers; 0 if they differ
     """

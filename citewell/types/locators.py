@@ -33,7 +33,7 @@ class Box:
 
 
 _LISTED_ROWS = 6
-"""The most separate rows that a label lists; of more, it gives the first and the last."""
+"""How many separate rows a label lists; for more, it gives the first and the last."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +41,8 @@ class Locator:
     """A place in one version of a resource. Pages, rows and slides count from 1; character offsets from 0.
 
     row:        the row number that a spreadsheet program shows; row_end closes a range
-    rows:       the rows of the range that are meant, if not all
-    column:     the name of the column asked for, as in the table: with `row`, a single cell
+    rows:       the rows selected from the range, if not all
+    column:     the name of the requested column, as in the table; with `row`, it denotes a single cell
     cell_boxes: the rectangles of that cell, inside `boxes`, if known
     second:     a position in a video, from its start
     char_start, char_end: offsets into the decoded text of a text file
@@ -115,7 +115,7 @@ class Locator:
         )
 
     def label(self, filename: str) -> str:
-        """The place for people: `Loan Policy.pdf (p. 3)`, `Finance.xlsx (Sheet "Loans", Row 5)`, `Deck.pptx (Slide 7)`."""
+        """A readable name of the place: `Loan Policy.pdf (p. 3)`, `Finance.xlsx (Sheet "Loans", Row 5)`, `Deck.pptx (Slide 7)`."""
         place = self.place()
         return f"{filename} ({place})" if place else filename
 

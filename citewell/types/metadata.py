@@ -54,7 +54,7 @@ class Provenance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileFacts:
-    """A file's details in each of its points, for filters. Times are seconds since 1970 UTC.
+    """A file's details, stored in each of its points for filters. Times are seconds since 1970 UTC.
 
     type:     the label of its format, such as `pdf`
     category: how Citewell treats it (`Category`)

@@ -1,17 +1,17 @@
-"""Names of projects and files, normalised however a keyboard or file system composed their letters."""
+"""Normalizes the names of projects and files, so that it does not matter how a keyboard or file system composed the letters."""
 
 from __future__ import annotations
 
 import unicodedata
 
 _MAX_COMPOSED = 1_024
-"""Characters. No name is longer, and composing takes time quadratic in a run of combining marks."""
+"""Longest name, in characters. Longer texts are not composed, because that takes time quadratic in a run of combining marks."""
 
 
 def composed_name(name: str) -> str:
     """The name as stored and looked up: without surrounding white space, and in NFC, so that é is one letter.
 
-    A text longer than any name may be only loses the space.
+    A text longer than any name only loses the white space.
     """
     kept = name.strip()
     return kept if len(kept) > _MAX_COMPOSED else unicodedata.normalize("NFC", kept)

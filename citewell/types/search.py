@@ -109,7 +109,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
-    """What a query may see. The owner is never optional; the rest narrows (AND). An empty tuple of ids matches nothing, None all.
+    """What a query may see. The owner is required; all other fields narrow it (AND). An empty tuple of ids matches nothing, None all.
 
     conditions: on fields of the payload (`citewell.ports.points`), with values as payloads hold them
     corpus: the resources over which a lexical search counts document frequencies; None for all of the owner's. It excludes no hits,
@@ -265,13 +265,13 @@ class RerankLimits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchOptions:
-    """How a search or question is to be carried out. The defaults leave each choice to `citewell.retrieve.options.RetrievalOptions`.
+    """The options of a search or question. The defaults leave each choice to `citewell.retrieve.options.RetrievalOptions`.
 
     rerank:           whether a reranker orders the hits, within rerank_limits
-    vector_threshold: the least cosine of a chunk with the query, 0..1
+    vector_threshold: the lowest cosine of a chunk with the query, 0..1
     diversity, near_duplicate, variations, self_query: see `RetrievalOptions`
     ignore_inferred:  ids of the filters not to infer from the query; True for all
-    time_zone:        where the caller is (an IANA name), which decides when the query's `yesterday` was
+    time_zone:        the caller's time zone (an IANA name), which defines words such as `yesterday`
     indexes:          ids of the indexes to search instead of the configured ones
     neighbours:       chunks to show before and after each hit, merged into passages
     debug:            whether to return a trace

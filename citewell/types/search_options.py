@@ -21,7 +21,7 @@ class ScopeKeywords(TypedDict, total=False):
     rerank:            whether to rerank the results; None means as configured
     rerank_limits:     how many passages the reranker sees and keeps, and the lowest score to keep; None means as configured
     ignore_inferred:   ids of filters not to infer from the query, or True for all
-    time_zone:         an IANA name such as Europe/Berlin, which decides when `yesterday` was
+    time_zone:         an IANA name such as Europe/Berlin, which defines words such as `yesterday`
     indexes:           ids of indexes to search instead of the active one, merged by rank
     """
 
@@ -50,7 +50,7 @@ class AskKeywords(ScopeKeywords, total=False):
 
 
 def options_of(wishes: ScopeKeywords) -> SearchOptions:
-    """How to search, as the keyword arguments say."""
+    """The keyword arguments as `SearchOptions`."""
     ignored, indexes = wishes.get("ignore_inferred", False), wishes.get("indexes")
     return SearchOptions(
         rerank=wishes.get("rerank"),
@@ -62,7 +62,7 @@ def options_of(wishes: ScopeKeywords) -> SearchOptions:
 
 
 def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords], method: str) -> None:
-    """Raise `TypeError` for a name that `kind` does not have, as Python does for arguments: a misspelt one would have no effect."""
+    """Raise `TypeError` for a name that `kind` does not have, as Python does for arguments: a misspelled one would have no effect."""
     known = kind.__annotations__
     for name in wishes:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Links to single answers, and what they show."""
+"""Links to single answers, and the content they show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SharedAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownPassage:
-    """A passage that an answer cites: its number there, where it is, and its words."""
+    """A passage that an answer cites: its number in the answer, its place, and its text."""
 
     n: int
     label: str
@@ -28,7 +28,7 @@ class ShownPassage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownAnswer:
-    """What a link shows: the answer, and the passages it cites."""
+    """The content of a link: the answer, and the passages it cites."""
 
     text: str
     passages: tuple[ShownPassage, ...]
@@ -38,7 +38,7 @@ class ShownAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenedAnswer:
-    """An opened link: its owner, for the audit log, and what it shows."""
+    """An opened link: its owner, for the audit log, and its content."""
 
     owner_id: str
     share_id: str

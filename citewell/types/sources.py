@@ -11,7 +11,7 @@ from citewell.types.json import JsonObject, JsonValue
 class SyncSource:
     """A synced source and its state. Times are seconds since 1970 UTC.
 
-    kind: its connector; cursor: where that connector continues, in its own format; report: what the last run did
+    kind: its connector; cursor: where the connector continues, in the connector's format; report: the result of the last run
     """
 
     id: str
@@ -27,7 +27,7 @@ class SyncSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SyncItem:
-    """What was imported under one of a source's keys. A different stamp means a change.
+    """An item imported from a source, by its key there. A different stamp means it changed.
 
     resource_id: None if no resource was created, or it was deleted
     keys:        the metadata keys that the source set

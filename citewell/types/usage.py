@@ -1,4 +1,4 @@
-"""Usage of providers, in the form used to count, price, record and show it."""
+"""The usage of models, as it is counted, priced, recorded and shown."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UsageKind = Literal["chat", "embedding", "rerank", "vision"]
 class Usage:
     """One model's usage.
 
-    kind:  `context_stuffing` is not an expense, but what sending every file in scope as a whole would have used instead
+    kind:  `context_stuffing` is not an expense, but the usage of sending every file in scope in full instead
     units: answers by a chat model, pictures described, texts embedded, or reranker units as providers bill them: one per query and
            up to a hundred texts
     cost:  in US dollars, from the price table in the settings; None before pricing, and for a model without a price

@@ -34,7 +34,7 @@ SUBSCRIBED = (
 class OutgoingEvent:
     """An event. `key` identifies it among its owner's events: two with one key are sent once.
 
-    about: the file or message that the data describe; the data are deleted with it
+    about: the file or message that the data describes; the data is deleted with it
     """
 
     type: EventType
