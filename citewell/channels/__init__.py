@@ -1,1 +1,1 @@
-"""Adapters through which other products use Citewell in the terms of their own interfaces. Each is thin: the services do the work."""
+"""Adapters that let other products use Citewell through their own interfaces. Each is thin: the services do the work."""

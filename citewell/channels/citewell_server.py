@@ -48,11 +48,11 @@ class ServedPicture:
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size in bytes."""
         return len(self.data)
 
     async def read(self, start: int, end: int) -> AsyncIterator[bytes]:
-        """A part of it."""
+        """The bytes from `start` up to `end`."""
         yield self.data[start:end]
 
 
@@ -61,7 +61,7 @@ class AsyncCitewellServer:
 
     url:     the server's address, such as `http://127.0.0.1:8000`
     token:   from `citewell token`, or created in Settings
-    project: the id of a project to limit requests to, which may be one that somebody shares with you
+    project: the id of a project to limit requests to; it may be shared with you
     """
 
     def __init__(self, url: str, token: str, *, project: str | None = None) -> None:
@@ -78,7 +78,7 @@ class AsyncCitewellServer:
     async def search_result(
         self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]
     ) -> FoundPassages:
-        """Passages, as `AsyncCitewell.search_result` finds them. Raises the server's error, or `Unavailable` without an answer."""
+        """Search, as `AsyncCitewell.search_result` does. Raises the server's error, or `Unavailable` if it does not respond."""
         given = cast(dict[str, Any], wishes)
         body = {"query": query, "top_k": top_k} | {name: given.get(name) for name in _PASSED_ON}
         for name in ("projects", "resource_ids", "types", "indexes"):
@@ -144,7 +144,7 @@ class AsyncCitewellServer:
 
 
 class CitewellServer:
-    """`AsyncCitewellServer` as plain calls."""
+    """`AsyncCitewellServer` with synchronous methods."""
 
     def __init__(self, url: str, token: str, *, project: str | None = None) -> None:
         self._server = AsyncCitewellServer(url, token, project=project)

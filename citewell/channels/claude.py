@@ -70,7 +70,7 @@ T = TypeVar("T")
 
 
 class _Dumps(Protocol):
-    """An object of the vendor's library that can return its JSON."""
+    """An object of the vendor's library that can be serialized as JSON."""
 
     def model_dump(self) -> dict[str, Any]: ...
 
@@ -177,7 +177,7 @@ class AsyncClaudeFiles:
 
 
 class ClaudeFiles:
-    """`AsyncClaudeFiles` as plain calls, for an open `Citewell` or a `CitewellServer`."""
+    """`AsyncClaudeFiles` with synchronous methods, for an open `Citewell` or a `CitewellServer`."""
 
     def __init__(
         self, citewell: Citewell | CitewellServer, *, threshold: float | None = None, **within: Unpack[ScopeKeywords]
@@ -221,7 +221,7 @@ def _source_block(n: int, hit: Hit) -> SourceBlock:
 
 
 def _title(hit: Hit) -> str:
-    """`report.pdf (page 3)`; for a file without pages, the place as Citewell's other labels give it."""
+    """`report.pdf (page 3)`; for a file without pages, the place as in Citewell's other labels."""
     place = hit.chunk.locator
     if place.page is None or place.sheet is not None or place.row is not None or place.slide is not None:
         return _line(place.label(hit.filename))
@@ -230,7 +230,7 @@ def _title(hit: Hit) -> str:
 
 
 def _line(text: str) -> str:
-    """On one line, and no longer than a title may be: anybody can choose any file name."""
+    """The text on one line, cut to the length of a title, because file names are arbitrary."""
     return " ".join(well_formed(text)[:MAX_TITLE_CHARACTERS].split()) or "file"
 
 

@@ -1,6 +1,6 @@
 """Uploads to Anthropic's Files API: a file is uploaded once, on request; reused; renewed after it expires; and deleted with the file.
 
-Only these methods upload or delete. The uploads are recorded with the files, so that the next process finishes what one left undone.
+Only these methods upload or delete. The uploads are recorded with the files, so that the next process finishes what an earlier one left undone.
 Source: Anthropic's Files API, `client.beta.files` of anthropic 2.12.
 """
 
@@ -67,7 +67,7 @@ class AsyncClaudeUploads:
     async def ensure(self, resource: str) -> str:
         """A file's id at Anthropic. Uploads the file if it has no upload, or an expired one.
 
-        Its metadata then contain `claude_file_id`. Raises `NotFound` for an unknown file, `InvalidInput` for one that is too large.
+        Its metadata then contains `claude_file_id`. Raises `NotFound` for an unknown file, `InvalidInput` for one that is too large.
         """
         await self.sweep()
         services = self._citewell._services  # pyright: ignore[reportPrivateUsage]
@@ -148,7 +148,7 @@ class AsyncClaudeUploads:
 
 
 class ClaudeUploads:
-    """`AsyncClaudeUploads` for an open `Citewell`, as plain calls."""
+    """`AsyncClaudeUploads` with synchronous methods, for an open `Citewell`."""
 
     def __init__(
         self, citewell: Citewell, claude: Anthropic, *, expires_in_seconds: int = DEFAULT_EXPIRY_SECONDS
@@ -184,7 +184,7 @@ async def _made(citewell: AsyncCitewell, claude: Anthropic, expires_in_seconds: 
 
 
 async def _called(method: Callable[..., Any], *arguments: object, **named: object) -> Any:
-    """The result of a method of the vendor's asynchronous or plain client; the plain one is called in a thread."""
+    """The result of a method of the vendor's asynchronous or synchronous client; the latter is called in a thread."""
     if inspect.iscoroutinefunction(method):
         return await method(*arguments, **named)
     return await asyncio.to_thread(method, *arguments, **named)

@@ -1,1 +1,1 @@
-"""From bytes to searchable: capture, extract, enrich, and the durable workflow that runs them."""
+"""Makes uploaded files searchable: capture, extraction, indexing, and the durable workflow that runs them."""

@@ -26,7 +26,7 @@ ARCHIVE_PATH = "archive_path"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Adoption:
-    """Adopts children in batches. Children that a dead attempt already adopted are recognised by content, so none is duplicated."""
+    """Adopts children in batches. Children that a dead attempt already adopted are recognized by content, so none is duplicated."""
 
     resources: ResourceRepository
     jobs: JobRepository
@@ -92,7 +92,7 @@ class Adoption:
         for new, spooled in found:
             if new.content_hash not in known:
                 kept.setdefault(new.content_hash, (new, spooled))
-        # A file without stored bytes has the same content as another in the batch, or as one of the owner's resources.
+        # A file whose bytes were not stored has the same content as another in the batch or as one of the owner's resources.
         listed = [kept[new.content_hash][0] if new.content_hash in kept else new for new, _ in found]
         made = frozenset[str]()
         with self.journal.begun([new.blob_key for new, _ in found]):

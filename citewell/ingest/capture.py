@@ -39,7 +39,7 @@ from citewell.types import DetectedType, Metadata, MetadataValue, Resource, Uplo
 
 # Bytes of an upload between two checks of the free disk space.
 _CHECK_EVERY = 4 * 1024 * 1024
-# By then an upload of a few megabytes is complete and has freed its slot; a slow one takes longer.
+# An upload of a few megabytes completes and frees its slot within this time; a slow one takes longer.
 _RETRY_SECONDS = 5.0
 _SPOOLED = re.compile(r"[0-9a-f]{32}\.part")
 _TOO_MANY = "Too many files are being uploaded at the same time. Wait for the time given in `retry_after`, then send the file again."
@@ -257,7 +257,7 @@ class Capture:
                 await self._blobs.delete(new.blob_key)
                 self._journal.end([new.blob_key])
                 raise
-            except BaseException:  # it may have been committed all the same: the next start checks
+            except BaseException:  # it may have been committed nevertheless: the next start checks
                 self._journal.end([new.blob_key])
                 raise
 
@@ -288,7 +288,7 @@ class Capture:
         return self._described(spooled, request, filename, detected, of)
 
     def describe(self, spooled: Spooled, request: UploadRequest) -> NewResource:
-        """The expected type and treatment of a file, judged by its name until stage 2 examines its content. Stores nothing."""
+        """The draft for a file, with the type expected from its name until stage 2 examines its content. Stores nothing."""
         filename = clean_filename(request.filename)
         return self._described(spooled, request, filename, named_type(filename))
 

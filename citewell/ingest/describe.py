@@ -61,7 +61,7 @@ def captioned(drafts: Iterable[ChunkDraft], picture: Element | None) -> Iterator
 
 
 def describe_shown(filename: str, picture: Element) -> ChunkDraft:
-    """A text naming the place of a picture without words in a file, for an embedder that sees the picture itself."""
+    """A text that names the place of a wordless picture in a file, for an embedder that sees the picture itself."""
     place = picture.locator.place()
     if PAGE_PICTURE in picture.metadata:
         text = f"Page {picture.locator.page} of {filename}, as a picture."

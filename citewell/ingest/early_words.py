@@ -1,4 +1,4 @@
-"""Adds the part of a long file that was already read to every index by its words, while the parser reads the rest.
+"""Makes the part of a long file that was already read searchable by its words, while the parser reads the rest.
 
 If the file turns out to be unreadable, stage 2 removes all of this. Otherwise stage 3 finds its work done and passes the file to
 stage 4; after a restart, or if anything came out differently, it starts over.
@@ -42,7 +42,7 @@ from citewell.storage.work.jobs import JobRepository
 from citewell.types import Category, Chunk, Element, FileFacts, Filter, Job, Resource, Searchable
 
 log = logging.getLogger(__name__)
-# Shorter files are indexed sooner as a whole.
+# Files read faster than this are searchable sooner if indexed as a whole.
 _LONG_SECONDS = 1.0
 _LOOK_SECONDS = 0.1
 # Chunks in the first and the largest batch: the first page is searchable soon, and the last does not wait for many transactions.
@@ -56,7 +56,7 @@ _Line = tuple[int, Element, str]
 
 @dataclass(slots=True)
 class EarlyFile:
-    """The part of a file that is in SQL and, by its words, in every index: chunked as in `fingerprint`, with the payload of `file`.
+    """The part of a file that is in SQL and, by its words, in every index: chunked according to `fingerprint`, with `file` as payload.
 
     is_whole: whether this is the whole file
     """
@@ -70,7 +70,7 @@ class EarlyFile:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EarlyWords:
-    """Runs alongside stage 2 for documents that are read for the first time."""
+    """Indexes documents while stage 2 reads them for the first time."""
 
     content: ContentRepository
     jobs: JobRepository
@@ -81,7 +81,7 @@ class EarlyWords:
     _done: OrderedDict[tuple[str, int], EarlyFile] = field(default_factory=OrderedDict[tuple[str, int], EarlyFile])
 
     def take(self, job: Job) -> EarlyFile | None:
-        """Take the finished work on a resource, if this process did all of it."""
+        """Take over the finished work on a resource, if this process did all of it."""
         done = self._done.pop((job.resource_id, job.version), None)
         return done if done is not None and done.is_whole else None
 

@@ -20,7 +20,7 @@ from citewell.types import FileFacts, Job, Resource, Stage
 
 # About three seconds of the built-in model on two cores: the work repeated after a kill, and the length of a turn while others wait.
 _BATCH = 128
-# Fewer and fuller calls to vendors, which accept about as many texts at once.
+# Fewer, larger calls to vendors, which accept about this many texts at once.
 _REMOTE_BATCH = 256
 _BATCHES_AT_ONCE = 3
 _LAST_CALLS_SECONDS = 10.0
@@ -96,7 +96,7 @@ class EmbeddingStage:
         await self.jobs.change(job, lambda connection: embedded(connection, job.resource_id, ids))
 
     async def _end(self, tasks: Collection[asyncio.Task[None]]) -> None:
-        """Stop. Calls in flight are paid for, so they get a few seconds to save their vectors in the cache."""
+        """Stop. Calls in flight are paid for, so they get a few seconds to save their vectors to the cache."""
         if tasks and any(index.is_remote for index in self.indexes.all):
             await asyncio.wait(tasks, timeout=_LAST_CALLS_SECONDS)
         for task in tasks:

@@ -16,7 +16,7 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN, PICTURE_TOKENS
 Purpose: TypeAlias = Literal["embeddings", "descriptions", "summaries"]
 
 MIN_MEASURED = 5
-"""Files of a kind that an owner needs before their figures replace the general ones."""
+"""How many files of a kind an owner needs before their figures replace the general ones."""
 
 _CHUNK_TOKENS = 180  # of an average chunk, if the owner has no files of a kind
 _ROW_TOKENS = 60  # of a chunk that is a row of a table
@@ -134,7 +134,7 @@ class EstimatedPart:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadEstimate:
-    """The estimated usage of paid models for an upload: none without parts.
+    """The estimated usage of paid models for an upload; without parts, there is none.
 
     measured: how many of the files are of kinds for which the owner's own figures are used
     """
@@ -158,7 +158,7 @@ class UploadEstimate:
 
     @property
     def exceeds(self) -> Literal["no", "perhaps", "yes"]:
-        """Whether its upper or even its lower estimate exceeds what is left of the month's spending limit."""
+        """Whether the upper or even the lower estimate exceeds what is left of the month's spending limit."""
         if self.left is None or self.dollars is None or self.dollars.high <= self.left:
             return "no"
         return "yes" if self.dollars.low > self.left else "perhaps"
@@ -167,7 +167,7 @@ class UploadEstimate:
 def estimate_upload(
     files: Sequence[PlannedFile], measured: Mapping[str, Density], models: PaidModels, *, multimodal: bool = False
 ) -> UploadEstimate:
-    """The estimated usage for these files, by the densities of the owner's files where there are enough of a kind.
+    """The estimated usage for these files, based on the owner's files of a kind if there are enough.
 
     multimodal: whether pictures will be described
     """

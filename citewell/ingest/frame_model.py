@@ -36,7 +36,7 @@ SCHEMA: JsonObject = {
 
 
 async def tidied(model: ChatModel, raw: RawFrame) -> tuple[FrameRecord, list[str]]:
-    """The record as the model tidied it, checked by the rules. Where its output is missing or unusable, the rules' result stays.
+    """The record as tidied by the model and checked by the rules. If its output is missing or unusable, the rules' result stays.
 
     The model cannot change the frame's source. Raises `ProviderError` if the model fails.
     """

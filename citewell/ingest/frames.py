@@ -1,4 +1,4 @@
-"""A record about a frame: its columns, cleaned by rules into one typed value with text and metadata."""
+"""Cleans a record about a frame by rules: its columns become one typed value with text and metadata."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from citewell.types.json import well_formed
 from citewell.types.metadata_values import MAX_NUMBER, MetadataLimits
 
 MAX_SUMMARY = 8_000
-"""Characters kept of a frame's summary; anything longer is a document, not a description of a frame."""
+"""Most characters kept of a frame's summary; anything longer is a document, not a description of a frame."""
 MAX_LABELS = 64
-"""Tags, classifications or objects of one frame."""
+"""Most tags, classifications or objects of one frame."""
 MAX_LABEL_LENGTH = 128
 _MAX_TEXT = 2_000
-"""Characters of another column that are read."""
+"""Most characters read of any other column."""
 _SHOWN_IN_TEXT = 200
-"""Characters up to which another column's value is part of the text; longer ones would bury the description."""
+"""Longest value, in characters, of another column that is part of the text; longer ones would bury the description."""
 _EARLIEST, _LATEST = 1900, 2200
 _BETWEEN = re.compile(r"[,;\n|]")
 _SPACE = re.compile(r"\s+")
@@ -92,7 +92,7 @@ class FrameRecord:
                 yield name.replace("_", " "), shown
 
     def metadata(self, limits: MetadataLimits) -> dict[str, JsonValue]:
-        """The metadata to filter by, within its limits: a long summary is cut here, but whole in the text."""
+        """The metadata to filter by, within its limits: a long summary is cut here but complete in the text."""
         kept: dict[str, JsonValue] = {}
         for key, value in self.to_json().items():
             if value in ("", None, []) or len(kept) == limits.max_keys:

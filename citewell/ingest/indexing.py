@@ -120,7 +120,7 @@ class IndexingStage:
         await self.finishing.forget_deleted(job)
 
     async def _cut_early(self, job: Job, file: FileFacts, config: ChunkConfig, elements: int) -> _Cut:
-        """The part already in every index since the file was being read; nothing if anything came out differently."""
+        """The part indexed while the file was being read; nothing if anything came out differently."""
         early = self.early.take(job)
         if early is None or (early.fingerprint, early.elements) != (config.fingerprint, elements):
             return _Cut()
@@ -137,7 +137,7 @@ class IndexingStage:
         return _Cut(chunks=early.chunks, waiting=early.chunks)
 
     async def _leave_to_stage_4(self, job: Job, cut: _Cut, values: dict[str, Any]) -> None:
-        """End the job of a resource that is now searchable by its words. Its first turn for vectors precedes all later turns of other files."""
+        """End the job of a resource that is now searchable by its words. Its first turn for vectors comes before all later turns of other files."""
         now = time.time()
         values |= {"chunk_count": cut.chunks, "summary": None, "indexed_at": now, "due": now - _HEAD_START_SECONDS}
         values |= _by_words(cut.waiting)
@@ -197,7 +197,7 @@ class IndexingStage:
         insert_waiting(connection, waiting, ranks_of(waiting, cut.context))
 
     async def _end(self, writing: Collection[asyncio.Task[None]]) -> None:
-        """Stop writing. Calls in flight are paid for, so they get a few seconds to save their vectors in the cache."""
+        """Stop writing. Calls in flight are paid for, so they get a few seconds to save their vectors to the cache."""
         if writing and any(index.is_remote for index in self.indexes.all):
             await asyncio.wait(writing, timeout=_LAST_CALLS_SECONDS)
         for task in writing:

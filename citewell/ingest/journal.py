@@ -51,11 +51,11 @@ class BlobJournal:
             return
         try:
             self._write("".join(f"{_ENDED}{key}\n" for key in ended))
-        except OSError:  # no room for a line: without any, nothing is deleted
+        except OSError:  # no room for a line: an empty journal deletes nothing
             self._rewrite({})
 
     def left(self) -> set[str]:
-        """The keys left by the previous process that may be deleted if no row names them."""
+        """The keys that the previous process left and that may be deleted if no row names them."""
         try:
             lines = self._path.read_text(encoding="ascii").split("\n")[:-1]  # ignore a line that was cut off
             boot, _, inode = lines[0].partition(" ")

@@ -28,7 +28,7 @@ def language_of(elements: Sequence[Element], *, is_data: bool) -> str | None:
 
 
 def _language_of_data(elements: Sequence[Element]) -> str | None:
-    """The language by the lowercase words in cells of several words, because capitalised ones are mostly names (Los Angeles, Tema).
+    """The language by the lowercase words in cells of several words, because capitalized ones are mostly names (Los Angeles, Tema).
 
     In scripts without capitals, every cell counts.
     """

@@ -27,7 +27,7 @@ def clean_filename(name: str) -> str:
 
 
 def clean_path(path: str) -> str:
-    """The folders and the name of a file in an archive, each as `clean_filename` has it, without `..`; empty for more than 512 characters."""
+    """The folders and name of a file in an archive, each cleaned by `clean_filename`, without `..`; empty if longer than 512 characters."""
     if len(path) > _MAX_PATH_LENGTH:
         return ""
     parts = path.replace("\\", "/").split("/")

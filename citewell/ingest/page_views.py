@@ -1,4 +1,4 @@
-"""Pages of files as pictures with places marked, drawn on request in a parser process."""
+"""Draws pages of files as pictures with places marked, on request, in a parser process."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.system.disk import disk_errors
 from citewell.types import Box, ExtractOptions
 
 _MAX_BYTES = 10 * 1024 * 1024
-"""Bytes of one picture; a JPEG of 1,600 pixels a side has about 500 KB."""
+"""Most bytes of one picture; a JPEG with sides of 1,600 pixels has about 500 KB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""Checks the types of what a parser reported: JSON from a process that may have been compromised."""
+"""Checks the types in a parser's report, which is JSON from a process that may have been compromised."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def sound_element(element: Element) -> bool:
 def well_typed(value: object) -> bool:
     """Whether every field of a dataclass, and of dataclasses in it, matches its annotation.
 
-    In mappings, only the keys are checked, for being text.
+    In mappings, only the keys are checked: they must be text.
     """
     return all(check(getattr(value, name)) for name, check in _checks(type(value)))
 

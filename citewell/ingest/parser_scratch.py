@@ -1,4 +1,4 @@
-"""The folder a parser writes into. Its content comes from a process that read untrusted bytes, so nothing in it is trusted."""
+"""The folder that a parser writes to. Its content comes from a process that read untrusted bytes, so nothing in it is trusted."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Scratch:
             return 0
 
     def size(self) -> int:
-        """Bytes the folder takes on disk."""
+        """The folder's size on disk, in bytes."""
         return disk_bytes(self.folder)
 
     def log_tail(self) -> str:
@@ -136,7 +136,7 @@ def read_element_lines(folder: Path) -> Iterator[tuple[Element, str]]:
 
 
 def follow_element_lines(folder: Path, wait: Callable[[], bool]) -> Iterator[tuple[Element, str]]:
-    """The elements that a parser is still writing into `folder`, one at a time, each with its line. Raises like `read_elements`.
+    """The elements that a parser is still writing to `folder`, one at a time, each with its line. Raises like `read_elements`.
 
     If there is no file or no complete line yet, `wait` is called: it sleeps briefly and returns whether the parser is still writing.
     """

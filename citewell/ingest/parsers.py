@@ -1,4 +1,4 @@
-"""The pool of parser processes: one fresh, locked-down process per file, watched until it reports, fails, or is killed."""
+"""The pool of parser processes: one new, locked-down process per file, watched until it reports, fails, or is killed."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class ParserPool:
     ) -> ExtractionSummary:
         """Read the file at `source`, called `filename` by its uploader.
 
-        `scratch` is emptied first. Afterwards it contains the elements (`read_elements`), blobs and children; after an error, do not use
+        `scratch` is emptied first. Afterward it contains the elements (`read_elements`), blobs and children; after an error, do not use
         its content. Raises the `ExtractionError` that says why the file was not read (`ParserTimeout`, `ParserCrashed`,
         `ParserOutOfMemory`, `LimitExceeded`, …), `DiskFull`, or `Unavailable` if no parser can start.
         """

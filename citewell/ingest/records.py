@@ -1,4 +1,4 @@
-"""Texts added directly: split, embedded and indexed in batches, without a file."""
+"""Adds texts directly, without a file: splits, embeds and indexes them in batches."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class RecordIngest:
     async def add(self, owner_id: str, placing: Placing, records: Iterable[Mapping[str, Any]]) -> RecordsAdded:
         """Add records (`id`, `text`, optional `title`, `metadata`); one with a known id replaces the earlier record.
 
-        Of records with the same id the last counts; concurrent requests with the same id take turns. Raises `InvalidInput` for a record
+        If several records have the same id, the last one counts; concurrent requests with the same id take turns. Raises `InvalidInput` for a record
         without an id or text, `InvalidMetadata`, `Forbidden` for one that the caller may not change, and `VersionTaken` for one that another
         server keeps writing; earlier batches stay.
         """
@@ -180,7 +180,7 @@ def _parse(record: Mapping[str, Any], limits: MetadataLimits) -> TextRecord:
     text = text.replace("\x00", "")
     if not text.strip():
         raise InvalidInput(
-            f"The `text` of record {named(record_id)} is empty. Leave the record out, or delete it by its resource."
+            f"The `text` of record {named(record_id)} is empty. Leave the record out, or delete its resource."
         )
     title = str(record.get("title") or "").strip()
     said = {key: value for key, value in dict(record.get("metadata") or {}).items() if value is not None}

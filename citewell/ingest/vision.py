@@ -1,4 +1,4 @@
-"""Lets a vision model describe the pictures of a resource; each description is a new element after those that were read."""
+"""Lets a vision model describe the pictures of a resource; each description becomes a new element after those that were read."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _WORD = re.compile(r"\w+")
 class ImageDescriber:
     """Adds descriptions to a resource uploaded with `multimodal`. Pictures already described are not sent again.
 
-    attempts: the stage's number of attempts; on the last one, an unavailable provider costs only the descriptions
+    attempts: the stage's number of attempts; if the provider is unavailable on the last one, only the descriptions are missing
     """
 
     model: VisionModel | None
@@ -93,7 +93,7 @@ class ImageDescriber:
         return list(_placed(read, known)), coverage, error
 
     async def _pictures(self, job: Job, elements: Sequence[Element]) -> list[tuple[Element, StoredBlob]]:
-        """Each picture with a small copy, once, with the first element that shows it."""
+        """Each picture that has a small copy, once, with the first element that shows it."""
         shown: dict[str, Element] = {}
         for element in elements:
             if element.type is ElementType.IMAGE and element.blob is not None and PAGE_PICTURE not in element.metadata:
@@ -181,7 +181,7 @@ def _placed(read: Sequence[Element], descriptions: Sequence[Element]) -> Iterato
 
 
 def _counted(coverage: Coverage, read: int, descriptions: Sequence[Element], notes: Sequence[str]) -> Coverage:
-    """The report with new descriptions counted, and this step's warnings in place of its earlier ones."""
+    """The report with new descriptions counted, and this step's warnings instead of its earlier ones."""
     units = list(coverage.units) or [UnitCoverage(unit="file", number=1)]
     new = descriptions[coverage.elements - read :]
     for description in new:
@@ -189,7 +189,7 @@ def _counted(coverage: Coverage, read: int, descriptions: Sequence[Element], not
         index = next((i for i, unit in enumerate(units) if unit.number == place), 0)
         characters, words = _size(description)
         unit = units[index]
-        # The share read by OCR refers to all characters.
+        # The share read by OCR is relative to all characters.
         share = unit.ocr_share * unit.characters / (unit.characters + characters)
         units[index] = replace(
             unit, characters=unit.characters + characters, words=unit.words + words, ocr_share=round(share, 4)

@@ -1,4 +1,4 @@
-"""The durable workflow: workers lease stages from the resource rows, keep the leases alive, and bring every file to a terminal state."""
+"""The durable workflow: workers lease stages from the resource rows, keep the leases alive, and take every file to a terminal state."""
 
 from __future__ import annotations
 
@@ -95,8 +95,8 @@ class Workers:
             self._tasks.append(asyncio.create_task(self._loop(stage, newcomers=True), name=f"{stage}-newcomers"))
 
     def wake(self, *stages: Stage) -> None:
-        """Look for new work of these stages now rather than at the next poll; by default stages 2 and 3, because stage 4 continues what stage 3
-        leaves."""
+        """Look for new work of these stages now rather than at the next poll; by default stages 2 and 3, because stage 4
+        continues after stage 3."""
         for stage in stages or (Stage.EXTRACT, Stage.INDEX):
             self._look(stage)
             self._wakeups[stage, True].set()
@@ -135,7 +135,7 @@ class Workers:
             self._wakeups[stage, False].set()
 
     async def _resume(self) -> None:
-        """From time to time, give one more attempt to files that ended while an embedder or store was down."""
+        """Periodically retry files whose attempts ended while an embedder or store was down."""
         now = time.monotonic()
         if now - self._resumed_at < _RESUME_EVERY_SECONDS:
             return

@@ -1,1 +1,1 @@
-"""The Telegram bot: files and questions come in as messages, answers go out with their sources (see `docs/telegram.md`)."""
+"""The Telegram bot: receives files and questions as messages, and sends answers with their sources (see `docs/telegram.md`)."""

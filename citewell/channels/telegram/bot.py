@@ -250,7 +250,7 @@ class TelegramBot:
             task = Task(self.desk, update, incoming, dict(update.progress))
             try:
                 await self._attempt(task)
-            except BotBlocked:  # nobody to tell, which is not an error
+            except BotBlocked:  # nobody can be told; not an error
                 pass
             except TelegramAway as error:
                 log.warning("%s; an update waits.", error)
@@ -269,7 +269,7 @@ class TelegramBot:
         language = task.incoming.language
         try:
             await handle(task)
-        except QuestionsQuotaReached as error:  # waiting for next month makes no sense in a chat
+        except QuestionsQuotaReached as error:  # retrying next month makes no sense in a chat
             await task.say(say(language, "problem", reason=error.message))
         except RateLimited as error:
             await task.say(say(language, "busy", seconds=str(max(1, round(error.retry_after)))))
@@ -300,7 +300,7 @@ class TelegramBot:
 
 
 def _of_album(incoming: Incoming | None) -> JsonObject:
-    """What the other messages of an album need from a handled one that was meant for the bot."""
+    """The details that other messages of an album need from a handled one that addressed the bot."""
     if incoming is None or not incoming.album or not incoming.addressed:
         return {}
     return {"album": incoming.album, "user": incoming.place.user_id, "message": incoming.message_id}

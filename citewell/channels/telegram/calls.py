@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 T = TypeVar("T")
 _ATTEMPTS = 5
 _MAX_PAUSE = 30.0
-"""Seconds between attempts if Telegram does not name a wait."""
+"""Seconds between attempts if Telegram does not specify them."""
 _DOWNLOAD_SECONDS = 600
 _PIECE = 256 * 1024
 
@@ -153,7 +153,7 @@ _AWAY = (
 
 
 def _final(error: TelegramAPIError, said: str) -> Exception:
-    """The error for a response that retrying does not change."""
+    """The error for a response that retrying would not change."""
     lower = said.lower()
     if isinstance(error, TelegramForbiddenError) or any(phrase in lower for phrase in _AWAY):
         return BotBlocked()

@@ -1,4 +1,4 @@
-"""Dispatches an update: who wrote it, whether the bot may answer, and which part of the bot does."""
+"""Dispatches an update: determines who wrote it, whether the bot may answer, and which part of the bot handles it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ async def handle(task: Task) -> None:
 
 
 async def _join_album(task: Task) -> None:
-    """Albums arrive as several messages, one of which has the caption: it addresses the bot and describes the files for all of them."""
+    """Add an album's caption to this message. Albums arrive as several messages, but only one has the caption, which applies to all."""
     services, incoming = task.desk.services, task.incoming
     message_id = await services.telegram.inbox.album(task.desk.bot_id, task.place, incoming.album)
     if message_id is None:
@@ -75,7 +75,7 @@ async def _tap(task: Task, owner_id: str | None) -> None:
 
 
 def _code(task: Task, *, is_linked: bool) -> str:
-    """The code in a message: after `/start`, as the link in Settings sends it, or alone, from somebody who is not linked."""
+    """The code in a message: after `/start`, as the link in Settings sends it, or alone, from a person who is not linked."""
     words = task.incoming.words.strip()
     if task.incoming.command == "start":
         return words

@@ -1,4 +1,4 @@
-"""What every part of the bot uses: the services, the calls, and messages that a repeated update does not send twice."""
+"""Shared by every part of the bot: the services, the calls, and messages that a repeated update does not send twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the bot needs from Telegram's updates: who wrote what, where, and whether it is meant for the bot."""
+"""Parses Telegram's updates: who wrote what, where, and whether it is meant for the bot."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Incoming:
 
 
 def chat_of(update: JsonObject) -> int:
-    """The chat of an update as JSON; 0 where there is none."""
+    """The chat id of an update in JSON; 0 if it has none."""
     found: Any = update.get("message") or update.get("callback_query") or {}
     if isinstance(found, Mapping) and "chat" not in found:
         found = found.get("message") or {}

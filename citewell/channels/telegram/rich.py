@@ -1,4 +1,4 @@
-"""Texts with styles, as Telegram takes them: plain text and a list of entities, so that no content is parsed as markup.
+"""Styled texts in Telegram's form: plain text and a list of entities, so that no content is parsed as markup.
 
 Telegram counts UTF-16 units and accepts 4,096 of them per message; longer texts are split at the ends of sentences.
 """
@@ -18,7 +18,7 @@ MAX_CAPTION_UNITS = 1_024
 MAX_ENTITIES = 100
 """Entities per message; Telegram ignores any beyond these."""
 _HIDDEN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
-"""Control characters, and those that change the writing direction: with them, one name could pose as another."""
+"""Control characters and those that change the writing direction, with which one name could pose as another."""
 _MARKUP = re.compile(r"\*\*([^*\n]{1,400})\*\*|^#{1,6}[ \t]+([^\n]{1,400})$", re.MULTILINE)
 
 

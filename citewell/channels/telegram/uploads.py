@@ -72,7 +72,7 @@ async def _keep(task: Task, owner_id: str, file: SentFile) -> tuple[Resource, bo
 
 
 async def _fetched(task: Task, owner_id: str, file: SentFile) -> Spooled:
-    """The complete bytes. Raises `IncompleteUpload` if every download broke off."""
+    """The complete bytes. Raises `IncompleteUpload` if every download was interrupted."""
     for attempt in range(1, _DOWNLOADS + 1):
         try:
             async with task.desk.services.resources.open_spool(owner_id, file.size or 0) as spool:

@@ -69,7 +69,7 @@ def quoted_drafts(said: Sequence[QuotedSentence], title: str, embedder: Embedder
 
 
 def outline(elements: Sequence[Element]) -> str | None:
-    """The headings of a file without prose, as one line; None for fewer than two."""
+    """The headings of a file without prose, as one line; None if there are fewer than two."""
     names = dict.fromkeys(" ".join(e.text.split()) for e in elements if e.type is ElementType.TITLE)
     listed = [name for name in names if name]
     if len(listed) < 2:

@@ -1,4 +1,4 @@
-"""Shared by all summary chunks: their locators, and splitting to what the embedder reads."""
+"""Helpers for all summary chunks: their locators, and splitting them to fit the embedder."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ _CHUNK_CHARACTERS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """A file's description: a text for lists, chunks to search and cite, and why it is not the requested one, if so."""
+    """A file's description: a text for lists, chunks to search and cite, and the error if it is not the requested kind."""
 
     text: str | None
     drafts: tuple[ChunkDraft, ...] = ()
@@ -52,7 +52,7 @@ class Description:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """The passages of a resource: those in memory if they are complete, else the stored ones."""
+    """The passages of a resource: from memory if they are complete there, else from storage."""
 
     content: ContentRepository
     resource_id: str
