@@ -44,7 +44,7 @@ _IN_MEMORY_BYTES = 8_000_000
 class AsyncClaudeUploads:
     """The files of an open `AsyncCitewell` at Anthropic.
 
-    claude: the client whose key (and workspace) owns the uploads; use one per folder. Its errors are passed on.
+    claude: the client whose key (and workspace) owns the uploads; use one per folder. Its errors are raised unchanged.
     expires_in_seconds: 3,600 to 7,776,000, after which Anthropic deletes the upload
     """
 
@@ -131,7 +131,7 @@ class AsyncClaudeUploads:
         return made.id
 
     async def _is_there(self, file_id: str) -> bool:
-        from anthropic import NotFoundError  # installed wherever somebody could create a client
+        from anthropic import NotFoundError  # installed wherever a client exists
 
         try:
             found = await _called(self._files.retrieve_metadata, file_id, betas=[BETA])

@@ -198,7 +198,7 @@ class AirtableSource:
             record = await self._ask(lambda: self._table.get(entry.key))
             attachment = _attachment(record["fields"].get(self._mapping.attachment_column or ""), place["attachment"])
             if attachment is None:
-                raise FrameMissing("The attachment no longer exists. The next run imports whatever is there then.")
+                raise FrameMissing("The attachment no longer exists. The next run imports the record's current frame.")
             target = folder / hashlib.sha256(place["attachment"].encode()).hexdigest()
             try:
                 await self._stream(str(attachment["url"]), target, int(attachment.get("size") or 0))

@@ -1,4 +1,4 @@
-"""Finds a record's frame inside a folder. Nothing outside the folder is ever opened, whatever path the record contains."""
+"""Finds a record's frame inside a folder. Nothing outside the folder is ever opened, even if the record's path leads there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks what is configured and what is missing, for `citewell doctor` and for the settings screen."""
+"""Examines the configuration for missing and insecure parts, for `citewell doctor` and the settings screen."""
 
 from __future__ import annotations
 

@@ -142,14 +142,14 @@ def item_identity(item: str, bytes_hash: str) -> str:
 
 
 def own_copy(place_id: str) -> str:
-    """The item key of a separate copy in a project, or as a version of a resource, whose users must not learn that the owner has these bytes elsewhere."""
+    """The item key of a separate copy in a project or resource whose users must not learn that the owner has these bytes elsewhere."""
     return f"own copy\0{place_id}"
 
 
 class Capture:
     """Receives files. `spool_folder` must be on the file system of a local blob store.
 
-    at_once: how many requests may upload at the same time; one owner may use half of them, so that nobody can block all others
+    at_once: how many requests may upload at the same time; one owner may use half of them, so that no owner can block the others
     """
 
     def __init__(
@@ -262,7 +262,7 @@ class Capture:
                 raise
 
     async def _renumbered(self, new: NewResource) -> tuple[NewResource, Path]:
-        """The next number for a version whose number another upload took, and a file with its bytes."""
+        """The next number for a version, after another upload took its number, and a file with its bytes."""
         current = await self._resources.get(new.owner_id, new.id)
         version = current.version + 1
         copy = self._folder / f"{uuid.uuid4().hex}.part"

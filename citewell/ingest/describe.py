@@ -1,4 +1,4 @@
-"""Descriptions computed from extraction results: the statistics of tables, and the facts of pictures and videos."""
+"""Descriptions computed from extraction results: statistics of tables, and facts about pictures and videos."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class EarlyWords:
 
 @dataclass(slots=True)
 class _Reading:
-    """A file being read, and what is stored of it so far."""
+    """A file being read, and the part of it stored so far."""
 
     ended: threading.Event = field(default_factory=threading.Event)
     task: asyncio.Task[None] | None = None

@@ -88,7 +88,7 @@ class EmbeddingStage:
             await add_vectors(index, chunks, file)
 
     async def _written(self, job: Job, under_way: deque[tuple[list[str], asyncio.Task[None]]]) -> None:
-        """Wait for the first batch and record it as done. If the wait is cancelled, the batch continues."""
+        """Wait for the first batch and record it as done. If the wait is canceled, the batch continues."""
         ids, task = under_way[0]
         await asyncio.wait({task})
         under_way.popleft()

@@ -160,7 +160,7 @@ class ExtractionStage:
     async def _storing(
         self, job: Job, summary: ExtractionSummary, folder: Path
     ) -> AsyncGenerator[Sequence[StoredBlob]]:
-        """Store the blobs of a version, whose rows are committed in the block, then remove its previous blobs."""
+        """Store a version's new blobs, let the block commit their rows, then remove the previous blobs."""
         old = [blob.key for blob in await self.content.blobs(job.resource_id, job.version)]
         new = [extracted_key(job.owner_id, job.resource_id, job.version, n) for n in range(len(summary.blobs))]
         with self.journal.begun([*old, *new], remade=True):

@@ -292,7 +292,7 @@ def _by_words(waiting: int) -> dict[str, Any]:
 
 
 async def _written(writing: deque[asyncio.Task[None]]) -> None:
-    """Wait for the first batch and remove it. If the wait is cancelled, the batch continues."""
+    """Wait for the first batch and remove it. If the wait is canceled, the batch continues."""
     await asyncio.wait({writing[0]})
     writing.popleft().result()
 

@@ -45,7 +45,7 @@ class BlobJournal:
         self.end(keys)
 
     def end(self, keys: Iterable[str]) -> None:
-        """Remove keys: rows and bytes agree, or it is unknown whether they do. The next start then deletes none of them."""
+        """Remove keys whose rows and bytes agree, or may agree. The next start then deletes none of them."""
         ended = [key for key in keys if self._open.pop(key, None)]
         if not ended:
             return
@@ -106,7 +106,7 @@ class BlobJournal:
         self._size += written
 
     def _rewrite(self, kept: dict[str, str]) -> None:
-        """Empty the file, then write the keys still in it. Dying in between forgets them, which deletes nothing."""
+        """Empty the file, then write the keys still in it. If the process dies in between, they are forgotten, so nothing is deleted."""
         if self._file is None:
             self._file = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
         os.ftruncate(self._file, 0)

@@ -42,7 +42,7 @@ _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
 class WorkerLimits:
     """How many stages run at once, how often a stage is attempted (also while a database or object store is down), and how long a lease lasts.
 
-    Each stage runs one extra job if an owner without a running job is waiting, so that nobody waits for another owner's large files.
+    Each stage runs one extra job if an owner without a running job is waiting, so that no owner waits for another's large files.
     """
 
     extracting: int = 2

@@ -60,7 +60,7 @@ class Searching(Protocol):
 
     @property
     def compares(self) -> bool:
-        """Whether queries have vectors here to compare with those of chunks; not if the store embeds both."""
+        """Whether query vectors are available to compare with chunk vectors; not if the store embeds both."""
         ...
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
@@ -302,7 +302,7 @@ class Legs:
     async def _note_preferred(self, waiting: WaitingVectors, ids: Sequence[str]) -> None:
         try:
             await waiting.prefer(ids)
-        except Exception:  # it is only a preference, and nobody awaits this
+        except Exception:  # only a preference, and nothing awaits this task
             log.warning("the order of embedding does not change", exc_info=True)
 
     async def _lexical(

@@ -319,7 +319,7 @@ def _applied(inferred: Sequence[InferredFilter]) -> list[InferredFilter]:
 
 
 def _named(inferred: Sequence[InferredFilter], hits: Sequence[Hit]) -> tuple[InferredFilter, ...]:
-    """The filters, with the one on file names reduced to those of the possible names that exist."""
+    """The filters, with the one on file names reduced to the candidate names that exist."""
     return tuple(_name_of_file(one, hits) if one.id == "filename" and one.applied else one for one in inferred)
 
 

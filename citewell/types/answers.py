@@ -124,8 +124,8 @@ class Answer:
 
     picture:    a chart of an answer computed over many rows, as a Vega-Lite 5 specification with its data inline
     confidence: 0..1. Without a chat model, the probability that the passages found hold the answer, or, if several readings of a table
-                question were weighed, that the chosen one was meant. With a chat model, the share of its sentences whose citations all
-                hold. None if nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
+                question were weighed, that the chosen one was meant. With a chat model, the share of its sentences whose citations are
+                all supported. None if nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
     no_answer:  why no answer was found without a chat model
     inferred_filters: the filters read from the question
     notice:     what was unavailable for the answer, such as a reranker or index that was down, or a chat model without a key

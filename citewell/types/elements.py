@@ -49,7 +49,7 @@ class Element:
 
     id:           unique within one resource version, stable for the same bytes and extractor (`e0`, `e1`, …)
     text:         plain text; for a table Markdown; for a row `Header: value | Header: value`; for an image its OCR text
-    locator:      where it is; for PDF text `locator.boxes` holds one rectangle per span (a line, a sentence's part of one, or less)
+    locator:      where it is; for PDF text `locator.boxes` holds one rectangle per span (a line, the part of a sentence on it, or less)
     span_starts:  offset in `text` at which each of `locator.boxes` begins, ascending; same length as boxes, or empty
     level:        heading level (1 = top) of a TITLE; nesting depth of a LIST_ITEM
     html:         a TABLE as `<table>` with rowspan/colspan

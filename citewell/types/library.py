@@ -12,7 +12,7 @@ ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceInfo:
-    """A resource as the agent may describe it. `note` says what was not read, or why it failed."""
+    """A resource as the agent may describe it. `note` says which parts were not read, or why it failed."""
 
     id: str
     filename: str

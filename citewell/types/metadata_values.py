@@ -58,7 +58,7 @@ def checked_metadata(given: Mapping[str, JsonValue], limits: MetadataLimits) -> 
 
 
 def merged(metadata: Metadata, changes: Mapping[str, JsonValue], limits: MetadataLimits) -> dict[str, MetadataValue]:
-    """Metadata with some keys set, and those whose new value is None removed. Raises `InvalidMetadata`."""
+    """Metadata with changes applied; None as a new value removes the key. Raises `InvalidMetadata`."""
     removed = {key.strip() for key, value in changes.items() if value is None}
     left = {key: value for key, value in metadata.items() if key not in removed}
     new = checked_metadata({key: value for key, value in changes.items() if value is not None}, limits)

@@ -1,4 +1,4 @@
-"""Normalizes the names of projects and files, so that it does not matter how a keyboard or file system composed the letters."""
+"""Normalizes names of projects and files, because keyboards and file systems compose letters differently."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def composed_name(name: str) -> str:
 
 
 def name_spellings(name: str) -> tuple[str, ...]:
-    """The forms in which a name may be stored: that of `composed_name`, and those of earlier versions, unchanged and decomposed."""
+    """The forms in which a name may be stored: as `composed_name` returns it and, by earlier versions, unchanged or decomposed."""
     kept = composed_name(name)
     if kept.isascii() or len(kept) > _MAX_COMPOSED:
         return tuple(dict.fromkeys((kept, name)))

@@ -239,7 +239,7 @@ class StoredBlob:
 
 @dataclass(frozen=True, slots=True)
 class BlobLink:
-    """A URL at which anybody who knows it can download a file until `expires_at` (seconds since 1970). It is a secret."""
+    """A URL from which anyone who knows it can download a file until `expires_at` (seconds since 1970). It is a secret."""
 
     url: str = field(repr=False)
     expires_at: float

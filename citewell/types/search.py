@@ -149,7 +149,7 @@ class VectorQuery:
     """One leg of a search: exactly one of `dense`, `sparse` and `text` is given; `text` to a store that embeds texts itself.
 
     pulls: ids of points with weights. Before the search, their vectors times their weights are added to `dense`, and the sum is
-           normalised. Missing points are ignored.
+           normalized. Missing points are ignored.
     """
 
     dense: tuple[float, ...] | None = None
@@ -295,7 +295,7 @@ class SearchOptions:
 class SearchRequest:
     """A search on behalf of an owner.
 
-    projects (ids or names), resource_ids (ids or identifiers), types and conditions narrow the scope; None leaves it as it is.
+    projects (ids or names), resource_ids (ids or identifiers), types and conditions narrow the scope; None does not narrow it.
     """
 
     owner_id: str
@@ -313,7 +313,7 @@ class SearchRequest:
 class Passage:
     """Consecutive chunks of one file as one text.
 
-    hits: the chunks in it that were found, best first; score is the best one's
+    hits: the hits among its chunks, best first; score is that of the best
     """
 
     text: str
@@ -354,7 +354,7 @@ class InferredFilter:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """Hits, best first, with a trace of how they were found and, if neighbours were requested, the passages that contain them.
+    """Hits, best first, with a trace of how they were found and, if neighbors were requested, the passages that contain them.
 
     inferred: the filters inferred from the query
     semantic: the words searched for: the query without the words of its filters

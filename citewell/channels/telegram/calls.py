@@ -51,7 +51,7 @@ class RawUpdates(TelegramMethod[list[dict[str, Any]]]):
 
 
 class MessageGone(Exception):
-    """The message can no longer be edited: somebody deleted it, or it is too old."""
+    """The message can no longer be edited: it was deleted, or is too old."""
 
 
 class BotBlocked(Exception):

@@ -50,7 +50,7 @@ def quoted_summary(
 
 
 def quoted_drafts(said: Sequence[QuotedSentence], title: str, embedder: Embedder) -> Iterator[ChunkDraft]:
-    """The sentences as chunks, each with as many as the embedder reads.
+    """The sentences as chunks, each with as many sentences as the embedder can read.
 
     `quotes` in a chunk's metadata gives the source of each sentence as [ordinal of the chunk, start, end].
     """

@@ -84,7 +84,7 @@ class Summariser:
         index: OpenIndex,
         passages: Passages,
     ) -> Description:
-        """The description of a resource whose content is indexed. If the model fails, it contains the error and what works without a model."""
+        """The description of a resource whose content is indexed. If the model fails, it contains the error and a description made without a model."""
         match resource.detected_category:
             case Category.DATA:
                 return await self._data(resource, index)
