@@ -133,11 +133,9 @@ def _label(path: Path, head: bytes, named: Format | None) -> str:
 
 
 def _binary_label(guess: _Guess) -> str:
-    """What bytes without a signature are: no text whatever the model thinks, and nothing that we read unless it is certain."""
+    """The label for bytes without a signature that do not look like text; a format that we read only if the model is certain."""
     known = FORMATS.get(guess.label)
-    if guess.group in ("text", "code") or (known is not None and known.extractor is not None and not guess.certain):
-        return "unknown"
-    return guess.label
+    return "unknown" if known is not None and known.extractor is not None and not guess.certain else guess.label
 
 
 def _signature(head: bytes) -> str | None:
