@@ -64,7 +64,7 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
         elif detected.extractor is not None:
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
-                sink.warn("Nothing to read was found in this file.")
+                sink.warn("No readable content was found in this file.")
     finally:
         if source is not path:
             source.unlink(missing_ok=True)

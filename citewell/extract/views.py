@@ -34,7 +34,7 @@ def draw_page(detected: DetectedType, path: Path, sink: Sink) -> None:
     elif detected.extractor == "image" and sink.options.view_page == 1:
         image, scale = _picture(path, sink.options.max_pixels)
     else:
-        raise InvalidInput("This file has no page that can be shown as a picture.")
+        raise InvalidInput("No page of this file can be shown as a picture.")
     marked = mark(image, sink.options.view_boxes, scale)
     marked.save(sink.add_blob("view.jpg", "image/jpeg", VIEW), "JPEG", quality=85)
 

@@ -75,7 +75,7 @@ class Pictures:
         try:
             self.emit(base64.b64decode(body), "embedded", place, description)
         except (binascii.Error, ValueError):
-            self._sink.skip("An embedded picture that is damaged.")
+            self._sink.skip("A damaged embedded picture.")
         return True
 
     def finish(self) -> None:

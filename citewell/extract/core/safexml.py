@@ -90,7 +90,7 @@ def without_doctype(text: str) -> tuple[str, bool]:
 
 
 def _doctype_end(text: str, position: int) -> int:
-    """Returns the end of a declaration: the first `>` outside quotes, comments, instructions and the internal subset."""
+    """Returns a declaration's end: the first `>` outside quotes, comments, instructions and the internal subset."""
     depth = 0
     while match := _IN_DOCTYPE.search(text, position):
         mark, position = match.group(), match.end()

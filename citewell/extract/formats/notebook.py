@@ -83,7 +83,7 @@ class _NotebookReader:
         try:
             self._pictures.emit(base64.b64decode(encoded), "output", self._outline.locator())
         except (binascii.Error, ValueError):
-            self._sink.skip("A picture in a cell's output that is damaged.")
+            self._sink.skip("A damaged picture in a cell's output.")
 
 
 def _cells(notebook: JsonObject) -> list[JsonValue] | None:

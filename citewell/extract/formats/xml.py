@@ -33,7 +33,8 @@ _UNDECLARED = re.compile(r"Entity '([^']{1,40})' not defined")
 def extract(path: Path, sink: Sink) -> None:
     """Reads an XML file, streaming. Entities are never expanded, and nothing outside the file is opened.
 
-    Damaged XML is read as far as the parser can follow, with a warning; anything else is read as plain text.
+    Damaged XML is read as far as the parser can follow, with a warning; a file that is not XML at all is read as plain
+    text.
     """
     encoding = xml_encoding(path)
     sink.metadata["encoding"] = encoding
@@ -68,7 +69,7 @@ def _report(parser: etree.XMLParser, sink: Sink) -> None:
     messages = [str(entry.message) for entry in parser.feed_error_log]
     undeclared = sorted({name for message in messages for name in _UNDECLARED.findall(message)})
     if undeclared:
-        sink.warn(f"Entities that the file does not declare were left out: {', '.join(undeclared[:10])}.")
+        sink.warn(f"Undeclared entities were left out: {', '.join(undeclared[:10])}.")
     other = [message for message in messages if not _UNDECLARED.search(message) and "namespace" not in message.lower()]
     if other:
         sink.warn(f"The XML is damaged: {other[0].strip()[:200]}")

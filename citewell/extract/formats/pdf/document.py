@@ -131,7 +131,7 @@ class AttachmentReader:
         count = self._document.count_attachments()
         for index in range(count):
             if not self._allowed():
-                self._sink.skip(f"{count - index} attachments beyond the limits for files inside files")
+                self._sink.skip(f"{count - index} attachments beyond the limits for embedded files")
                 return
             self._sink.progress(0, len(self._document))
             try:
@@ -146,7 +146,7 @@ class AttachmentReader:
         if self._allowed():
             self._write(PdfAttachment(handle, self._document), locator)
         else:
-            self._sink.skip("An attachment beyond the limits for files inside files")
+            self._sink.skip("An attachment beyond the limits for embedded files")
 
     def _allowed(self) -> bool:
         options = self._sink.options

@@ -35,7 +35,7 @@ class PagePictures:
         ):
             return None
         if self._kept >= MAX_PAGE_PICTURES:
-            self._sink.skip(f"Its picture: more than {MAX_PAGE_PICTURES} pages of this file have one.")
+            self._sink.skip(f"The page picture: the limit is {MAX_PAGE_PICTURES} per file.")
             return None
         dpi = _POINTS * MAX_SIDE / max(1.0, frame.width, frame.height)
         image = render(page, frame, None, dpi, options.max_pixels)
