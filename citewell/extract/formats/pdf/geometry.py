@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfPage
 
+# Degrees.
 QUARTER = 90
 FULL_TURN = 360
 Floats = npt.NDArray[np.float32]

@@ -188,7 +188,7 @@ def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) ->
 
 
 def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
-    """Gives a word's two characters the taller one's height, so that a raised or lowered mark does not make the word taller.
+    """Gives a word's two characters the taller one's height, so that raised or lowered marks do not make it taller.
 
     `start` and `end` are coordinates along the word, `low` and `high` across it; shape (n, 2) each.
     """

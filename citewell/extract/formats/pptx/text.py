@@ -23,7 +23,7 @@ _NUMBER_STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """One paragraph: bullet is True or False where the paragraph itself specifies it, None where its placeholder does."""
+    """One paragraph. `bullet` is True or False if the paragraph specifies it, None if its placeholder does."""
 
     text: str
     level: int

@@ -109,7 +109,7 @@ class Staging:
         self._connection.execute(f"DROP TABLE IF EXISTS {self._name}")
 
     def kinds(self, beat: Callable[[], None], *, written: bool) -> list[ColumnKind]:
-        """Infers each column's kind over all rows; calls `beat` on the way. written: numbers are written by people."""
+        """Infers each column's kind over all rows, calling `beat`. written: numbers are as people wrote them."""
         self._flush()
         return infer(self._connection, self._name, self._width, beat, written=written)
 

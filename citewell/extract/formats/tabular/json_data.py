@@ -95,7 +95,7 @@ class _JsonReader:
             self._close()
         except Damaged:
             self._close()
-            self._sink.warn("the JSON is malformed or truncated; the rest is kept as text")
+            self._sink.warn("the JSON is malformed or cut off; the rest is kept as text")
             self._texts(stream.rest())
 
     def _item(self, key: str | None, number: int, value: JsonData) -> None:

@@ -11,7 +11,7 @@ from citewell.extract.formats.tabular.sheet_rows import Merges
 from citewell.extract.formats.tabular.values import Cell, line_of
 
 _WIDEST_GAP = 4
-"""Columns from the last of one part to the first of the next within a table; a wider gap separates two. Set by hand."""
+"""Most columns (blank ones plus one) from one part of a table to the next; a wider gap separates two. Set by hand."""
 _SHORT = 4
 """Rows below which a part next to another belongs to it on weak evidence. Set by hand."""
 _SAMPLE_ROWS = 200

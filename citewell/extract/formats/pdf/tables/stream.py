@@ -110,7 +110,7 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
 
 
 def _is_pair_of_values(rows: Sequence[TextRow]) -> bool:
-    """Whether rows are a name and an amount in words (“$10 billion to $11 billion”): the body, if in two columns."""
+    """Whether rows are a name and a worded amount (“$10 billion to $11 billion”): the body, if in two columns."""
     return all(len(row.pieces) == 2 for row in rows) and any(_MONEY.match(row.pieces[1].text) for row in rows)
 
 
