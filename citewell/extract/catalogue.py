@@ -1,4 +1,4 @@
-"""The table of formats we know: name, media type, category, reader and extensions. Data only; `detect.py` decides."""
+"""The catalogue of known formats: name, media type, category, reader and extensions. Data only; `detect.py` decides."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from citewell.types import Category
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """One format. `extractor` names its reader in `registry.py`; None means the file is stored unread.
+    """One file format. `extractor` names its reader in `registry.py`; None stores the file unread.
 
-    loose: any text could be this format (plain text, Markdown, source code, delimited rows), so that content alone
-    cannot tell it from another loose one, and the extension may decide between them.
+    loose: any text could be in this format (plain text, Markdown, source code, delimited rows), so content alone cannot
+    tell it from another loose format, and the extension may decide between them.
     """
 
     label: str
@@ -135,7 +135,7 @@ BY_EXTENSION: dict[str, Format] = {extension: known for known in _FORMATS for ex
 
 
 def extension_of(filename: str) -> str:
-    """The last extension in lower case without its dot; a bare `Makefile` or `Dockerfile` counts as its own extension."""
+    """Returns the last extension, lowercase, without dot; a bare `Makefile` or `Dockerfile` is its own extension."""
     name = filename.replace("\\", "/").rsplit("/", 1)[-1].lower()
     stem, dot, extension = name.rpartition(".")
     if dot and stem:

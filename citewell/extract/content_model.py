@@ -1,4 +1,4 @@
-"""The content-type model (Magika), run by one thread, so that the template process can load it before it forks."""
+"""The content-type model (Magika) in single-threaded form, so that the template process can load it before forking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from magika import Magika
 
 
 class _OneThreaded(Magika):
-    """Magika with a session that owns no threads: those of the default one would not exist in a fork, which would hang."""
+    """Magika with a single-threaded session: a thread pool does not survive a fork, so the child would hang."""
 
     def _init_onnx_session(self) -> onnxruntime.InferenceSession:
         options = onnxruntime.SessionOptions()
@@ -19,5 +19,5 @@ class _OneThreaded(Magika):
 
 @cache
 def content_model() -> Magika:
-    """The model, loaded once (some 90 ms)."""
+    """Returns the model, loaded once (about 90 ms)."""
     return _OneThreaded()

@@ -1,4 +1,4 @@
-"""What a file is, told by its content: signatures, container members, the shape of text, and a content-type model."""
+"""Detects a file's type from its content: signatures, container members, text structure, and a content-type model."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from citewell.extract.core.safezip import SafeZip
 from citewell.types import Category, DetectedType, ExtractOptions
 
 _HEAD = 64 * 1024
-"""Bytes of a file that its type is told by."""
+"""Bytes read from the start of a file to detect its type."""
 _JSON_CHECK_MAX = 8 * 1024 * 1024
-"""Bytes up to which a file is parsed to tell whether it is JSON; of larger ones the model decides."""
+"""Largest file, in bytes, parsed to check for JSON; the model decides for larger ones."""
 _MODEL_CERTAIN = 0.8
-"""Score (0 to 1) from which the content-type model is believed against the file's name. Set by hand."""
+"""Score (0 to 1) from which the content-type model overrides the file name. Set by hand."""
 _MIN_ROWS = 5
-"""Lines of the shortest text that regular delimiters make a table. Set by hand."""
+"""Fewest lines of consistently delimited text that count as a table. Set by hand."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "png"),
@@ -93,9 +93,10 @@ _MAGIKA_LABELS = {
 
 
 def detect(path: Path, filename: str) -> DetectedType:
-    """The type of the file at `path`. The content decides; `mismatch` notes where the name says otherwise.
+    """Detects the type of the file at `path` from its content; `mismatch` notes a file name that disagrees.
 
-    Never raises for what the file holds: a damaged container keeps the type that its beginning shows, and the reader reports it.
+    Never raises because of the file's content: a damaged container keeps the type that its first bytes indicate, and
+    the reader reports the damage.
     """
     named = BY_EXTENSION.get(extension_of(filename))
     with path.open("rb") as file:
@@ -110,7 +111,7 @@ def detect(path: Path, filename: str) -> DetectedType:
 
 
 def named_type(filename: str) -> DetectedType:
-    """What a name says of a file whose content is to be looked at later."""
+    """Returns the type that a file name suggests, for a file whose content is examined later."""
     named = BY_EXTENSION.get(extension_of(filename))
     if named is None:
         return DetectedType("application/octet-stream", "unknown", Category.UNKNOWN, None)
@@ -161,7 +162,7 @@ def _signature(head: bytes) -> str | None:
 
 
 def _iso_media(brand: bytes) -> str | None:
-    """Pictures, QuickTime, or MP4; None for sound, which the content-type model names."""
+    """Tells images, QuickTime and MP4 apart by brand; None for audio, which the content-type model labels."""
     if brand in _HEIF_BRANDS:
         return _HEIF_BRANDS[brand]
     if brand in _AUDIO_BRANDS:
@@ -170,7 +171,7 @@ def _iso_media(brand: bytes) -> str | None:
 
 
 def _zip_label(path: Path) -> str:
-    """Which ZIP-based format this is, by its members; for a damaged one by the model, so that its reader can report it."""
+    """Identifies a ZIP-based format by its members; for a damaged one the model decides, so its reader reports it."""
     try:
         with SafeZip(path, ExtractOptions()) as archive:
             return _member_label(archive)
@@ -207,7 +208,7 @@ def _workbook_label(names: list[str]) -> str:
 
 
 def _ole_label(path: Path, named: Format | None) -> str:
-    """The type of an encrypted OOXML file by its name, as its content cannot tell."""
+    """Identifies an OLE file; for encrypted OOXML the file name decides, because the content cannot tell."""
     label = ole_label(path)
     if label == "encrypted":
         return named.label if named and named.label in ("docx", "pptx", "xlsx", "xlsm", "xlsb") else "ole"
@@ -218,14 +219,14 @@ def _ole_label(path: Path, named: Format | None) -> str:
 
 
 def _text_label(path: Path, head: bytes, named: Format | None) -> str:
-    """Formats with a shape of their own are told by it; among loose ones the extension decides, then the model."""
+    """Identifies text: by structure if it has any; among loose formats by the extension, then the model."""
     text = head.decode(detect_encoding(head), "replace").lstrip("\ufeff \t\r\n")
     shaped = _markup_label(text, named) or _mail_label(text, named) or _json_label(path, text, named)
     if shaped:
         return shaped
     told = named.label if named and (named.loose or named.label in ("html", "eml", "mbox")) else None
     is_delimited = _is_delimited(text)
-    if told and not is_delimited:  # most notes: the model, which takes 9 ms, has no say in these
+    if told and not is_delimited:  # Covers most notes, and saves the model's 9 ms.
         return told
     guess = _model_guess(path)
     if is_delimited and guess.label in ("csv", "tsv") and guess.certain:
@@ -242,7 +243,7 @@ def _loose_label(guess: _Guess) -> str:
 
 
 def _markup_label(text: str, named: Format | None) -> str | None:
-    """XML by its declaration or root element; SVG and XHTML by their root; HTML by how it begins."""
+    """Recognizes XML by its declaration or root element, SVG and XHTML by their root, and HTML by how it begins."""
     if not text.startswith("<"):
         return None
     body = re.sub(
@@ -264,12 +265,12 @@ def _markup_label(text: str, named: Format | None) -> str | None:
 
 
 def _is_whole_xml(text: str, named: Format | None) -> bool:
-    """A root element without declaration is XML if the name ends like XML, or if its end tag is within what was read."""
+    """Whether text without an XML declaration is XML: by its extension, or an end tag at the end of the text read."""
     return (named is not None and named.label == "xml") or bool(re.search(r"</[\w.:-]+>\s*\Z", text))
 
 
 def _mail_label(text: str, named: Format | None) -> str | None:
-    """A mailbox begins with a `From ` line, a message with header fields of which several are mail's own."""
+    """Recognizes a mailbox by its first `From ` line, and a message by several header fields specific to mail."""
     lines = text[:8192].split("\n")
     is_mailbox = lines[0].startswith("From ") and len(lines) > 1
     fields = {line.split(":", 1)[0].lower() for line in _header_lines(lines[1:] if is_mailbox else lines)}
@@ -280,7 +281,7 @@ def _mail_label(text: str, named: Format | None) -> str | None:
 
 
 def _header_lines(lines: list[str]) -> list[str]:
-    """The field lines up to the first empty one; none when a line is neither a field nor a continuation."""
+    """Returns the header fields before the first empty line; none if a line is neither field nor continuation."""
     out: list[str] = []
     for line in lines:
         if not line.strip():
@@ -294,7 +295,7 @@ def _header_lines(lines: list[str]) -> list[str]:
 
 
 def _json_label(path: Path, text: str, named: Format | None) -> str | None:
-    """JSON by parsing it where it is small; by its name and first character otherwise."""
+    """Recognizes JSON by its first character and extension, or else by parsing it if it is small."""
     if not text.startswith(("{", "[")):
         return None
     if named and named.label in ("json", "ndjson", "ipynb"):
@@ -317,7 +318,7 @@ def _parses(text: str) -> bool:
 
 
 def _is_delimited(text: str) -> bool:
-    """At least five full lines that one delimiter splits into the same number of columns, each with some text."""
+    """Whether one delimiter splits at least five full lines into equally many columns, with some text in each line."""
     lines = [line for line in text.split("\n")[:200] if line.strip()][:-1]
     if len(lines) < _MIN_ROWS:
         return False
@@ -342,7 +343,7 @@ def _mismatch(named: Format | None, found: Format | None, label: str) -> str | N
 
 @dataclass(frozen=True, slots=True)
 class _Guess:
-    """What the content-type model thinks: our label, its group (`code`, `text`, `image`, …) and probability."""
+    """The content-type model's guess: our label, its group (`code`, `text`, `image`, …) and probability."""
 
     label: str
     group: str
@@ -354,7 +355,7 @@ class _Guess:
 
 
 def _model_guess(path: Path) -> _Guess:
-    from citewell.extract.content_model import content_model  # signatures tell most files; ONNX Runtime is large
+    from citewell.extract.content_model import content_model  # most files never need ONNX Runtime
 
     result = content_model().identify_path(path)
     label = str(result.output.label)

@@ -1,4 +1,4 @@
-"""One way into extraction: detect the type, decrypt, run the reader, and sum up. Readers are imported when first needed."""
+"""The entry point to extraction: decrypts, detects the type, runs the reader, and summarizes. Readers load lazily."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Reader(Protocol):
     """A module that reads one family of formats."""
 
     def extract(self, path: Path, sink: Sink) -> None:
-        """Emit everything the file holds into `sink`; raises an `ExtractionError` when nothing can be read."""
+        """Emits everything in the file to `sink`. Raises an `ExtractionError` if nothing can be read."""
         ...
 
 
 def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
-    """Read the file at `path`, called `filename` by its uploader. Elements go to the sink; the rest is returned.
+    """Reads the file at `path`, uploaded as `filename`: elements go to the sink, the summary is returned.
 
-    With `view_page`, a picture of that page is the only thing that comes of it. A type without a reader yields no element and `detected.extractor` None. Raises an `ExtractionError` with its reason
-    when the file cannot be read.
+    With `view_page`, only renders a picture of that page. A type without a reader yields no elements and leaves
+    `detected.extractor` None. Raises an `ExtractionError` with the reason if the file cannot be read.
     """
     source = decrypted(path, sink.options, sink.folder)
     try:
@@ -64,7 +64,7 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
         elif detected.extractor is not None:
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
-                sink.warn("Nothing to read was found in this file.")
+                sink.warn("No readable content was found in this file.")
     finally:
         if source is not path:
             source.unlink(missing_ok=True)
@@ -72,12 +72,12 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
 
 
 def load_reader(name: str) -> Reader:
-    """The reader module registered under `name`; `KeyError` for an unknown name."""
+    """Imports the reader module registered under `name`; `KeyError` for an unknown name."""
     return cast(Reader, import_module(READERS[name]))
 
 
 def summary(detected: DetectedType, sink: Sink) -> ExtractionSummary:
-    """What was detected and what the sink holds, as one value that JSON can carry."""
+    """Returns the detected type and the sink's contents as one JSON-serializable value."""
     return ExtractionSummary(
         detected=detected,
         coverage=sink.coverage(),
@@ -89,7 +89,7 @@ def summary(detected: DetectedType, sink: Sink) -> ExtractionSummary:
 
 
 def _counts(detected: DetectedType, sink: Sink) -> dict[str, object]:
-    """How much was read, for a type with a reader; of data, the tables are those of its statistics."""
+    """Returns the totals for a type that has a reader; for data files, tables are counted from their statistics."""
     if detected.extractor is None:
         return {}
     counts: dict[str, object] = {**sink.counts()}
@@ -98,6 +98,6 @@ def _counts(detected: DetectedType, sink: Sink) -> dict[str, object]:
 
 
 def _json_object(metadata: dict[str, object]) -> JsonObject:
-    """Metadata as JSON knows it: dates and other values that JSON lacks become text."""
+    """Returns metadata as JSON; dates and other values without a JSON type become text."""
     text = json.dumps(metadata, default=str, ensure_ascii=False).replace("\\u0000", "")
     return cast(dict[str, JsonValue], json.loads(text.encode("utf-8", "replace")))

@@ -1,4 +1,4 @@
-"""A page as a picture, with places on it marked: for readers to whom a source is sent, as in a messenger."""
+"""Renders a page as a picture with passages marked, for channels that send images of sources, such as messengers."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from citewell.types import DetectedType
 VIEW = "view"
 """The kind of the blob."""
 _MAX_SIDE = 1_600
-"""Pixels: a messenger makes a photo smaller that is larger, and text of 8 points can still be read."""
+"""Pixels. Messengers downscale larger photos, and 8-point text stays readable at this size."""
 _POINTS = 72.0
 _MARKER = (255, 236, 120)
-"""Multiplied with the page, as a text marker: what is black stays black."""
+"""RGB, multiplied with the page like a highlighter: black stays black."""
 _FRAME = (214, 140, 0)
 _MARGIN = 2.0
 """Points around each rectangle."""
@@ -28,19 +28,19 @@ Rectangle = Sequence[float]
 
 
 def draw_page(detected: DetectedType, path: Path, sink: Sink) -> None:
-    """Put a picture of page `view_page` into the sink, JPEG; `InvalidInput` for a file without such a page."""
+    """Adds a JPEG of page `view_page` to the sink; `InvalidInput` if the file has no such page."""
     if detected.extractor == "pdf":
         image, scale = _pdf_page(path, sink)
     elif detected.extractor == "image" and sink.options.view_page == 1:
         image, scale = _picture(path, sink.options.max_pixels)
     else:
-        raise InvalidInput("This file has no page that can be shown as a picture.")
+        raise InvalidInput("No page of this file can be shown as a picture.")
     marked = mark(image, sink.options.view_boxes, scale)
     marked.save(sink.add_blob("view.jpg", "image/jpeg", VIEW), "JPEG", quality=85)
 
 
 def mark(image: Image.Image, boxes: Sequence[Rectangle], scale: float) -> Image.Image:
-    """The picture with rectangles marked in yellow. boxes: (x0, y0, x1, y1) in points; scale: pixels of a point."""
+    """Marks rectangles on a picture in yellow. boxes: (x0, y0, x1, y1) in points; scale: pixels per point."""
     if not boxes:
         return image
     layer = Image.new("RGB", image.size, (255, 255, 255))
@@ -79,7 +79,7 @@ def _pdf_page(path: Path, sink: Sink) -> tuple[Image.Image, float]:
 
 
 def _picture(path: Path, max_pixels: int) -> tuple[Image.Image, float]:
-    """A picture upright; its places are in its own pixels."""
+    """Opens an image file, turned upright; its coordinates are its own pixels."""
     register_heif_opener()
     with Image.open(path) as opened:
         if opened.width * opened.height > max_pixels:

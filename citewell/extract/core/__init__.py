@@ -1,1 +1,1 @@
-"""What readers share: where they write, text and containers opened safely, pictures, cells of tables."""
+"""Shared by the readers: output sink, safe access to text and containers, pictures, table cells."""

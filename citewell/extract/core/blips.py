@@ -1,4 +1,4 @@
-"""Pictures in the streams of Office 97 files: PNG, JPEG and DIB with the record header of [MS-ODRAW] 2.2.23 before them."""
+"""Pictures in the streams of Office 97 files: PNG, JPEG and DIB preceded by the record header of [MS-ODRAW] 2.2.23."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HEADERS = (25, 41)
 
 
 def pictures(stream: bytes) -> Iterator[bytes]:
-    """The bytes of each picture, in the order of the stream."""
+    """Yields the bytes of each picture, in stream order."""
     position = 0
     while match := _SIGNATURES.search(stream, position):
         position = match.end()

@@ -1,4 +1,4 @@
-"""A table's cells with their spans, as grid, HTML and Markdown."""
+"""Table cells with their spans, as grid, HTML and Markdown."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from html import escape
 
 MAX_CELLS = 1_000_000
-"""Squares of the largest table kept as a grid."""
+"""Largest table, in cells, kept as a grid."""
 Grid = tuple[tuple[str, ...], ...]
 
 _YEAR = re.compile(r"(?:19|20)\d\d$")
-# An amount of money perhaps with words after it, or a figure alone: longer than two digits, with a separator, or with a percent sign.
+# An amount of money, perhaps followed by words, or just a number: three or more digits and separators, or a percentage.
 _AMOUNT = re.compile(r"[~(+–−-]?\s?(?:[$€£¥]\s?\(?\d|[\d.,]{3,}\s?[%)]*$|\d{1,2}\s?%\)?$)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell by its first row and column (from 0) and how many of each it covers."""
+    """A cell: its first row and column (from 0) and how many of each it spans."""
 
     row: int
     column: int
@@ -30,7 +30,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to be emitted. All rows of `grid` have the same length; a spanning cell's text is in its first cell."""
+    """A table ready to emit. All rows of `grid` have the same length; a spanning cell's text comes first."""
 
     grid: Grid
     html: str
@@ -38,13 +38,13 @@ class Table:
     header_rows: int
 
     def line_of(self, row: int) -> int:
-        """The line of the Markdown that a row is on: the rule is below the first line, and that may be an empty header."""
+        """Returns the Markdown line of a row: the rule follows the first line, which may be an empty header."""
         added = self.markdown.count("\n") + 1 - len(self.grid)
         return 0 if row == 0 and added == 1 else row + added
 
 
 class CellPlacer:
-    """Gives each cell the next free column of its row, as HTML does, with spans kept free below and beside it."""
+    """Assigns each cell the next free column of its row, as HTML does, and reserves the positions that spans cover."""
 
     def __init__(self) -> None:
         self.cells: list[Cell] = []
@@ -53,17 +53,17 @@ class CellPlacer:
         self._taken: dict[int, set[int]] = {}
 
     def next_row(self) -> None:
-        """Begin a row."""
+        """Begins a row."""
         self._taken.pop(self._row, None)
         self._row += 1
         self._column = 0
 
     def skip(self, columns: int) -> None:
-        """Leave columns of the present row empty."""
+        """Leaves columns of the current row empty."""
         self._column += columns
 
     def add(self, text: str, rowspan: int = 1, colspan: int = 1, header: bool = False) -> None:
-        """Place a cell in the present row."""
+        """Places a cell in the current row."""
         taken = self._taken.get(self._row, set())
         while self._column in taken:
             self._column += 1
@@ -74,10 +74,11 @@ class CellPlacer:
 
 
 def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat_merged: bool = False) -> Table | None:
-    """The table of these cells; None when it has no cell, or more than `MAX_CELLS`.
+    """Builds a table from cells; None if there is no cell, or more than `MAX_CELLS`.
 
-    Without `header_rows`, the first rows that consist of header cells alone are the header. With `repeat_merged` the Markdown
-    repeats a merged cell in every row that it covers, and one of the header in every column: each line then says what it is about.
+    Without `header_rows`, the leading rows made up of header cells only are the header. With `repeat_merged`, the
+    Markdown repeats a merged cell in every row that it covers, and a merged header cell in every column, so that each
+    line is self-explanatory.
     """
     if not cells:
         return None
@@ -96,7 +97,7 @@ def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat
 
 
 def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
-    """`<table>` with rowspan and colspan; all text is escaped."""
+    """Returns a `<table>` with rowspan and colspan; all text is escaped."""
     by_row: list[list[Cell]] = [[] for _ in range(height)]
     for cell in cells:
         by_row[cell.row].append(cell)
@@ -110,9 +111,9 @@ def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
 
 
 def to_markdown(grid: Grid, header_rows: int = 1) -> str:
-    """A pipe table. Markdown has exactly one header row: the first row serves, and further header rows follow as body rows.
+    """Returns a pipe table. Markdown allows one header row: the first row; further header rows become body rows.
 
-    A first row with amounts that is no header names nothing: an empty one is put above it.
+    If the first row holds amounts and is not a header, an empty header row is added above it.
     """
     if not grid:
         return ""
@@ -158,5 +159,5 @@ def _cell_html(cell: Cell, header: bool) -> str:
 
 
 def markdown_cell(text: str) -> str:
-    """The text of a cell as Markdown."""
+    """Returns a cell's text as Markdown."""
     return " ".join(text.split()).replace("|", "\\|")

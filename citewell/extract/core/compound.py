@@ -37,7 +37,7 @@ def _damage_named() -> Generator[None]:
 
 
 class CompoundFile:
-    """An open compound file. Every method raises `CorruptFile` for damage."""
+    """An open compound file. Every method raises `CorruptFile` if the file is damaged."""
 
     def __init__(self, source: Path | bytes) -> None:
         with _damage_named():
@@ -54,11 +54,11 @@ class CompoundFile:
         self._ole.close()
 
     def names(self) -> list[str]:
-        """Streams and storages in upper case, storages' members as `STORAGE/STREAM`."""
+        """Returns stream and storage names in uppercase; a storage's members as `STORAGE/STREAM`."""
         return list(self._entries)
 
     def read(self, name: str) -> bytes | None:
-        """A stream's bytes, whatever the case of its name; None if it does not exist. `LimitExceeded` above 256 MiB."""
+        """Returns a stream's bytes, ignoring the name's case; None if it is missing. `LimitExceeded` above 256 MiB."""
         entry = self._entries.get(name.upper())
         if entry is None:
             return None
@@ -71,7 +71,7 @@ class CompoundFile:
             return self._ole.openstream(path).read()
 
     def read_summary(self, sink: Sink) -> None:
-        """Title, author and dates into the sink's metadata; a damaged summary is left out with a warning."""
+        """Copies title, author and dates into the sink's metadata; skips a damaged summary with a warning."""
         try:
             with _damage_named():
                 found = self._ole.get_metadata()
@@ -109,7 +109,7 @@ _BY_STREAM = (
 
 
 def ole_label(path: Path) -> str:
-    """The label of the format inside: `doc`, `xls`, `ppt`, `msg`, `encrypted` (a wrapped OOXML file), or `ole` for others."""
+    """Returns the label of the format inside: `doc`, `xls`, `ppt`, `msg`, `encrypted` (wrapped OOXML), else `ole`."""
     try:
         with CompoundFile(path) as compound:
             names = {name.split("/", 1)[0].lower() for name in compound.names()}

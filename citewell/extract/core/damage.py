@@ -1,4 +1,4 @@
-"""What reading a damaged file raises, for the places that turn it into `CorruptFile` or a warning."""
+"""Exceptions raised when reading damaged files, for code that turns them into `CorruptFile` or a warning."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import struct
 import zlib
 
 RECORD_DAMAGE = (ValueError, IndexError, struct.error)
-"""In the parsers of binary records here. Narrow, so that an error of the parser itself still shows as what it is."""
+"""Raised by our parsers of binary records. Kept narrow, so that a bug in a parser still surfaces."""
 
 LIBRARY_DAMAGE = (
     *(ArithmeticError, AssertionError, AttributeError, EOFError, LookupError, OSError, RecursionError),
     *(SyntaxError, TypeError, ValueError, lzma.LZMAError, struct.error, zlib.error),
 )
-"""In libraries that follow a file's own pointers and sizes (Pillow, olefile, msoffcrypto, zipfile, tarfile) and raise
-whatever that leads to. Their own exceptions come on top. Only around a library's calls: it would hide errors of other code."""
+"""Raised by libraries that follow a file's own pointers and sizes (Pillow, olefile, msoffcrypto, zipfile, tarfile),
+besides their own exceptions. Catch only around calls of such a library: elsewhere it would hide bugs.
+"""

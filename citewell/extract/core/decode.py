@@ -1,4 +1,4 @@
-"""Bytes → text: which encoding a text file is in, and streaming access to its decoded characters."""
+"""Decodes text files: detects the encoding, and streams decoded characters."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from citewell.errors import CorruptFile
 from citewell.extract.core.encodings import guess_encoding
 
 _SAMPLE = 256 * 1024
-"""Bytes that an encoding is guessed from."""
+"""Bytes sampled to guess an encoding."""
 _PIECE = 64 * 1024
-"""Bytes read at once, and characters of the longest line given out."""
+"""Bytes read at once, and the most characters of a line yielded at once."""
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -27,7 +27,7 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 
 @dataclass(frozen=True, slots=True)
 class Decoded:
-    """A text file's characters: the text without its byte order mark, and how it was decoded."""
+    """A decoded text file: the text without its byte order mark, and how it was decoded."""
 
     text: str
     encoding: str
@@ -44,7 +44,7 @@ def is_text(head: bytes) -> bool:
 
 
 def detect_encoding(sample: bytes) -> str:
-    """The encoding of a text by its first bytes: byte order mark, UTF-8, UTF-16 without a mark, else statistics."""
+    """Detects the encoding from the first bytes: byte order mark, UTF-8, UTF-16 without a mark, or else statistics."""
     for bom, encoding in _BOMS:
         if sample.startswith(bom):
             return encoding
@@ -59,7 +59,7 @@ def detect_encoding(sample: bytes) -> str:
 
 
 def file_encoding(path: Path) -> str:
-    """The encoding of a whole file: the first byte that is not UTF-8 may be far from its beginning."""
+    """Detects the encoding of a whole file: the first byte that is not UTF-8 may be far from the start."""
     with path.open("rb") as file:
         head = file.read(_SAMPLE)
         encoding = detect_encoding(head)
@@ -80,7 +80,7 @@ def file_encoding(path: Path) -> str:
 
 
 def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
-    """All of `data` as text: byte order mark first, then the declared encoding if it fits, then detection."""
+    """Decodes all of `data`: by its byte order mark, the declared encoding if it fits, or else detection."""
     encoding = detect_encoding(data[:_SAMPLE])
     if declared and encoding not in ("utf-8-sig", "utf-16", "utf-32") and _fits(data, declared):
         encoding = declared
@@ -91,14 +91,14 @@ def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
 
 
 def decode_file(path: Path, limit: int, declared: str | None = None) -> Decoded:
-    """`decode_bytes` of a file of at most `limit` bytes; `CorruptFile` when it is larger."""
+    """Decodes a file like `decode_bytes`; `CorruptFile` if it has more than `limit` bytes."""
     if path.stat().st_size > limit:
         raise CorruptFile(f"The text exceeds the limit of {limit:,} bytes.")
     return decode_bytes(path.read_bytes(), declared)
 
 
 def stream_text(path: Path, encoding: str) -> Iterator[str]:
-    """The decoded text in pieces that end where a line ends, or after 64 K characters in a line without end."""
+    """Yields decoded text in pieces that end at a line end, or after 64 K characters of a line."""
     with path.open("r", encoding=encoding, errors="replace", newline="") as file:
         while line := file.readline(_PIECE):
             yield line
@@ -123,7 +123,7 @@ def _fits(data: bytes, encoding: str) -> bool:
 
 
 def _is_utf8(sample: bytes) -> bool:
-    """Valid UTF-8 (a sequence cut at the end counts), or UTF-8 in which a few bytes are damaged."""
+    """Whether the sample is UTF-8, allowing a sequence cut off at the end and a few damaged bytes."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
@@ -134,7 +134,7 @@ def _is_utf8(sample: bytes) -> bool:
 
 
 def _utf16_without_bom(sample: bytes) -> str | None:
-    """UTF-16 of mostly Latin text has a NUL in every second byte."""
+    """Detects UTF-16 without a mark: in mostly Latin text, every second byte is NUL."""
     pairs = len(sample) // 2
     if pairs < 4 or b"\x00" not in sample:
         return None

@@ -1,4 +1,4 @@
-"""Opening encrypted office files (OOXML, Office 97, OpenDocument) with the uploader's password, before any reader sees them."""
+"""Decrypts office files (OOXML, Office 97, OpenDocument) with the uploader's password, before a reader sees them."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from citewell.types import ExtractOptions
 
 _ZIP = b"PK\x03\x04"
 _DAMAGE = (FileFormatError, ParseError, EncryptionError, ExpatError, *LIBRARY_DAMAGE)
-# Excel opens files that were "protected" without a password of the user's own by this one.
+# Excel encrypts with this password if the user "protects" a file without setting one.
 _EXCEL_DEFAULT = "VelvetSweatshop"
 
 
 class _OfficeFile(Protocol):
-    """The part of `msoffcrypto`'s readers that is used here."""
+    """The part of `msoffcrypto`'s readers used here."""
 
     def is_encrypted(self) -> bool: ...
     def load_key(self, password: str, **options: bool) -> None: ...
@@ -32,9 +32,9 @@ class _OfficeFile(Protocol):
 
 
 def decrypted(path: Path, options: ExtractOptions, scratch: Path) -> Path:
-    """The file itself when it is not encrypted, else a decrypted copy inside `scratch`.
+    """Returns the file itself if it is not encrypted, or else a decrypted copy in `scratch`.
 
-    Raises `PasswordRequired` without a password, `WrongPassword` when it does not fit, `CorruptFile` for a damaged container.
+    Raises `PasswordRequired` without a password, `WrongPassword` for a wrong one, `CorruptFile` for damage.
     """
     target = scratch / "decrypted"
     with path.open("rb") as file:
@@ -57,7 +57,7 @@ def decrypted(path: Path, options: ExtractOptions, scratch: Path) -> Path:
 
 
 def _decrypt_open_document(path: Path, options: ExtractOptions, target: Path) -> bool:
-    """Whether the file was an encrypted OpenDocument package, which is now in `target` without its encryption."""
+    """Decrypts an encrypted OpenDocument package into `target`; False if the file is not one."""
     try:
         archive = SafeZip(path, options)
     except (CorruptFile, LimitExceeded):
@@ -70,7 +70,7 @@ def _decrypt_open_document(path: Path, options: ExtractOptions, target: Path) ->
 
 
 def _encrypted_office(file: BinaryIO) -> _OfficeFile | None:
-    """A reader for an encrypted Office file; None when it is not one (an Outlook message, a plain Office 97 file, damage)."""
+    """Returns a reader for an encrypted Office file; None for anything else (Outlook, plain Office 97, damage)."""
     try:
         office = cast(_OfficeFile, msoffcrypto.OfficeFile(file))
         return office if office.is_encrypted() else None
@@ -83,9 +83,9 @@ def _encrypted_office(file: BinaryIO) -> _OfficeFile | None:
 
 
 def _decrypt(office: _OfficeFile, password: str, target: Path) -> bool:
-    """Whether `password` opens the file; the plain bytes are then in `target`."""
+    """Decrypts the file into `target`; False if `password` does not fit."""
     try:
-        # Readers of Office 97 files check the password in every case; the one for OOXML only when asked.
+        # Readers of Office 97 files always check the password; the OOXML reader checks only if asked.
         options = {"verify_password": True} if isinstance(office, OOXMLFile) else {}
         office.load_key(password, **options)
         with target.open("wb") as out:

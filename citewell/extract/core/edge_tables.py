@@ -1,4 +1,4 @@
-"""Tables of RTF and Word 97: rows of cells with right edges, from which the columns that each covers follow."""
+"""Tables of RTF and Word 97, which define rows by the right edges of cells; columns are derived from the edges."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from citewell.extract.core.cells import Cell, Table, build_table
 
-_TOLERANCE = 40  # twips by which the edges of what looks like one column may differ
+_TOLERANCE = 40  # twips by which edges of the same column may differ
 
 
 @dataclass(slots=True)
@@ -22,12 +22,12 @@ class RowFormat:
     _left: bool = False
 
     def mark(self, word: str) -> None:
-        """A merge mark of the cell that the next edge closes."""
+        """Adds a merge mark to the cell that the next edge closes."""
         self._above = self._above or word == "clvmrg"
         self._left = self._left or word == "clmrg"
 
     def add_edge(self, edge: int) -> None:
-        """Close a cell's definition."""
+        """Closes a cell's definition."""
         self.edges.append(edge)
         self.continues_above.append(self._above)
         self.continues_left.append(self._left)
@@ -43,7 +43,7 @@ class Row:
 
 
 def read_table(rows: list[Row]) -> Table | None:
-    """The table of these rows; None when it holds no text."""
+    """Builds the table from its rows; None if it has no text."""
     if not any(text for row in rows for text in row.texts):
         return None
     columns = _columns(rows)
@@ -67,7 +67,7 @@ def read_table(rows: list[Row]) -> Table | None:
 
 
 def _columns(rows: list[Row]) -> list[int]:
-    """The right edges of all columns, near ones taken as one."""
+    """Returns the right edges of all columns; edges within the tolerance are one column."""
     out: list[int] = []
     for edge in sorted({edge for row in rows for edge in row.format.edges}):
         if not out or edge - out[-1] > _TOLERANCE:
@@ -76,7 +76,7 @@ def _columns(rows: list[Row]) -> list[int]:
 
 
 def _column(columns: list[int], row: Row, index: int, left: int) -> int:
-    """The column after the cell: by its edge, or the next one where the row has more cells than edges."""
+    """Returns the column after the cell: from its edge, or the next one if the row has more cells than edges."""
     if index >= len(row.format.edges):
         return left + 1
     return max(left + 1, bisect_left(columns, row.format.edges[index] - _TOLERANCE) + 1)

@@ -1,4 +1,4 @@
-"""Emitting what several readers have in common, with the uploader's options kept."""
+"""Emits elements common to several readers, respecting the uploader's options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from citewell.types import ElementType, JsonObject, Locator
 
 
 def emit_table(sink: Sink, table: Table, place: Locator, metadata: JsonObject | None = None) -> None:
-    """A table as an element of its own; as plain text when tables were not asked for."""
+    """Emits a table as its own element, or as plain text if tables were not requested."""
     if not sink.options.extract_tables:
         lines = (" | ".join(" ".join(cell.split()) for cell in row if cell) for row in table.grid)
         sink.emit(ElementType.PARAGRAPH, "\n".join(line for line in lines if line), place, metadata=metadata)

@@ -1,8 +1,8 @@
-"""Which legacy encoding a text is in, told by how plausible its characters are when decoded so.
+"""Guesses a text's legacy encoding from how plausible its characters are once decoded.
 
-Each encoding that people still meet is tried on the stretches around bytes beyond ASCII. Letters within words of one script
-speak for it; symbols inside words, a capital after a small letter and mixed scripts speak against it. For East Asian
-encodings the standards' own order helps: they put common characters before rare ones.
+Each encoding still in use is tried on the stretches around non-ASCII bytes. Letters of one script within words count in
+its favor; symbols inside words, a capital after a lowercase letter and mixed scripts count against it. East Asian
+encodings help by design: they order common characters before rare ones.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import unicodedata
 from functools import cache
 
 _SAMPLE = 6_000
-"""Bytes, those above ASCII with their neighbours, that encodings are scored on; more change no guess."""
+"""Bytes scored per encoding: non-ASCII bytes with their neighbors. More do not change a guess."""
 _STRETCH = re.compile(rb"[\x00-\x7f]{0,12}(?:[\x80-\xff]+[\x00-\x7f]{0,12})+")
-# In order of preference where two fit equally well.
+# In order of preference for ties.
 _ENCODINGS = (
     *(
         "cp1252",
@@ -52,7 +52,7 @@ _FREQUENT_LETTERS = {
     "cp1256": frozenset("ايلمونرتبةهع"),
 }
 _JAPANESE = ("cp932", "euc_jp")
-# The letters beyond ASCII that one language uses together.
+# Sets of non-ASCII letters, each used by one language.
 _WESTERN = (
     *(
         "äöüß",
@@ -84,14 +84,14 @@ _QUOTES = frozenset("«»„“”‘’‚…–—•§°·€£©®½´¡¿�
 
 
 def guess_encoding(sample: bytes) -> str:
-    """The most plausible encoding of a text that is neither ASCII nor UTF-8."""
+    """Returns the most plausible encoding of a text that is neither ASCII nor UTF-8."""
     stretches = b"\n".join(_STRETCH.findall(sample))[:_SAMPLE]
     scores = {encoding: _score(stretches, encoding) for encoding in _ENCODINGS}
     return max(_ENCODINGS, key=lambda encoding: round(scores[encoding], 2))
 
 
 def _score(data: bytes, encoding: str) -> float:
-    """Plausibility per byte beyond ASCII."""
+    """Returns the plausibility per non-ASCII byte."""
     count = sum(byte > 0x7F for byte in data)
     text = data.decode(encoding, "replace")
     total = -3.0 * text.count("\ufffd")
@@ -106,7 +106,7 @@ def _score(data: bytes, encoding: str) -> float:
 
 
 def _alphabet(text: str, encoding: str) -> frozenset[str]:
-    """Of the languages written in a Latin encoding, the letters of the one that covers most of this text."""
+    """Returns the letters of the language, among those written in a Latin encoding, that covers most of this text."""
     letters = [character for character in text.lower() if character > "\x7f" and character.isalpha()]
     languages = [frozenset(letters_of) for letters_of in _ALPHABETS.get(encoding, ())]
     return max(languages, key=lambda known: sum(letter in known for letter in letters), default=frozenset())
@@ -130,7 +130,7 @@ def _plausible(before: str, character: str, after: str, encoding: str, alphabet:
 
 
 def _symbol(before: str, character: str, after: str, encoding: str) -> float:
-    """A sign that is no letter: at home beside words, not inside them; wide punctuation counts as East Asian text does."""
+    """Scores a non-letter: plausible next to words, not inside them; wide punctuation counts like East Asian text."""
     if encoding in _WIDE and unicodedata.east_asian_width(character) in "WF":
         return 1.5 + 0.5 * (character in _FREQUENT.get(encoding, ""))
     if unicodedata.category(character) == "Mn" and encoding in ("cp874", "cp1255", "cp1256", "cp1258"):
@@ -143,7 +143,7 @@ def _symbol(before: str, character: str, after: str, encoding: str) -> float:
 
 
 def _worth(character: str, encoding: str, alphabet: frozenset[str]) -> float:
-    """The score of a letter: about one point per byte, more for frequent and less for rare ones."""
+    """Scores a letter: about one point per byte, more for frequent letters and less for rare ones."""
     if encoding in _ALPHABETS:
         return 1.1 if character.lower() in alphabet else 0.3
     if encoding in _FREQUENT_LETTERS:
@@ -165,6 +165,6 @@ def _worth(character: str, encoding: str, alphabet: frozenset[str]) -> float:
 
 @cache
 def _script(character: str) -> str:
-    """The writing system of a letter; all of East Asia's but Hangul are one, and plain Latin letters go with any Latin ones."""
+    """Returns a letter's writing system; East Asian scripts except Hangul are one, and ASCII letters suit any Latin."""
     name = unicodedata.name(character, "").split(" ")[0]
     return "CJK" if name in ("CJK", "HIRAGANA", "KATAKANA", "HALFWIDTH", "FULLWIDTH", "KATAKANA-HIRAGANA") else name

@@ -1,4 +1,4 @@
-"""Groups of a table's rows: a row with a label and nothing else heads those below it, as “Investing activities” does in a statement of cash flows."""
+"""Groups of table rows: a row with only a label heads the rows below it, as in a cash flow statement."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _TOTAL = re.compile(
     r"^(?:sub-?)?(?:total|net|summe|gesamt|zwischensumme|somme|totale|suma|合计|总计|小计)", re.IGNORECASE
 )
 _INDENT = 2.0
-"""Points by which one label begins further right than another to be indented. Set by hand on annual reports."""
+"""Points by which a label must start further right than another to be indented. Set by hand on annual reports."""
 _SAME_WORDS = 0.5
 """Share of a group's words that the label of its total repeats. Set by hand on annual reports."""
 
@@ -25,9 +25,9 @@ class _Group:
 
 
 def parents(rows: Sequence[Sequence[str]], indents: Sequence[float], header_rows: int) -> list[int]:
-    """For each row the row of the label that heads it, -1 for none.
+    """Returns, for each row, the row of the label that heads it; -1 for none.
 
-    indents: where each row's label begins, in points; 0 throughout where that is unknown
+    indents: where each row's label begins, in points; 0 throughout if unknown
     """
     found: list[int] = []
     open_groups: list[_Group] = []
@@ -53,7 +53,7 @@ def parents(rows: Sequence[Sequence[str]], indents: Sequence[float], header_rows
 
 
 def _ends(group: _Group, indent: float, heads: bool) -> bool:
-    """Whether a label at this indent does not belong to a group."""
+    """Whether a label at this indent ends the group."""
     if group.indent > indent + _INDENT:
         return True
     beside = indent <= group.indent + _INDENT
@@ -61,7 +61,7 @@ def _ends(group: _Group, indent: float, heads: bool) -> bool:
 
 
 def _totalled(open_groups: Sequence[_Group], words: set[str]) -> int | None:
-    """Which of the open groups a total with these words closes; the innermost one that shares most words with it."""
+    """Returns the open group that a total closes: the innermost that shares the most words; None if too few."""
     shares = [len(group.words & words) / max(1, len(group.words)) for group in open_groups]
     best = max(shares, default=0.0)
     return max(i for i, share in enumerate(shares) if share == best) if best >= _SAME_WORDS else None

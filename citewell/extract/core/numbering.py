@@ -1,4 +1,4 @@
-"""Automatic numbers, counted as Word counts them: `2.`, `3.1.4`, `(b)`, `Article IV`."""
+"""Automatic numbering as in Word: `2.`, `3.1.4`, `(b)`, `Article IV`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Level:
 
 @dataclass(slots=True)
 class ListDefinition:
-    """A list's levels (from 0), and how far each has counted."""
+    """A list's levels (from 0), and the current count of each."""
 
     levels: dict[int, Level] = field(default_factory=dict[int, Level])
     counts: dict[int, int] = field(default_factory=dict[int, int])
 
     def next_label(self, level: int, restart: int | None = None) -> str:
-        """The label of the next paragraph at this level, counted on (or from `restart`); empty for bullets and unknown levels."""
+        """Returns the next label at this level, counting on (or from `restart`); empty for bullets and unknown ones."""
         here = self.levels.get(level)
         if here is None:
             return ""
@@ -59,7 +59,7 @@ class ListDefinition:
 
 
 def formatted(number: int, style: str) -> str:
-    """A count in one of Word's number formats; decimal for those of other scripts."""
+    """Formats a count in one of Word's number formats; decimal for those of other scripts."""
     if style in ("lowerLetter", "upperLetter") and number > 0:
         letter = chr(ord("a") + (number - 1) % 26) * min((number - 1) // 26 + 1, 8)
         return letter.upper() if style == "upperLetter" else letter

@@ -1,4 +1,4 @@
-"""Text in images, read by RapidOCR (PP-OCR models that ship in its wheel); scans may lie skewed, sideways or upside down."""
+"""Reads text in images with RapidOCR (PP-OCR models from its wheel); scans may be skewed, sideways or upside down."""
 
 from __future__ import annotations
 
@@ -20,31 +20,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OcrThresholds:
-    """Thresholds of reading text in images. Lengths are pixels, confidences 0 to 1.
+    """Thresholds for reading text in images. Lengths are in pixels, confidences 0 to 1.
 
-    Set by hand on the scans and photographs among the development documents; `tests/extract/test_ocr.py` and
-    `tests/extract/pdf/test_scans.py` have the cases.
+    Set by hand on the scans and photographs among the development documents; see `tests/extract/test_ocr.py` and
+    `tests/extract/pdf/test_scans.py` for the cases.
 
-    min_confidence:   below which a line counts as unread: lower values let noise and pictures through as text
-    sure:             mean confidence of the sample from which the page is taken to be upright, without a second look
-    doubtful:         below which a line is read again upside down
-    few:              doubtful lines that are read again in any case,
-    many_doubtful:    and the share of all lines beyond which none is: that is noise or an unknown script, and turning does not
-                      help
-    samples:          longest lines that are read both ways to tell whether the page is upside down
-    detection_sides:  longer side of the image in which text is looked for; the second where the first finds none, as a lone
-                      large word is only seen in a small image. Larger ones find smaller print and cost time in proportion to
-                      their square
-    max_side:         longer side that an image is scaled down to; bounds time and memory
-    small_side:       shorter side that a small image is enlarged to,
-    max_enlargement:  by this factor at most: beyond, it only gets blurred
-    border:           margin added on each side, without which text at the very edge is not found
-    min_text_height:  height of the lowest box that is read
-    tall:             times its width from which a box runs vertically, so that its text is turned
-    sloped:           times its height from which a box is long enough to tell the skew of the page
-    min_skew:         degrees of skew below which a page is straight
-    same_row:         share of a box's height, from its top, that the middle of a box on its row lies in
-    batch:            lines read at once; a matter of speed, and of how often progress is reported
+    min_confidence:   lines below it count as unread: lower values let noise and pictures through as text
+    sure:             mean confidence of the sample at which the page is assumed upright without a second pass
+    doubtful:         lines below it are read again upside down
+    few:              up to this many doubtful lines are always read again
+    many_doubtful:    share of doubtful lines beyond which none is read again: that is noise or an unknown script, and
+                      turning does not help
+    samples:          longest lines read both ways to tell whether the page is upside down
+    detection_sides:  longer side of the image in which text is detected; the second is tried if the first finds none,
+                      because a lone large word is only found in a small image. Larger values find smaller print and
+                      cost time in proportion to their square
+    max_side:         longer side to which a large image is scaled down; bounds time and memory
+    small_side:       shorter side to which a small image is enlarged
+    max_enlargement:  largest such factor; beyond it, the image only gets blurred
+    border:           margin added on each side; without it, text at the very edge is not found
+    min_text_height:  height of the smallest box that is read
+    tall:             height-to-width ratio at which a box is vertical, so that its text is turned
+    sloped:           width-to-height ratio at which a box is long enough to measure the page's skew
+    min_skew:         degrees of skew below which a page counts as straight
+    same_row:         share of a box's height, from its top, in which the center of a box on the same row lies
+    batch:            lines read at once; affects speed, and how often progress is reported
     max_threads:      threads of the engine
     """
 
@@ -80,10 +80,10 @@ class OcrLine:
     """A line of text in an image.
 
     confidence:  0..1
-    box:         x0, y0, x1, y1 in pixels of the image that was given, origin top left
+    box:         x0, y0, x1, y1 in pixels of the input image, origin top left
     upright:     the same rectangle after the page is turned so that the text runs left to right
     turn:        degrees clockwise by which the line is turned on the image: 0, 90, 180 or 270
-    angle:       degrees clockwise by which the page as a whole is turned, skew included
+    angle:       degrees clockwise by which the whole page is turned, skew included
     """
 
     text: str
@@ -110,15 +110,15 @@ class OcrPage:
 
 
 def read_image(image: Image.Image, progress: Callable[[], None] | None = None) -> list[OcrLine]:
-    """The text lines of an image in reading order; an empty list if it has none.
+    """Returns the text lines of an image in reading order; an empty list if it has none.
 
-    `progress` is called every few lines, so that a slow page is not taken for a hang.
+    `progress` is called every few lines, so that a slow page is not mistaken for a hang.
     """
     return examine_image(image, progress).lines
 
 
 def examine_image(image: Image.Image, progress: Callable[[], None] | None = None) -> OcrPage:
-    """As `read_image`, and how much was left unread: text in a script that the models do not know, or noise."""
+    """Like `read_image`, and counts what was left unread: text in a script unknown to the models, or noise."""
     beat = progress or _silent
     pixels, scale = _working_copy(image)
     quads, crops = _detect(pixels)
@@ -135,7 +135,7 @@ def examine_image(image: Image.Image, progress: Callable[[], None] | None = None
 
 
 def mean_confidence(lines: Sequence[OcrLine]) -> float:
-    """Confidence of a page: that of its lines weighted by their length; 0 without text."""
+    """Returns a page's confidence: the mean over its lines, weighted by length; 0 without text."""
     characters = sum(len(line.text) for line in lines)
     return sum(line.confidence * len(line.text) for line in lines) / characters if characters else 0.0
 
@@ -160,11 +160,11 @@ def _engine() -> RapidOCR:
 
 
 def _silent() -> None:
-    """Used where `progress` is missing."""
+    """Default for `progress`: does nothing."""
 
 
 def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
-    """The image as BGR with a border, not tiny and not huge, and by how much it was scaled."""
+    """Returns the image as BGR with a border, scaled to a workable size, and the scale factor."""
     plain = as_rgb(image)
     scale = min(THRESHOLDS.max_enlargement, max(1.0, THRESHOLDS.small_side / min(plain.size)))
     scale = min(scale, THRESHOLDS.detection_sides[0] / max(plain.size)) if scale > 1 else 1.0
@@ -178,7 +178,7 @@ def _working_copy(image: Image.Image) -> tuple[Pixels, float]:
 
 
 def as_rgb(image: Image.Image) -> Image.Image:
-    """As a person sees it on white paper: eight bits a channel, without transparency."""
+    """Returns the image as seen on white paper: RGB, eight bits a channel, no transparency."""
     if image.mode in ("I;16", "I;16B", "I;16L", "I", "F"):
         values = np.asarray(image, dtype=np.float64)
         low, high = float(values.min()), float(values.max())
@@ -192,11 +192,11 @@ def as_rgb(image: Image.Image) -> Image.Image:
 
 
 def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
-    """Quadrilaterals around text (4 corners x 2, clockwise from the top left), and their contents cut out."""
+    """Returns quadrilaterals around text (4 corners x 2, clockwise from the top left), and their cropped contents."""
     engine = _engine()
     detector = engine._load_det_model()  # pyright: ignore[reportPrivateUsage]
     boxes = None
-    for side in THRESHOLDS.detection_sides:  # a lone large word is only seen when the page is made small
+    for side in THRESHOLDS.detection_sides:  # a lone large word is only found when the page is scaled down
         detector.limit_side_len = side
         boxes = detector(pixels).boxes
         if boxes is not None and len(boxes):
@@ -209,7 +209,7 @@ def _detect(pixels: Pixels) -> tuple[list[Quad], list[Pixels]]:
 
 
 def _sides(quad: npt.NDArray[np.floating]) -> tuple[float, float]:
-    """Longer and shorter side."""
+    """Returns the longer and the shorter side."""
     across = float(np.linalg.norm(quad[1] - quad[0]))
     down = float(np.linalg.norm(quad[3] - quad[0]))
     return max(across, down), min(across, down)
@@ -222,7 +222,7 @@ def _is_tall(quad: Quad) -> bool:
 
 
 def _read_crops(crops: list[Pixels], tall: list[bool], beat: Callable[[], None]) -> list[_ReadLine]:
-    """Reads wide and tall boxes apart, since each kind lies one way or the other on the whole page."""
+    """Reads wide and tall boxes separately, because each kind is oriented one way on the whole page."""
     readings: dict[int, _ReadLine] = {}
     for kind in (False, True):
         members = [i for i, is_tall in enumerate(tall) if is_tall is kind]
@@ -247,7 +247,7 @@ def _read_group(crops: list[Pixels], beat: Callable[[], None]) -> list[_ReadLine
 
 
 def _lies_upside_down(crops: list[Pixels], beat: Callable[[], None]) -> bool:
-    """Reads the longest few both ways; an upside-down line reads with low confidence."""
+    """Whether the lines are upside down: reads the longest few both ways, as upside-down ones get low confidence."""
     sample = sorted(crops, key=lambda crop: crop.shape[1] / crop.shape[0])[-THRESHOLDS.samples :]
     upright = _confidence(_recognise(sample, False, beat))
     return upright < THRESHOLDS.sure and _confidence(_recognise(sample, True, beat)) > upright
@@ -284,12 +284,12 @@ def _in_reading_order(found: list[tuple[Quad, _ReadLine]], scale: float, size: t
 
 
 def _quarter(quad: Quad, reading: _ReadLine) -> int:
-    """Quarter turns clockwise of a line. A tall box is read top to bottom (one turn) unless it was flipped (three)."""
+    """Returns a line's clockwise quarter turns. A tall box reads top to bottom (one turn) unless flipped (three)."""
     return (1 if _is_tall(quad) else 0) + (2 if reading.flipped else 0)
 
 
 def _skew(found: list[tuple[Quad, _ReadLine]], quarter: int) -> float:
-    """Median slope of the lines that lie this way, in degrees clockwise."""
+    """Returns the median slope of the lines in this orientation, in degrees clockwise."""
     slopes: list[float] = []
     for quad, reading in found:
         if _quarter(quad, reading) == quarter and _sides(quad)[0] > THRESHOLDS.sloped * _sides(quad)[1]:
@@ -316,7 +316,7 @@ def _line(quad: Quad, reading: _ReadLine, angle: float, scale: float, size: tupl
 
 
 def _turned(corners: Quad, angle: float, size: tuple[int, int]) -> Quad:
-    """Corners turned counter-clockwise by `angle` degrees about the image's centre, which keeps its place on the page."""
+    """Turns corners counterclockwise by `angle` degrees about the image's center, which stays in place."""
     radians = math.radians(angle)
     cosine, sine = math.cos(radians), math.sin(radians)
     centre = np.array(size) / 2
@@ -331,7 +331,7 @@ def _bounds(corners: Quad) -> tuple[float, float, float, float]:
 
 
 def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
-    """Indices from top to bottom, and from left to right among boxes side by side."""
+    """Returns indices from top to bottom, and left to right among boxes on the same row."""
     rows: list[list[int]] = []
     for i in sorted(range(len(rects)), key=lambda i: rects[i][1] + rects[i][3]):
         middle = (rects[i][1] + rects[i][3]) / 2
@@ -344,5 +344,5 @@ def _row_order(rects: list[tuple[float, float, float, float]]) -> list[int]:
 
 
 def _beside(rect: tuple[float, float, float, float], middle: float) -> bool:
-    """Whether a box with this vertical middle is on the same row as `rect`."""
+    """Whether a box with this vertical center is on the same row as `rect`."""
     return rect[1] <= middle <= rect[1] + THRESHOLDS.same_row * (rect[3] - rect[1])

@@ -1,4 +1,4 @@
-"""The heading path at the present point of a document."""
+"""The heading path at the current point of a document."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from citewell.types import Locator
 
 
 class Outline:
-    """Headings from the top down to here. A heading of level n closes every open one of level n or deeper."""
+    """The open headings, outermost first. A heading of level n closes every open one of level n or deeper."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
@@ -17,7 +17,7 @@ class Outline:
         return tuple(title for _, title in self._open)
 
     def enter(self, level: int, title: str) -> tuple[str, ...]:
-        """Open a heading; returns the path above it, which is the path of the heading itself."""
+        """Opens a heading; returns the path above it, which is also the heading's own path."""
         while self._open and self._open[-1][0] >= level:
             self._open.pop()
         above = self.path
@@ -27,5 +27,5 @@ class Outline:
     def locator(
         self, *, page: int | None = None, char_start: int | None = None, char_end: int | None = None
     ) -> Locator:
-        """A place under the present headings."""
+        """Returns a locator under the current headings."""
         return Locator(page=page, char_start=char_start, char_end=char_end, headings=self.path)

@@ -1,10 +1,10 @@
-"""Page numbers of documents that flow: counted by the page breaks in the file."""
+"""Page numbers of flowing documents, counted from the page breaks in the file."""
 
 from __future__ import annotations
 
 
 class Pages:
-    """Counts pages by the page breaks in the document. Word also notes where pages ended when it last laid it out."""
+    """Counts pages from page breaks, including those that Word recorded when it last laid out the document."""
 
     def __init__(self, known: bool) -> None:
         self.known = known
@@ -12,20 +12,20 @@ class Pages:
         self._text_since_break = False
 
     def text(self) -> None:
-        """Note that the current page is not empty."""
+        """Notes that the current page is not empty."""
         self._text_since_break = True
 
     def explicit_break(self) -> None:
-        """A page break that the writer set."""
+        """Counts a page break set by the author."""
         self._next()
 
     def rendered_break(self) -> None:
-        """A break found at layout: the same as an explicit one right before it."""
+        """Counts a break recorded at layout; directly after another break, it is the same one."""
         if self._text_since_break:
             self._next()
 
     def section_break(self, kind: str | None) -> None:
-        """The end of a section, before one that begins as `kind` says: on a new page unless `continuous`."""
+        """Ends a section; the next one starts a new page unless `kind` is `continuous`."""
         if kind in ("continuous", "nextColumn"):
             return
         self.rendered_break()

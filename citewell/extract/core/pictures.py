@@ -1,4 +1,4 @@
-"""Pictures inside documents: large ones kept as PNG, and the text in them read."""
+"""Pictures in documents: keeps large ones as PNG, and reads their text."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from citewell.extract.core.sink import Sink
 from citewell.types import PREVIEW, ElementType, JsonValue, Locator
 
 MIN_KEPT_BYTES = 30 * 1024
-"""Bytes of the smallest picture kept; smaller ones are logos, bullets and lines."""
+"""Smallest picture kept, in bytes; smaller ones are logos, bullets and lines."""
 _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
 """Pixels below which a picture cannot hold a readable word."""
 _MIN_CHARACTERS = 3
-"""Characters read in a picture below which they are noise."""
+"""Fewer characters than this read in a picture are noise."""
 _MAX_URI_HEAD = 100
-"""Characters of a data URI in which the comma before its data is looked for."""
+"""Leading characters of a data URI searched for the comma before its data."""
 _OCR_SECONDS = 40.0
-"""Seconds of OCR per document that has pictures between its text."""
-# Raster formats only: others (EPS, WMF) would be handed to programs outside.
+"""OCR budget, in seconds, of a document with pictures among its text."""
+# Raster formats only: Pillow hands others (EPS, WMF) to external programs.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
 
 
 class Pictures:
-    """Emits the pictures of one document. A picture that returns (a logo on every page) is read once.
+    """Emits one document's pictures. A repeated picture (a logo on every page) is read once.
 
-    Pictures of at least 30 KB are kept as PNG blobs; smaller ones count only by the text in them. Reading text stops
-    after `_OCR_SECONDS` in all, with a warning.
+    Pictures of at least 30 KB are kept as PNG blobs; smaller ones count only for their text. OCR stops after
+    `_OCR_SECONDS` in total, with a warning.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -44,7 +44,7 @@ class Pictures:
         self._spent = 0.0
 
     def emit(self, data: bytes, name: str, place: Locator, description: str = "") -> None:
-        """Emit one picture by its file's bytes; what cannot be read is noted as skipped."""
+        """Emits one picture from its file's bytes; an unreadable one is noted as skipped."""
         description = " ".join(description.split())
         digest = hashlib.sha256(data).digest()
         if not self._sink.options.extract_images or digest in self._seen:
@@ -68,25 +68,25 @@ class Pictures:
         self._write(lines, name, place, description, blob, image.size)
 
     def emit_data_uri(self, source: str, place: Locator, description: str = "") -> bool:
-        """Emit the picture that a `data:` URI holds; False when `source` is something else, and was not followed."""
+        """Emits the picture in a `data:` URI; False if `source` is anything else, which is not followed."""
         head, comma, body = source.partition(";base64,")
         if not comma or not head.startswith("data:image/") or len(head) > _MAX_URI_HEAD:
             return False
         try:
             self.emit(base64.b64decode(body), "embedded", place, description)
         except (binascii.Error, ValueError):
-            self._sink.skip("An embedded picture that is damaged.")
+            self._sink.skip("A damaged embedded picture.")
         return True
 
     def finish(self) -> None:
-        """Say how many small pictures without text were left out."""
+        """Reports how many small pictures without text were left out."""
         if self._small:
             count = "1 picture" if self._small == 1 else f"{self._small} pictures"
             self._sink.skip(f"{count} smaller than 30 KB and without text.")
             self._small = 0
 
     def _opened(self, data: bytes) -> Image.Image | None:
-        """The picture turned as its EXIF says; None when it has too many pixels."""
+        """Opens the picture, turned according to its EXIF orientation; None if it has too many pixels."""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
@@ -107,7 +107,7 @@ class Pictures:
         begin = time.monotonic()
         lines = read_image(image, lambda: self._sink.progress(0))
         self._spent += time.monotonic() - begin
-        # A character or two is what text recognition sees in drawings.
+        # OCR sees a character or two in drawings.
         return lines if sum(len(line.text) for line in lines) >= _MIN_CHARACTERS else []
 
     def _kept(self, image: Image.Image, name: str) -> str:
@@ -149,9 +149,9 @@ _QUALITY = 85
 
 
 def keep_preview(sink: Sink, image: Image.Image, of: str | None = None) -> str | None:
-    """Keep a JPEG of at most 1,568 pixels a side where descriptions were asked for; returns its name.
+    """Keeps a JPEG preview of at most 1,568 pixels a side if descriptions were requested; returns its name.
 
-    of: the blob that holds the picture itself, where there is one. None for a picture too small to show anything.
+    of: the blob that holds the picture itself, if any. Returns None for a picture too small to show anything.
     """
     if not sink.options.multimodal or min(image.size) < _MIN_SIDE:
         return None

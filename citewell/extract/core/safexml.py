@@ -1,4 +1,4 @@
-"""XML read safely: no entity is expanded, no DTD loaded, no connection opened, libxml2's own size limits kept."""
+"""Safe XML parsing: expands no entities, loads no DTD, opens no connection, and keeps libxml2's size limits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MAX_XML_BYTES = 128 * 1024 * 1024
 
 
 def parse_xml(data: bytes, *, recover: bool = False) -> XmlElement:
-    """The root element. `recover` reads damaged XML as far as possible; `CorruptFile` when there is nothing to read."""
+    """Returns the root element. `recover` salvages damaged XML; `CorruptFile` if nothing can be read."""
     try:
         root = cast("XmlElement | None", etree.fromstring(data, _parser(recover)))
     except (etree.XMLSyntaxError, ValueError) as error:
@@ -28,7 +28,7 @@ def parse_xml(data: bytes, *, recover: bool = False) -> XmlElement:
 
 
 def parse_office_xml(data: bytes) -> XmlElement:
-    """XML of an office format, in which a document type declaration has no place."""
+    """Parses XML of an office format, which must not contain a document type declaration."""
     root = parse_xml(data)
     if root.getroottree().docinfo.internalDTD is not None:
         raise CorruptFile("The file contains a document type declaration, which its format forbids.")
@@ -36,7 +36,7 @@ def parse_office_xml(data: bytes) -> XmlElement:
 
 
 def local_name(element: XmlElement) -> str:
-    """The tag without its namespace; empty for comments, processing instructions and entity references."""
+    """Returns the tag without its namespace; empty for comments, processing instructions and entity references."""
     tag = element.tag
     return tag.rpartition("}")[2] if isinstance(tag, str) else ""
 
@@ -63,7 +63,7 @@ _CLOSED_BY = {'"': '"', "'": "'", "<!--": "-->", "<?": "?>"}
 
 
 def xml_encoding(path: Path) -> str:
-    """The encoding of an XML file: its byte order mark, what it declares (when Python knows it), else by detection."""
+    """Returns an XML file's encoding: from its byte order mark, its declaration (if Python knows it), or detection."""
     with path.open("rb") as file:
         head = file.read(4096)
     detected = detect_encoding(head)
@@ -75,9 +75,9 @@ def xml_encoding(path: Path) -> str:
 
 
 def without_doctype(text: str) -> tuple[str, bool]:
-    """The beginning of an XML text without its document type declaration, and whether that declared entities.
+    """Returns the start of an XML text without its document type declaration, and whether that declared entities.
 
-    Raises `LimitExceeded` when the declaration does not end within `text`.
+    Raises `LimitExceeded` if the declaration does not end within `text`.
     """
     position = 0
     while match := _SPACE_OR_MISC.match(text, position):
@@ -90,7 +90,7 @@ def without_doctype(text: str) -> tuple[str, bool]:
 
 
 def _doctype_end(text: str, position: int) -> int:
-    """Where a declaration ends: the first `>` outside quotes, comments, instructions and the internal subset."""
+    """Returns a declaration's end: the first `>` outside quotes, comments, instructions and the internal subset."""
     depth = 0
     while match := _IN_DOCTYPE.search(text, position):
         mark, position = match.group(), match.end()
@@ -109,7 +109,7 @@ def _doctype_end(text: str, position: int) -> int:
 
 
 def xml_pieces(path: Path, encoding: str) -> Iterator[tuple[bytes, bool]]:
-    """The file as UTF-8 without its document type declaration, and (with the first piece) whether entities were declared."""
+    """Yields (the file as UTF-8 without its DOCTYPE, in pieces; whether entities were declared, in the first piece)."""
     lines = stream_text(path, encoding)
     head, next_look = "", 4096
     for line in lines:
@@ -127,7 +127,7 @@ def xml_pieces(path: Path, encoding: str) -> Iterator[tuple[bytes, bool]]:
 
 
 def _root_found(head: str) -> bool:
-    """Whether the prolog is over: something follows that is neither misc nor a declaration still open."""
+    """Whether the prolog is over: something other than misc or an open declaration follows."""
     try:
         text, _ = without_doctype(head)
     except LimitExceeded:

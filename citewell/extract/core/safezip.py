@@ -1,4 +1,4 @@
-"""Reading ZIP containers (office files, e-books, archives) within limits: members, bytes unpacked, and the ratio of both."""
+"""Reads ZIP containers (office files, e-books, archives) within limits on members, unpacked size and ratio."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _DAMAGE = (zipfile.BadZipFile, NotImplementedError, *LIBRARY_DAMAGE)
 
 
 class SafeZip:
-    """A ZIP file whose members are unpacked under one budget.
+    """A ZIP file whose members are unpacked under a common budget.
 
     All reads of one `SafeZip` together may unpack at most `max_archive_ratio` times the file's size (small files: 16 MiB)
-    and never more than `max_output_bytes`: overlapping or repeated members do not get round it.
+    and never more than `max_output_bytes`; overlapping or repeated members do not circumvent this.
 
     Raises `CorruptFile` for damage, `LimitExceeded` beyond a limit, `PasswordRequired`/`WrongPassword` for encrypted members.
     """
@@ -56,15 +56,15 @@ class SafeZip:
 
     @property
     def infos(self) -> list[zipfile.ZipInfo]:
-        """All members in the directory's order, folders too."""
+        """Returns all members in directory order, folders included."""
         return self._zip.infolist()
 
     def names(self) -> list[str]:
-        """All members' names in the directory's order."""
+        """Returns the names of all members in directory order."""
         return list(self._infos)
 
     def pieces(self, name: str | zipfile.ZipInfo) -> Iterator[bytes]:
-        """A member's bytes in pieces of at most 256 KiB; `KeyError` for an unknown name."""
+        """Yields a member's bytes in pieces of at most 256 KiB; `KeyError` for an unknown name."""
         info = self._infos[name] if isinstance(name, str) else name
         with self._open(info) as member:
             while piece := self._read_piece(member, info.filename):
@@ -76,7 +76,7 @@ class SafeZip:
                 yield piece
 
     def read(self, name: str, limit: int | None = None) -> bytes:
-        """A whole member; `LimitExceeded` when it has more than `limit` bytes, `KeyError` for an unknown name."""
+        """Returns a whole member; `LimitExceeded` if it has more than `limit` bytes, `KeyError` for an unknown name."""
         if limit is not None and self._infos[name].file_size > limit:
             raise LimitExceeded(f"A part of the container exceeds the limit of {limit:,} bytes.", member=name)
         out = bytearray()
@@ -87,7 +87,7 @@ class SafeZip:
         return bytes(out)
 
     def extract_to(self, name: str | zipfile.ZipInfo, target: Path) -> int:
-        """Write a member to `target` (never to the path it names); returns the size in bytes."""
+        """Writes a member to `target` (never to the path it names); returns the size in bytes."""
         size = 0
         with target.open("wb") as file:
             for piece in self.pieces(name):
@@ -116,7 +116,7 @@ class SafeZip:
 
 
 def _check_directory(path: Path, size: int, max_members: int) -> None:
-    """Refuse a directory too large to load, before `zipfile` builds an object for each of its entries."""
+    """Rejects an oversized directory before `zipfile` builds an object per entry."""
     with path.open("rb") as file:
         file.seek(max(0, size - 65_557))
         tail = file.read()

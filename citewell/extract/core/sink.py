@@ -1,4 +1,4 @@
-"""Where extractors write: elements to a JSON-lines file, blobs and children to the scratch folder, coverage counted on the way."""
+"""Where readers write: elements to a JSON Lines file, blobs and children to the scratch folder; counts coverage."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ from citewell.types import (
 
 ELEMENTS_FILE = "elements.jsonl"
 TITLE_FILE = "title.txt"
-"""What the file calls itself, as far as that is known when its first element is written."""
+"""Holds the file's own title, as far as it is known when the first element is written."""
 _WORD = re.compile(r"\w+")
 _COUNTED_UNITS = frozenset({"page", "slide", "sheet", "chapter", "message"})
 _PARAGRAPHS = frozenset({ElementType.PARAGRAPH, ElementType.LIST_ITEM})
 _UNSURE = 0.75
-"""Mean confidence of OCR below which a page gets a warning, as the engine's own threshold for a doubtful line. Set by hand."""
+"""Mean OCR confidence below which a page gets a warning: the engine's threshold for a doubtful line. Set by hand."""
 _MUCH_BY_OCR = 0.2
-"""Share of the page's characters read by OCR from which it does; less is a logo or a stamp. Set by hand."""
+"""Share of the page's characters read by OCR from which the warning applies; less is a logo or a stamp. Set by hand."""
 
 
 @dataclass(slots=True)
@@ -80,10 +80,10 @@ class _Unit:
 
 
 class Sink:
-    """Collects what an extractor finds in one file.
+    """Collects what a reader finds in one file.
 
-    An extractor calls `start_unit` before the elements of each page, sheet or slide (in order), `emit` per element,
-    and `progress` at least every few seconds. Nothing that was emitted is kept in memory.
+    A reader calls `start_unit` before the elements of each page, sheet or slide (in order), `emit` per element, and
+    `progress` at least every few seconds. Emitted elements are not kept in memory.
     """
 
     def __init__(
@@ -114,15 +114,15 @@ class Sink:
 
     @property
     def written(self) -> int:
-        """Bytes of elements written so far; at `options.max_output_bytes` the next one is refused."""
+        """Bytes of elements written so far; beyond `options.max_output_bytes`, elements are rejected."""
         return self._written
 
     def next_id(self) -> str:
-        """The id that the next emitted element must carry."""
+        """Returns the id that the next emitted element must carry."""
         return f"e{self._elements}"
 
     def start_unit(self, unit: str, number: int, name: str | None = None) -> None:
-        """Begin a page, sheet, slide or the file itself (`unit="file"`, number 1)."""
+        """Begins a page, sheet, slide or the file itself (`unit="file"`, number 1)."""
         self._units.append(_Unit(unit, number, name))
 
     def emit(
@@ -142,7 +142,7 @@ class Sink:
         confidence: float | None = None,
         metadata: JsonObject | None = None,
     ) -> Element:
-        """Write one element and count it in the present unit. `confidence` marks text that OCR read."""
+        """Writes one element and counts it in the current unit. `confidence` marks text read by OCR."""
         element = Element(
             id=self.next_id(),
             type=type,
@@ -164,7 +164,7 @@ class Sink:
         return element
 
     def emit_row(self, text: str, locator: Locator, values: JsonObject, metadata: JsonObject) -> None:
-        """What `emit` does for a ROW, without building the element: data files have millions of them."""
+        """Emits a ROW like `emit`, without building the element: data files have millions of them."""
         text = _printable(text)
         self._write(
             {
@@ -182,40 +182,40 @@ class Sink:
         unit.rows += 1
 
     def add_blob(self, name: str, mime_type: str, kind: str, metadata: JsonObject | None = None) -> Path:
-        """Declare a blob and return the path to write it to. `kind` is `image`, `preview` or `parquet`."""
+        """Declares a blob and returns the path to write it to. `kind` is `image`, `preview` or `parquet`."""
         path = f"blob-{len(self.blobs)}"
         self.blobs.append(ExtractedBlob(name=name, path=path, mime_type=mime_type, kind=kind, metadata=metadata or {}))
         return self.folder / path
 
     def add_child(self, filename: str, locator: Locator | None = None, inside: str | None = None) -> Path:
-        """Declare a file found inside this one and return the path to write it to. inside: as of `ChildFile`."""
+        """Declares a file found inside this one and returns the path to write it to. inside: see `ChildFile`."""
         self.check_children(len(self.children) + 1)
         path = f"child-{len(self.children)}"
         self.children.append(ChildFile(filename=filename, path=path, locator=locator or Locator(), inside=inside))
         return self.folder / path
 
     def check_children(self, count: int) -> None:
-        """`LimitExceeded` for more files than one may contain."""
+        """Raises `LimitExceeded` if `count` files are more than one file may contain."""
         if count > self.options.max_archive_members:
             raise LimitExceeded(
                 f"This file contains more than {self.options.max_archive_members} files. Split it and upload the parts."
             )
 
     def warn(self, message: str) -> None:
-        """Note something odd about the present unit (or the file, before the first one)."""
+        """Notes something odd about the current unit (or the file, before the first one)."""
         (self._units[-1].warnings if self._units else self._warnings).append(message)
 
     def skip(self, message: str) -> None:
-        """Note something left out of the present unit (or the file), and why."""
+        """Notes something left out of the current unit (or the file), and why."""
         (self._units[-1].skipped if self._units else self._skipped).append(message)
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """Report that work continues; a parser that is silent for a minute is killed."""
+        """Reports that work continues; a parser silent for a minute is killed."""
         if self._heartbeat:
             self._heartbeat(done, total)
 
     def coverage(self) -> Coverage:
-        """The report so far; totals are the sums of the units."""
+        """Returns the report so far; totals are the sums of the units."""
         units = tuple(unit.freeze() for unit in self._units)
         return Coverage(
             units=units,
@@ -231,7 +231,7 @@ class Sink:
         )
 
     def counts(self) -> dict[str, int]:
-        """How much was read, by name: `page_count` and the like for the units that the file has, words, tables, images."""
+        """Returns totals by name: `page_count` and the like for the file's units, then words, tables, images."""
         counts = Counter(f"{unit.unit}_count" for unit in self._units if unit.unit in _COUNTED_UNITS)
         for name in ("word", "character", "table", "image"):
             counts[f"{name}_count"] = sum(getattr(unit, f"{name}s") for unit in self._units)
@@ -269,13 +269,13 @@ class Sink:
 
 
 def _encoded(element: JsonObject) -> bytes:
-    """The element as one line of JSON."""
+    """Returns the element as one line of JSON."""
     try:
         return orjson.dumps(element, option=orjson.OPT_APPEND_NEWLINE)
-    except TypeError:  # numbers beyond 64 bits and lone surrogates, which Python's own encoder lets pass
+    except TypeError:  # integers beyond 64 bits and lone surrogates, which Python's own encoder accepts
         return json.dumps(element, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
 
 
 def _printable(text: str) -> str:
-    """Text that JSON, SQL and a browser accept: no lone surrogates, no NUL."""
+    """Returns text that JSON, SQL and a browser accept: no lone surrogates, no NUL."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")

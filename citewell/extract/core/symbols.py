@@ -52,7 +52,7 @@ SYMBOL = dict(zip(_CODES, _CHARACTERS, strict=True))
 
 
 def symbol_character(code: int, font: str = "Symbol") -> str:
-    """The Unicode character of a symbol font's code (with or without F000); empty for pictures of other fonts."""
+    """Returns the Unicode character of a symbol font's code (with or without F000); empty for other fonts' pictures."""
     byte = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower() == "symbol":
         return SYMBOL.get(byte, chr(byte) if 0x20 <= byte < 0x41 else "")
@@ -60,7 +60,7 @@ def symbol_character(code: int, font: str = "Symbol") -> str:
 
 
 def without_private_use(text: str) -> str:
-    """Text whose private-use characters of symbol fonts became Unicode, where Symbol has one, or were dropped."""
+    """Replaces private-use characters of symbol fonts with Symbol's Unicode equivalents, and drops the others."""
     if not any("\uf000" <= character <= "\uf0ff" for character in text):
         return text
     return "".join(symbol_character(ord(c)) if "\uf000" <= c <= "\uf0ff" else c for c in text)

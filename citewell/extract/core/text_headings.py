@@ -1,24 +1,24 @@
-"""Headings of text that has no markup: a short line over others that is numbered, underlined, in capitals, or asks."""
+"""Headings in text without markup: a short line above others, numbered, underlined, in capitals, or a question."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
 
-_MAX_HEADING = 80  # characters of a line that is a heading
+_MAX_HEADING = 80  # characters of the longest heading line
 _NUMBERED = re.compile(r"(?:§{1,2}[ \t]*)?(\d{1,3}(?:\.\d{1,3}){0,5})[.)]?[ \t]+(?=[^\W\d_a-zß-öø-ÿ])")
 _UNDERLINE = re.compile(r"(=|-|~|\*|_)\1{2,}[ \t]*(?:\n|\Z)")
 _ENDS = re.compile(r"[.!?:;,…。！？：；，)\]}>|]\s*\Z")
 _QUESTION = re.compile(r"(?:Q(?:uestion)?[ \t]*\d{0,3}[:.)][ \t]*)?[A-ZÀ-ÖØ-Þ¿\"“„«][^:\n]*\?\s*\Z")
-_FULL = 0.85  # of the longest line, from which a line is as full as lines of prose are
-_LETTERS_IN_CAPITALS = 4  # of a line, from which capitals are no abbreviation
-_LEVEL_OF_NUMBERS = 2  # of "3."; "3.1" is one deeper. A title in capitals is above them
+_FULL = 0.85  # share of the longest line at which a line counts as full, like a line of prose
+_LETTERS_IN_CAPITALS = 4  # fewest letters for capitals not to be an abbreviation
+_LEVEL_OF_NUMBERS = 2  # level of "3."; "3.1" is one deeper. A title in capitals ranks above both
 _LEVEL_OF_QUESTIONS = 9
 
 
 @dataclass(frozen=True, slots=True)
 class TextHeading:
-    """A heading at the beginning of a paragraph: `paragraph[:end]`; what it is over begins at `body`, or after the paragraph."""
+    """A heading at the start of a paragraph: `paragraph[:end]`; its text begins at `body`, or after the paragraph."""
 
     title: str
     level: int
@@ -27,9 +27,10 @@ class TextHeading:
 
 
 def find_heading(paragraph: str, after: str) -> TextHeading | None:
-    """The heading that a paragraph begins with; None where it begins with none.
+    """Returns the heading that starts a paragraph; None if there is none.
 
-    A heading is over something: lines of its paragraph, or the paragraph after it. One of several numbered lines is an item of a list.
+    A heading needs text below it: more lines of its paragraph, or the next paragraph. One of several numbered lines is
+    a list item.
     """
     line, _, rest = paragraph.partition("\n")
     end, rest_start = len(line.rstrip()), len(line) + 1
@@ -50,7 +51,7 @@ def find_heading(paragraph: str, after: str) -> TextHeading | None:
 
 
 def _level(title: str) -> int | None:
-    """How deep a line is as a heading; None where it has not the form of one."""
+    """Returns a line's level as a heading; None if it does not have the form of one."""
     if len(title) > _MAX_HEADING:
         return None
     numbered = _NUMBERED.match(title)
@@ -65,7 +66,7 @@ def _level(title: str) -> int | None:
 
 
 def _was_ended(line: str, rest: str) -> bool:
-    """Whether a line had room for the next word, as no line of wrapped prose has, or is complete: a question, or in capitals."""
+    """Whether a line is complete: a question, in capitals, or with room for the next word, unlike wrapped prose."""
     below = [other.strip() for other in rest.splitlines()]
     word = below[0].partition(" ")[0]
     if line.isupper() or line.endswith("?"):

@@ -1,1 +1,1 @@
-"""One module or package for each format, or family of formats, that is read."""
+"""Readers: one module or package per format, or family of formats."""

@@ -1,4 +1,4 @@
-"""Source code: pieces of whole lines with their exact span, parted where the nesting is shallow."""
+"""Source code: pieces of whole lines with their exact spans, split where nesting is shallow."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from citewell.extract.formats.plain import counted_lines
 from citewell.types import ElementType, Locator
 
 _TARGET = 1_500
-"""Characters after which a piece of code ends before the next unindented line."""
+"""Characters after which a piece ends before the next unindented line."""
 _MAX = 6_000
-"""Characters at which it ends anywhere."""
+"""Characters after which a piece ends anywhere."""
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a source file in any encoding, streaming."""
+    """Reads a source file in any encoding, streaming."""
     encoding = file_encoding(path)
     sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
@@ -28,7 +28,9 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def pieces(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """(offset, text) of consecutive pieces: a new one begins at an unindented line after `_TARGET` characters, or at `_MAX`."""
+    """Yields (offset, text) of consecutive pieces: a new one begins at an unindented line after `_TARGET` characters,
+    or at `_MAX`.
+    """
     buffer, start, offset = "", 0, 0
     blank_before = False
     for line in lines:
@@ -45,7 +47,7 @@ def pieces(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _piece(buffer: str, start: int) -> Iterator[tuple[int, str]]:
-    """The piece without empty lines around it; nothing when it is white space alone."""
+    """Yields the piece without surrounding empty lines; nothing if it is only white space."""
     if buffer.strip():
         text = buffer.rstrip()
         lead = len(text) - len(text.lstrip("\r\n"))

@@ -1,4 +1,4 @@
-"""E-books (EPUB 2 and 3): chapters in reading order, each a unit of its own, with headings, tables, notes and pictures."""
+"""E-books (EPUB 2 and 3): chapters in reading order, one unit each, with headings, tables, notes and pictures."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PAGES = ("application/xhtml+xml", "text/html", "application/x-dtbook+xml")
 
 @dataclass(frozen=True, slots=True)
 class _Item:
-    """A file that the book's package lists."""
+    """A file listed in the book's package document."""
 
     path: str
     mime_type: str
@@ -43,7 +43,7 @@ class _Item:
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a book. Raises `CorruptFile` when its package is damaged; a damaged chapter is left out with a warning."""
+    """Reads a book. Raises `CorruptFile` if its package is damaged; a damaged chapter is skipped with a warning."""
     with SafeZip(path, sink.options) as archive:
         _Book(archive, sink).read()
 
@@ -52,7 +52,7 @@ class _Book:
     def __init__(self, archive: SafeZip, sink: Sink) -> None:
         self._archive, self._sink = archive, sink
         self._pictures = Pictures(sink)
-        # One outline for the whole book: a file that begins without a heading continues the chapter before it.
+        # One outline for the whole book: a file that begins without a heading continues the previous chapter.
         self._outline = Outline()
         self._package = self._package_path()
         self._root = parse_xml(self._archive.read(self._package, MAX_XML_BYTES), recover=True)
@@ -72,7 +72,7 @@ class _Book:
         self._pictures.finish()
 
     def _front(self) -> None:
-        """What a book says of itself, as its first unit: title, authors, description."""
+        """Emits the book's own metadata as its first unit: title, authors, description."""
         self._sink.start_unit("front", 1)
         title = self._sink.metadata.get("title")
         if isinstance(title, str):
@@ -139,7 +139,7 @@ class _Book:
         return out
 
     def _spine(self) -> list[_Item]:
-        """The chapters in reading order; the book's own table of contents page is left out."""
+        """Returns the chapters in reading order, without the book's own table of contents."""
         references = [element.get("idref") or "" for element in self._root.iter() if local_name(element) == "itemref"]
         listed = [self._items[reference] for reference in references if reference in self._items]
         pages = [item for item in listed or self._items.values() if item.mime_type in _PAGES]
@@ -155,7 +155,7 @@ class _Book:
                 self._sink.language = text.split("-")[0].lower()
 
     def _contents(self) -> dict[str, str]:
-        """Chapter titles by path, from the navigation document (EPUB 3) or the NCX (EPUB 2)."""
+        """Returns chapter titles by path, from the navigation document (EPUB 3) or the NCX (EPUB 2)."""
         out: dict[str, str] = {}
         for item in self._items.values():
             if "nav" not in item.properties.split() and item.mime_type != "application/x-dtbncx+xml":
@@ -180,7 +180,7 @@ class _Book:
 
 
 def _links(root: XmlElement) -> list[tuple[str, str]]:
-    """(target, title) of each entry of a navigation document or NCX."""
+    """Returns (target, title) of each entry of a navigation document or NCX."""
     out: list[tuple[str, str]] = []
     for element in root.iter():
         name = local_name(element)

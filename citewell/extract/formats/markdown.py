@@ -22,14 +22,14 @@ from citewell.types import ElementType, JsonValue, Locator
 MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\r?\n(.*?)\r?\n---[ \t]*(?:\r?\n|\Z)", re.DOTALL)
 _FIELD = re.compile(r"^([A-Za-z][\w-]{0,40}):[ \t]*(\S.*)$", re.MULTILINE)
-_RUN_IN_LEVEL = 9  # under every heading that has markup of its own
-_MAX_RUN_IN = 120  # characters of a line in bold type that is a heading
+_RUN_IN_LEVEL = 9  # below every heading that has markup
+_MAX_RUN_IN = 120  # characters of the longest line in bold that is a heading
 _BELOW = ("paragraph_open", "bullet_list_open", "ordered_list_open", "table_open", "fence")
 _TAG = re.compile(r"<[^<>]*>")
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a Markdown file in any encoding."""
+    """Reads a Markdown file in any encoding."""
     decoded = decode_file(path, MAX_MARKDOWN_BYTES)
     sink.metadata |= {"encoding": decoded.encoding, "line_count": len(decoded.text.splitlines())}
     sink.start_unit("file", 1)
@@ -39,7 +39,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def read_markdown(text: str, sink: Sink, outline: Outline, *, spans: bool = True) -> None:
-    """Emit the elements of a Markdown text; without `spans` their places carry no character offsets."""
+    """Emits the elements of a Markdown text; without `spans`, their locators have no character offsets."""
     start = 0
     front_matter = _FRONT_MATTER.match(text)
     if front_matter:
@@ -62,7 +62,7 @@ class _MarkdownReader:
     def __init__(self, text: str, start: int, sink: Sink, outline: Outline, spans: bool) -> None:
         self._spans = spans
         self._text = text
-        # markdown-it counts lines by \n alone, after \r\n and \r became \n
+        # markdown-it counts lines by \n alone, after converting \r\n and \r to \n.
         lines = re.split(r"(?<=\n)|(?<=\r)(?!\n)", text[start:])
         self._offsets = [start, *(start + end for end in accumulate(len(line) for line in lines))]
         self._sink = sink
@@ -125,7 +125,7 @@ class _MarkdownReader:
         self._marker = ""
 
     def _run_in(self, token: Token, named: int) -> None:
-        """A line in bold type over what it names: `named` of the token's children are the line, the others a paragraph under it."""
+        """Emits a bold line as a heading: the token's first `named` children; the rest become a paragraph under it."""
         children = _filled(token)
         title, place = plain_inline(children[:named])[0].rstrip(" :"), self._place(token)
         rest, metadata = plain_inline(children[named:])
@@ -163,12 +163,12 @@ class _MarkdownReader:
 
 
 def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
-    """The text of an inline token without its markup, and the links in it."""
+    """Returns the text of an inline token without its markup, and its links."""
     return plain_inline(token.children or [])
 
 
 def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
-    """The same of some of an inline token's children."""
+    """Like `inline_text`, for some of an inline token's children."""
     parts: list[str] = []
     links: list[JsonValue] = []
     for child in children:
@@ -184,14 +184,14 @@ def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
 
 
 def _filled(token: Token) -> list[Token]:
-    """The children of an inline token but the empty texts that the parser leaves around markup."""
+    """Returns an inline token's children without the empty texts that the parser leaves around markup."""
     return [child for child in token.children or [] if child.content or child.type != "text"]
 
 
 def _run_in_heading(tokens: list[Token], position: int) -> int | None:
-    """How many children of the paragraph's text at `position` are a line in bold type over what it names; None where there is no such line.
+    """Returns how many children of the paragraph at `position` form a bold heading line; None if there is none.
 
-    Below it is the rest of the paragraph, or another paragraph, list or table.
+    The heading is followed by the rest of the paragraph, or by another paragraph, list or table.
     """
     children = _filled(tokens[position])
     opened = tokens[position].type == "inline" and tokens[position - 1].type == "paragraph_open"
@@ -208,5 +208,5 @@ def _run_in_heading(tokens: list[Token], position: int) -> int | None:
 
 
 def _closing(tokens: list[Token], position: int, kind: str) -> int:
-    """The index of the next token of this kind; the last token if there is none."""
+    """Returns the index of the next token of this kind; the last token if there is none."""
     return next((at for at in range(position, len(tokens)) if tokens[at].type == kind), len(tokens) - 1)

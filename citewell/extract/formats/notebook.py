@@ -24,7 +24,7 @@ _MAX_OUTPUT = 20_000
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a notebook of any version. Raises `CorruptFile` when it is not JSON with cells."""
+    """Reads a notebook of any version. Raises `CorruptFile` if it is not JSON with cells."""
     try:
         notebook = json.loads(decode_file(path, MAX_NOTEBOOK_BYTES).text)
     except (ValueError, RecursionError) as error:
@@ -83,11 +83,11 @@ class _NotebookReader:
         try:
             self._pictures.emit(base64.b64decode(encoded), "output", self._outline.locator())
         except (binascii.Error, ValueError):
-            self._sink.skip("A picture in a cell's output that is damaged.")
+            self._sink.skip("A damaged picture in a cell's output.")
 
 
 def _cells(notebook: JsonObject) -> list[JsonValue] | None:
-    """The cells of format 4, or those of all worksheets of format 3; None when there are neither."""
+    """Returns the cells of format 4, or of all worksheets of format 3; None if there are neither."""
     if isinstance(notebook.get("cells"), list):
         return list(_sequence(notebook.get("cells")))
     if isinstance(notebook.get("worksheets"), list):
@@ -106,7 +106,7 @@ def _sequence(value: object) -> list[JsonValue]:
 
 
 def _text(value: JsonValue) -> str:
-    """Notebook texts are strings or lists of lines."""
+    """Returns a notebook text, stored as a string or a list of lines."""
     if isinstance(value, str):
         return value
     return "".join(line for line in _sequence(value) if isinstance(line, str))

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs parted by empty lines, under their headings, each with its exact span in the decoded text."""
+"""Plain text: paragraphs separated by empty lines, under their headings, each with its span in the decoded text."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from citewell.extract.core.text_headings import find_heading
 from citewell.types import ElementType
 
 MAX_PARAGRAPH = 4_096
-"""Characters of the longest paragraph; a longer one is divided at a line's or sentence's end."""
+"""Characters of the longest paragraph; a longer one is split at the end of a line or sentence."""
 _FLUSH_AT = 64 * 1024
-"""Characters held in memory of text without empty lines."""
+"""Most characters of text without empty lines held in memory."""
 _WRAPPED_LINE = 200
-"""Characters beyond which a line was not wrapped by hand, and is a paragraph of its own. Set by hand."""
+"""Longest hand-wrapped line, in characters; a longer line is its own paragraph. Set by hand."""
 _PROGRESS_EVERY = 1_000
 _LINE_END = re.compile(r"\n")
 _SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a text file in any encoding, streaming: memory does not grow with the file."""
+    """Reads a text file in any encoding, streaming: memory does not grow with the file."""
     encoding = file_encoding(path)
     sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
@@ -41,7 +41,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def with_next(read: Iterable[tuple[int, str]]) -> Iterator[tuple[tuple[int, str], str]]:
-    """Each paragraph with the text of the one after it, which is empty after the last."""
+    """Yields each paragraph with the text of the next one, which is empty for the last."""
     before: tuple[int, str] | None = None
     for one in read:
         if before is not None:
@@ -52,7 +52,7 @@ def with_next(read: Iterable[tuple[int, str]]) -> Iterator[tuple[tuple[int, str]
 
 
 def _emit(sink: Sink, outline: Outline, start: int, text: str, after: str) -> None:
-    """The heading that a paragraph begins with, if it does, and the paragraph."""
+    """Emits the heading that starts a paragraph, if any, and the paragraph."""
     heading = find_heading(text, after)
     if heading is not None:
         place = outline.locator(char_start=start, char_end=start + heading.end)
@@ -65,7 +65,7 @@ def _emit(sink: Sink, outline: Outline, start: int, text: str, after: str) -> No
 
 
 def counted_lines(lines: Iterable[str], sink: Sink) -> Iterator[str]:
-    """The lines, whose number is `line_count` of the sink's metadata in the end."""
+    """Yields the lines and finally stores their count as `line_count` in the sink's metadata."""
     count = 0
     for line in lines:
         count += 1
@@ -74,10 +74,10 @@ def counted_lines(lines: Iterable[str], sink: Sink) -> Iterator[str]:
 
 
 def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """(offset, text) of each paragraph: the text is at exactly that offset of the joined lines, without outer white space.
+    """Yields (offset, text) per paragraph: the text, stripped, is at exactly that offset of the joined lines.
 
-    Paragraphs end at empty lines; a line longer than hand-wrapped text has is one of its own. A paragraph longer than
-    `MAX_PARAGRAPH` characters is parted at the end of a line or sentence.
+    Paragraphs end at empty lines; a line longer than hand-wrapped text is its own paragraph. A paragraph longer than
+    `MAX_PARAGRAPH` characters is split at the end of a line or sentence.
     """
     buffer, start, offset = "", 0, 0
     for line in lines:
@@ -97,7 +97,7 @@ def paragraphs(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
 
 
 def _parts(buffer: str, start: int) -> Iterator[tuple[int, str]]:
-    """Trimmed pieces of at most `MAX_PARAGRAPH` characters; none when there is only white space."""
+    """Yields stripped pieces of at most `MAX_PARAGRAPH` characters; none if there is only white space."""
     position = 0
     while position < len(buffer):
         end = len(buffer) if len(buffer) - position <= MAX_PARAGRAPH else _break(buffer, position)
@@ -109,7 +109,9 @@ def _parts(buffer: str, start: int) -> Iterator[tuple[int, str]]:
 
 
 def _break(buffer: str, position: int) -> int:
-    """Where the piece that begins at `position` ends: after the last line or sentence within the limit, else at a space, else hard."""
+    """Returns where the piece starting at `position` ends: after the last line or sentence within the limit, else at a
+    space, else at the limit.
+    """
     window = buffer[position : position + MAX_PARAGRAPH]
     for boundary in (_LINE_END, _SENTENCE_END):
         ends = [match.end() for match in boundary.finditer(window, MAX_PARAGRAPH // 2)]

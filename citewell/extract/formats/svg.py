@@ -17,7 +17,7 @@ _REFERENCES = frozenset(("image", "use", "script", "feImage", "foreignObject", "
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a drawing. Raises `CorruptFile` when it holds no XML element."""
+    """Reads a drawing. Raises `CorruptFile` if it has no XML element."""
     decoded = decode_file(path, MAX_SVG_BYTES, xml_encoding(path))
     text, declares = without_doctype(decoded.text)
     root = parse_xml(text.encode("utf-8", "replace"), recover=True)
@@ -41,7 +41,7 @@ class _SvgReader:
         self._place = Locator()
 
     def read(self, element: XmlElement) -> None:
-        """Emit the content of this element; libxml2 bounds the depth."""
+        """Emits the content of this element; libxml2 bounds the depth."""
         name = local_name(element)
         self._reference(element, name)
         if name in _LEFT_OUT:
@@ -81,7 +81,7 @@ class _SvgReader:
 
 
 def _text(element: XmlElement) -> str:
-    """A text with its spans: each on a new line where its position asks for one, words folded."""
+    """Returns a text with its spans, each on a new line if it sets its own position, and with white space collapsed."""
     parts = [element.text or ""]
     for inner in element:
         if local_name(inner) in _LEFT_OUT:

@@ -1,4 +1,4 @@
-"""Subtitles and transcripts (WebVTT, SubRip): what is said, by whom and when, without the cues' numbers, times and markup."""
+"""Subtitles and transcripts (WebVTT, SubRip): who says what and when, without cue numbers, times and markup."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.extract.core.sink import Sink
 from citewell.types import ElementType, Locator
 
 MAX_TRANSCRIPT_BYTES = 64 * 1024 * 1024
-_MAX_TURN = 600  # characters of what one person says, from which it is parted at the end of a cue
+_MAX_TURN = 600  # characters after which a speaker's turn is split at the end of a cue
 _TIME = r"(?:(\d{1,4}):)?(\d{1,2}):(\d{2})[.,](\d{1,3})"
 _TIMES = re.compile(rf"\s*{_TIME}\s*-->\s*{_TIME}")
 _VOICE = re.compile(r"<v(?:\.[^\s>]*)?\s+([^>\n]{1,80})>")
@@ -23,7 +23,7 @@ _SENTENCE_END = re.compile(r"[.!?…。！？][\"'”’»)]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """Words of one person in one cue; `start` and `end` are where the cue is in the text."""
+    """One speaker's words in one cue; `start` and `end` are the cue's offsets in the text."""
 
     speaker: str
     text: str
@@ -33,7 +33,7 @@ class _Said:
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a transcript in any encoding: a paragraph for what somebody says without a break, at the moment when it begins."""
+    """Reads a transcript in any encoding: one paragraph per uninterrupted turn, with its start time."""
     decoded = decode_file(path, MAX_TRANSCRIPT_BYTES)
     sink.metadata |= {"encoding": decoded.encoding, "line_count": len(decoded.text.splitlines())}
     sink.start_unit("file", 1)
@@ -49,7 +49,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _cues(text: str) -> Iterator[_Said]:
-    """What is said in each cue, speaker by speaker."""
+    """Yields the words of each cue, speaker by speaker."""
     second: float | None = None
     lines: list[str] = []
     start = position = 0
@@ -76,7 +76,7 @@ def _voices(text: str, second: float, start: int, end: int) -> Iterator[_Said]:
 
 
 def _turns(said: Iterable[_Said]) -> Iterator[list[_Said]]:
-    """Runs of cues of one speaker, each ended where a sentence ends or the run is long."""
+    """Yields runs of one speaker's cues, ended at a sentence end or when the run is long."""
     turn: list[_Said] = []
     for one in said:
         long = sum(len(other.text) for other in turn) > _MAX_TURN

@@ -16,24 +16,25 @@ from citewell.extract.formats.html.tables import cell_text
 from citewell.types import ElementType, Locator
 
 _GROUP = 1_500
-"""Characters of short fields that are joined to one element, about what a chunk holds."""
+"""Characters of short fields joined into one element: about the size of a chunk."""
 _LABELLED = 200
-"""Characters of the longest field that is shown as “name: value”."""
+"""Characters of the longest field shown as “name: value”."""
 _MAX_TITLE = 300
 """Characters of the longest heading."""
 _MAX_PARTS = 5_000
 """Parts of mixed text held in memory."""
 _MAX_DEPTH = 100
-"""Nesting up to which elements have a structure of their own."""
+"""Nesting depth up to which elements are structured on their own."""
 _TITLES = frozenset(("title", "head", "heading", "headline"))
 _MARKUP = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>]*)?/?>")
 _UNDECLARED = re.compile(r"Entity '([^']{1,40})' not defined")
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read an XML file, streaming. Entities are never expanded, nothing outside the file is opened.
+    """Reads an XML file, streaming. Entities are never expanded, and nothing outside the file is opened.
 
-    Damaged XML is read as far as the parser can follow, with a warning; what is no XML at all is read as plain text.
+    Damaged XML is read as far as the parser can follow, with a warning; a file that is not XML at all is read as plain
+    text.
     """
     encoding = xml_encoding(path)
     sink.metadata["encoding"] = encoding
@@ -68,7 +69,7 @@ def _report(parser: etree.XMLParser, sink: Sink) -> None:
     messages = [str(entry.message) for entry in parser.feed_error_log]
     undeclared = sorted({name for message in messages for name in _UNDECLARED.findall(message)})
     if undeclared:
-        sink.warn(f"Entities that the file does not declare were left out: {', '.join(undeclared[:10])}.")
+        sink.warn(f"Undeclared entities were left out: {', '.join(undeclared[:10])}.")
     other = [message for message in messages if not _UNDECLARED.search(message) and "namespace" not in message.lower()]
     if other:
         sink.warn(f"The XML is damaged: {other[0].strip()[:200]}")
@@ -76,7 +77,7 @@ def _report(parser: etree.XMLParser, sink: Sink) -> None:
 
 @dataclass(slots=True)
 class _Frame:
-    """An open element: its text so far and the finished leaves inside it."""
+    """An open element: its text so far and its finished leaves."""
 
     name: str
     attributes: list[tuple[str, str]]
@@ -91,7 +92,7 @@ class _Frame:
 class _Flow:
     """The parser's target: builds frames, and emits each group of leaves when the next container begins or the group is full.
 
-    An element with text and elements of its own (`<p>some <b>bold</b> text</p>`) is prose and becomes one paragraph.
+    An element with both text and child elements (`<p>some <b>bold</b> text</p>`) is prose and becomes one paragraph.
     """
 
     def __init__(self, sink: Sink) -> None:
@@ -139,7 +140,7 @@ class _Flow:
             self._sink.emit(ElementType.PARAGRAPH, "\n".join([*_attribute_lines(frame), folded]).strip(), Locator())
 
     def close(self) -> None:
-        """Called at the end of the file; elements left open by damage still give what they hold."""
+        """Called at the end of the file; elements that damage left open still emit their content."""
         while self._open:
             self.end(self._open[-1].name)
 
@@ -149,7 +150,7 @@ class _Flow:
             self._spill(frame)
 
     def _inline(self) -> bool:
-        """Whether the current element is inside prose, or too deep for a structure of its own."""
+        """Whether the current element is inside prose, or too deep to be structured on its own."""
         return self._mixed > 0 or len(self._open) > _MAX_DEPTH
 
     def _mark_mixed(self, frame: _Frame) -> None:
@@ -157,7 +158,7 @@ class _Flow:
         self._mixed += 1
 
     def _begin_container(self, frame: _Frame) -> None:
-        """A child begins in `frame`: it holds elements, not text. Its parent's finished leaves come before its own."""
+        """Turns `frame` into a container when a child begins in it. Its parent's finished leaves are emitted first."""
         if not frame.container:
             frame.container = True
             if len(self._open) > 1:
@@ -181,7 +182,7 @@ class _Flow:
             self._flush(parent)
 
     def _flush(self, frame: _Frame) -> None:
-        """Emit the leaves of a container: short values together as lines, long texts as paragraphs of their own."""
+        """Emits the leaves of a container: short values together as lines, long texts as separate paragraphs."""
         lines: list[str] = []
         place = Locator(headings=self._path(frame))
         for name, text in frame.leaves:
@@ -201,14 +202,14 @@ class _Flow:
             self._sink.emit(ElementType.PARAGRAPH, "\n".join(lines), place)
 
     def _spill(self, frame: _Frame) -> None:
-        """Prose without end is emitted piece by piece."""
+        """Emits unending prose piece by piece."""
         text = " ".join(_plain("".join(frame.parts)).split())
         frame.parts.clear()
         for _, part in plain.paragraphs([text]):
             self._sink.emit(ElementType.PARAGRAPH, part, Locator(headings=self._path(frame)))
 
     def _path(self, last: _Frame | None = None) -> tuple[str, ...]:
-        """Titles (or names) of the open elements, down to `last`, which may just have been closed."""
+        """Returns titles (or names) of the open elements, down to `last`, which may just have been closed."""
         frames = self._open
         if last is not None:
             frames = frames[: frames.index(last) + 1] if last in frames else [*frames, last]
@@ -224,7 +225,7 @@ def _local(tag: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text that is itself HTML (feeds carry it so) without its markup."""
+    """Returns a text without markup if it is itself HTML, as in feeds."""
     if "<" not in text or len(_MARKUP.findall(text[:10_000])) < 2:
         return text
     return cell_text(parse_html(text))

@@ -1,4 +1,4 @@
-"""The sandbox of a parser process: what it may read, write and use. Applied by the process itself before it touches a file."""
+"""The sandbox of a parser process: what it may read, write and use. The process applies it before it opens the file."""
 
 from citewell.extract.sandbox.limits import ParserLimits
 from citewell.extract.sandbox.lockdown import lock_down, readable

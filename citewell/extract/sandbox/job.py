@@ -1,4 +1,4 @@
-"""One file, in a process of its own: locks itself down, reads the file, and leaves its report in the scratch folder."""
+"""One file in its own process: locks the process down, reads the file, and leaves the report in the scratch folder."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Extract: TypeAlias = Callable[[Path, str, Sink], ExtractionSummary]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserJob:
-    """What to read: the file at `source`, called `filename` by its uploader, into the folder `scratch`."""
+    """One file to read: `source`, uploaded as `filename`; output goes to the folder `scratch`."""
 
     id: int
     source: str
@@ -40,7 +40,7 @@ class ParserJob:
     options: ExtractOptions
 
     def to_json(self) -> dict[str, JsonValue]:
-        """One line of the template's input."""
+        """Returns the job as one line of the template's input."""
         return asdict(self)
 
     @staticmethod
@@ -56,7 +56,7 @@ class ParserJob:
 
 
 def run(job: ParserJob, extract: Extract, limits: ParserLimits, *, parent: int, own_user_namespace: bool) -> NoReturn:
-    """Do the job and end the process: exit status 0 with a report, else the parser died. Called in a fresh fork only."""
+    """Runs the job and exits: status 0 with a report; any other status means the parser died. Only for a fresh fork."""
     status = 1
     try:
         scratch = Path(job.scratch)
@@ -71,7 +71,7 @@ def run(job: ParserJob, extract: Extract, limits: ParserLimits, *, parent: int, 
 
 
 def _leave_parent_behind(scratch: Path, parent: int) -> None:
-    """Die with the template, share no descriptor with it, and write whatever native code prints to a log in scratch."""
+    """Dies with the template, shares no descriptor with it, and sends the output of native code to a log in scratch."""
     die_with_parent(parent, signal.SIGKILL)
     log = os.open(scratch / LOG_FILE, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o600)
     nothing = os.open(os.devnull, os.O_RDONLY)
@@ -86,7 +86,7 @@ def _leave_parent_behind(scratch: Path, parent: int) -> None:
 
 
 def _report(job: ParserJob, extract: Extract, scratch: Path) -> dict[str, JsonValue]:
-    """The summary, or the error that prevented one."""
+    """Returns the summary, or the error that prevented one."""
     try:
         with Sink(scratch, job.options, _heartbeat(scratch)) as sink:
             return {"summary": extract(Path(job.source), job.filename, sink).to_json()}
@@ -109,7 +109,7 @@ def _reason(error: Exception) -> ExtractionError:
 
 
 def _heartbeat(scratch: Path) -> Callable[[int, int | None], None]:
-    """A function that notes progress in a file that the parent watches, ten times a second at most."""
+    """Returns a function that writes progress to a file watched by the parent, at most ten times a second."""
     descriptor = os.open(scratch / PROGRESS_FILE, os.O_WRONLY)
     last, beats = 0.0, 0
 

@@ -1,6 +1,6 @@
-"""Landlock: the kernel lets this process touch only the paths named, open no TCP port, and signal no other process.
+"""Landlock: the kernel confines this process to the given paths and forbids TCP ports and signals to other processes.
 
-See `Documentation/userspace-api/landlock.rst` of the Linux kernel (5.13 and later; version 6 of the interface knows scopes).
+See `Documentation/userspace-api/landlock.rst` of the Linux kernel (5.13 and later; scopes need version 6 of the ABI).
 """
 
 from __future__ import annotations
@@ -42,17 +42,17 @@ class _PathBeneath(ctypes.Structure):
 
 
 def version() -> int:
-    """The version of Landlock that the kernel offers; 0 for none."""
+    """Returns the Landlock version that the kernel offers; 0 for none."""
     with suppress(OSError):
         return syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), ctypes.c_uint32(_VERSION_QUERY))
     return 0
 
 
 def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> None:
-    """Restrict this process, and what it starts, to these files and folders for ever; paths that do not exist are left out.
+    """Restricts this process and its children to these files and folders for good; missing paths are skipped.
 
-    Links, sockets, pipes and device files cannot be made even where writing is allowed. Raises OSError where the kernel
-    refuses, for instance without `forbid_new_privileges` before.
+    Links, sockets, pipes and device files cannot be created even where writing is allowed. Raises OSError if the kernel
+    refuses, for instance without a prior `forbid_new_privileges`.
     """
     offered = version()
     handled = _FS_OF_VERSION.get(offered, (1 << 16) - 1)

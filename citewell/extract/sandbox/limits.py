@@ -1,4 +1,4 @@
-"""What one parser process may use, as resource limits for the kernel."""
+"""Kernel resource limits of a parser process."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ _GIB = 1 << 30
 class ParserLimits:
     """Limits of one parser process (see `docs/configuration.md`).
 
-    memory_bytes:   private writable memory (RLIMIT_DATA). Address space (RLIMIT_AS) is limited too, to this plus what the
-                    template has mapped plus `reserved_bytes`: native readers map libraries and reserve much that they never
-                    touch, so that address space alone would refuse harmless files or admit twice the memory.
+    memory_bytes:   private writable memory (RLIMIT_DATA). Address space (RLIMIT_AS) is also limited, to this plus the
+                    template's mappings plus `reserved_bytes`: native readers map libraries and reserve much memory that
+                    they never touch, so a limit on address space alone would reject harmless files or allow twice the
+                    memory.
     stall_seconds:  wall clock without progress
-    total_seconds:  wall clock in all, and processor time
-    scratch_bytes:  everything that it writes, together and per file
+    total_seconds:  wall clock overall, and processor time
+    scratch_bytes:  everything it writes, in total and per file
     """
 
     memory_bytes: int = 2 * _GIB
@@ -33,9 +34,9 @@ class ParserLimits:
 
 
 def apply(limits: ParserLimits, *, own_user_namespace: bool) -> None:
-    """Set the resource limits of this process; soft and hard, so that it cannot raise them again.
+    """Sets this process's resource limits, soft and hard, so that it cannot raise them again.
 
-    The number of processes is limited in a user namespace only: elsewhere the kernel counts all that the user runs.
+    The number of processes is limited only in a user namespace: elsewhere the kernel counts all the user's processes.
     """
     seconds = max(1, int(limits.total_seconds))
     _set(resource.RLIMIT_CORE, 0)
@@ -49,7 +50,7 @@ def apply(limits: ParserLimits, *, own_user_namespace: bool) -> None:
 
 
 def prefer_in_shortage() -> None:
-    """Have the kernel end this process first when the machine runs out of memory."""
+    """Has the kernel kill this process first when the machine runs out of memory."""
     with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 

@@ -1,4 +1,4 @@
-"""Everything together, in the order in which the kernel takes it."""
+"""Applies all protections, in the order that the kernel requires."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ _SYSTEM = (
 
 
 def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_namespace: bool) -> None:
-    """Leave this process nothing but reading `source` and Python's own files, and writing in `scratch`; there is no way back.
+    """Restricts this process irreversibly to reading `source` and Python's own files, and writing in `scratch`.
 
-    What the machine does not offer is left out (`capabilities` says what that is). The process must have one thread.
+    Protections that the machine does not offer are skipped (see `capabilities`). The process must be single-threaded.
     """
     os.nice(limits.niceness)
     prefer_in_shortage()
@@ -54,9 +54,9 @@ def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_nam
 
 @cache
 def readable() -> tuple[Path, ...]:
-    """Where Python and native libraries read from while they run. No folder of the user's, and none that holds data.
+    """Returns the paths that Python and native libraries read at run time: no user folder, none that holds data.
 
-    Called once before the first fork, since finding it out takes some milliseconds.
+    Called once before the first fork, because computing it takes some milliseconds.
     """
     paths = sysconfig.get_paths()
     own = {Path(paths[name]) for name in ("stdlib", "platstdlib", "purelib", "platlib")}

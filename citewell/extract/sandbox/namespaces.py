@@ -1,4 +1,4 @@
-"""Namespaces: a network without any interface, entered once by the template and shared by the parsers it forks."""
+"""Namespaces: a network without interfaces, entered once by the template and inherited by the parsers it forks."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _NEW_IPC, _NEW_USER, _NEW_NET = 0x08000000, 0x10000000, 0x40000000
 
 
 def leave_network() -> bool:
-    """Enter user, network and IPC namespaces of our own; False where the system does not allow it.
+    """Enters new user, network and IPC namespaces; False if the system does not allow it.
 
-    The process must have one thread. User and group keep their numbers, so that files stay readable.
+    The process must be single-threaded. User and group ids are kept, so that files stay readable.
     """
     user, group = os.getuid(), os.getgid()
     try:

@@ -1,4 +1,4 @@
-"""What the sandbox enforces on this machine, found out by trying: see `trial.py`."""
+"""Reports what the sandbox enforces on this machine, determined by trying it: see `trial.py`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = 30
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """One thing that a parser must not be able to do, whether this machine prevents it, and by what means."""
+    """One thing that a parser must not be able to do, whether this machine prevents it, and how."""
 
     name: str
     enforced: bool
@@ -21,7 +21,7 @@ class Protection:
 
 
 def capabilities() -> tuple[Protection, ...]:
-    """What is enforced here and what is missing, tried out in a process of its own (some 200 ms)."""
+    """Returns what is enforced here and what is missing, tried in a separate process (about 200 ms)."""
     with tempfile.TemporaryDirectory() as scratch:
         command = [sys.executable, "-m", "citewell.extract.sandbox.trial", scratch]
         try:

@@ -1,7 +1,7 @@
-"""seccomp: system calls that a parser never needs answer with an error: network, processes, signals to others, the kernel's doors.
+"""seccomp: denies system calls that a parser never needs: network, processes, signals to others, kernel administration.
 
-See seccomp(2) and `Documentation/userspace-api/seccomp_filter.rst`. Calls are denied by name rather than allowed by name, since
-what a dozen native readers call cannot be listed here; Landlock, namespaces and rlimits back it up.
+See seccomp(2) and `Documentation/userspace-api/seccomp_filter.rst`. This is a denylist, because the calls of a dozen
+native readers cannot be listed here; Landlock, namespaces and rlimits back it up.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _DENIED_X86_64 = {"fork": 57, "iopl": 172, "ioperm": 173, "modify_ldt": 154, "us
 
 @dataclass(frozen=True, slots=True)
 class _Architecture:
-    """What differs from one processor family to the next."""
+    """System call numbers and constants of one processor family."""
 
     audit: int
     denied: tuple[int, ...]
@@ -97,7 +97,7 @@ class _Program(ctypes.Structure):
 
 
 def is_offered() -> bool:
-    """Whether the kernel filters calls, and we have the table of this processor's."""
+    """Whether the kernel supports seccomp and we have the call table of this processor."""
     if os.uname().machine not in _ARCHITECTURES:
         return False
     with suppress(OSError):
@@ -107,14 +107,14 @@ def is_offered() -> bool:
 
 
 def install() -> None:
-    """Filter the calls of this process from now on. Raises OSError where the kernel refuses, KeyError without `is_offered`."""
+    """Filters this process's system calls from now on; OSError if the kernel refuses, KeyError without `is_offered`."""
     code = _filter(_ARCHITECTURES[os.uname().machine], os.getpid())
     array = (_Instruction * len(code))(*(_Instruction(*step) for step in code))
     prctl(PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(_Program(len(code), array)))
 
 
 def _filter(machine: _Architecture, own: int) -> list[tuple[int, int, int, int]]:
-    """The filter as instructions (code, jump if true, jump if false, operand)."""
+    """Returns the filter as instructions (code, jump if true, jump if false, operand)."""
     denied = (_RETURN, 0, 0, _ERRNO | errno.EPERM)
     steps = [
         (_LOAD, 0, 0, _OFFSET_ARCHITECTURE),
@@ -137,7 +137,7 @@ def _filter(machine: _Architecture, own: int) -> list[tuple[int, int, int, int]]
 
 
 def _unless_first_argument(number: int, tests: list[tuple[int, int, int, int]]) -> list[tuple[int, int, int, int]]:
-    """Deny a call unless one of the tests of its first argument (its lower 32 bits) jumps past the denial."""
+    """Denies a call unless a test of its first argument (lower 32 bits) jumps past the denial."""
     return [
         (_JUMP_EQUAL, 0, len(tests) + 3, number),
         (_LOAD, 0, 0, _OFFSET_FIRST_ARGUMENT),

@@ -1,4 +1,4 @@
-"""The few system calls that Python has no function for, through the C library."""
+"""The few system calls without a Python function, made through the C library."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _CapabilityHeader(ctypes.Structure):
 
 
 def syscall(number: int, *arguments: object) -> int:
-    """The result of a system call; OSError where it fails."""
+    """Makes a system call and returns its result; OSError if it fails."""
     result = _libc.syscall(ctypes.c_long(number), *arguments)
     if result < 0:
         code = ctypes.get_errno()
@@ -29,7 +29,7 @@ def syscall(number: int, *arguments: object) -> int:
 
 
 def prctl(option: int, *arguments: object) -> None:
-    """`prctl(2)`; OSError where it fails."""
+    """`prctl(2)`; OSError if it fails."""
     padded = (*arguments, 0, 0, 0, 0)[:4]
     if _libc.prctl(option, *(ctypes.c_ulong(a) if isinstance(a, int) else a for a in padded)) < 0:
         code = ctypes.get_errno()
@@ -37,26 +37,26 @@ def prctl(option: int, *arguments: object) -> None:
 
 
 def unshare(flags: int) -> None:
-    """`unshare(2)`; OSError where the system does not allow it."""
+    """`unshare(2)`; OSError if the system does not allow it."""
     if _libc.unshare(ctypes.c_int(flags)) != 0:
         code = ctypes.get_errno()
         raise OSError(code, os.strerror(code))
 
 
 def die_with_parent(parent: int, signal: int) -> None:
-    """Have the kernel send `signal` to this process when its parent, of process id `parent`, dies; exit if it has."""
+    """Has the kernel send `signal` to this process when its parent (of id `parent`) dies; exits if it already has."""
     prctl(PR_SET_PDEATHSIG, int(signal))
     if os.getppid() != parent:
         os._exit(1)
 
 
 def forbid_new_privileges() -> None:
-    """No program run from here on gains rights (set-user-id and the like); needed by Landlock and seccomp."""
+    """Stops programs started from now on from gaining privileges (set-user-id); required by Landlock and seccomp."""
     prctl(PR_SET_NO_NEW_PRIVS, 1)
 
 
 def drop_capabilities() -> None:
-    """Give up every capability; what remains of root is the ownership of its files."""
+    """Drops all capabilities; root keeps only the ownership of its files."""
     number = _CAPSET.get(os.uname().machine)
     if number is None:
         return

@@ -1,4 +1,4 @@
-"""Locks this process down and has it try what a parser must not do; prints the outcome as JSON. Run by `capabilities`."""
+"""Locks this process down, tries what a parser must not do, and prints the outcome as JSON. Run by `capabilities`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from citewell.extract.sandbox import ParserLimits, Protection, landlock, leave_n
 
 
 def _trial(scratch: Path) -> list[Protection]:
-    """Lock this process down, then try."""
+    """Locks this process down, then tries."""
     own_namespaces = leave_network()
     lock_down(ParserLimits(), source=scratch, scratch=scratch, own_user_namespace=own_namespaces)
     offered = landlock.version()

@@ -1,8 +1,8 @@
-"""The template process: imports every reader once, then forks a locked-down process for each file. `python -m citewell.extract.sandbox.worker`.
+"""The template process: imports all readers once, then forks a locked-down process per file.
 
-It reads no file itself and has one thread, so that a fork is a clean copy. Lines of JSON on its input are jobs
-(`citewell.extract.sandbox.job.Job`) and `{"kill": id}`; lines on its output are `{"ready": …}` and `{"exited": id, …}`.
-The end of its input ends it and every process that it forked.
+Run as `python -m citewell.extract.sandbox.worker`. It reads no file itself and has one thread, so that a fork is a
+clean copy. Its input is lines of JSON: jobs (`citewell.extract.sandbox.job.ParserJob`) and `{"kill": id}`; its output
+is `{"ready": …}` and `{"exited": id, …}`. When the input ends, it exits and kills every process it forked.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ HEAVY_PACKAGES = (
     "pypdfium2",
     "rapidocr",
 )
-"""Imported before the first fork; the models of OCR are loaded in the fork that needs them, since their sessions own threads."""
+"""Imported before the first fork. OCR models load in the fork that needs them, because their sessions own threads."""
 
 
 class TemplateProcess:
@@ -50,7 +50,7 @@ class TemplateProcess:
         self._pending = b""
 
     def serve(self) -> None:
-        """Take jobs until the input ends."""
+        """Takes jobs until the input ends."""
         woken, wake = os.pipe()
         os.set_blocking(wake, False)
         signal.signal(signal.SIGCHLD, _nothing)
@@ -68,7 +68,7 @@ class TemplateProcess:
             self._jobs.pop(os.wait()[0], None)
 
     def _take(self) -> bool:
-        """Handle the lines that have come in; False at the end of the input."""
+        """Handles the lines received; False at the end of the input."""
         data = os.read(0, 65_536)
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
@@ -103,7 +103,7 @@ class TemplateProcess:
 
 
 def warm(modules: Iterable[str]) -> None:
-    """Import what can be imported and load the content-type model; a missing optional package is reported by the reader that needs it."""
+    """Imports what is installed and loads the content-type model; readers report missing optional packages."""
     for name in modules:
         with suppress(ImportError):
             importlib.import_module(name)
@@ -114,7 +114,7 @@ def warm(modules: Iterable[str]) -> None:
 
 
 def _nothing(_signal: int, _frame: object) -> None:
-    """Present so that the signal wakes `select`."""
+    """Does nothing; its presence makes the signal wake `select`."""
 
 
 def _say(message: dict[str, JsonValue]) -> None:
@@ -122,7 +122,7 @@ def _say(message: dict[str, JsonValue]) -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Arguments: process id of the parent, limits as JSON, and `module:function` of what reads a file."""
+    """Arguments: the parent's process id, limits as JSON, and the `module:function` that reads a file."""
     parent, limits, entry = arguments
     die_with_parent(int(parent), signal.SIGKILL)
     own_user_namespace = leave_network()

@@ -171,4 +171,4 @@ def test_characters_that_no_text_may_hold_are_left_out(tmp_path: Path) -> None:
 
 
 def test_a_page_without_text_is_reported_as_such(tmp_path: Path) -> None:
-    assert "Nothing to read" in read_bytes(tmp_path, "a.html", page("")).notes()
+    assert "No readable content" in read_bytes(tmp_path, "a.html", page("")).notes()

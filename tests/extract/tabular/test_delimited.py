@@ -144,7 +144,7 @@ def test_rows_beyond_the_output_limit_stay_in_the_copy(tmp_path: Path) -> None:
     assert tables(reading)[0]["row_count"] == 2_000
     assert column(reading, "a")["sum"] == sum(range(2_000))
     assert len(copied(reading)) == 2_000
-    assert "hold them all" in reading.notes()
+    assert "include them" in reading.notes()
 
 
 def test_text_without_rows_is_refused_only_by_the_output_limit(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Archives: members become files of their own."""
+"""Archives, whose members become separate files."""

@@ -1,4 +1,4 @@
-"""A member of an archive: what it is called, why it may be left out, and how its bytes are written; names are only ever shown."""
+"""Archive members: display names, reasons for skipping, and writing. Names are only displayed, never used as paths."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ _SYSTEM_FILES = (".ds_store", "thumbs.db", "desktop.ini")
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One entry.
+    """One archive entry.
 
-    name:     as the archive spells it, untrusted
+    name:     as spelled in the archive, untrusted
     left_out: why it is not unpacked ("a folder", "a link", …), None for a file
-    write:    writes its bytes to the given path; returns their number; raises `CorruptFile`, `LimitExceeded`, `WrongPassword`
+    write:    writes its bytes to the given path and returns their number; raises `CorruptFile`, `LimitExceeded`,
+              `WrongPassword`
     """
 
     name: str
@@ -27,25 +28,25 @@ class Member:
 
 
 def display_name(name: str, number: int) -> str:
-    """A member's name without drive, root, `..` and control characters; `member N` when nothing is left."""
+    """Returns a member's name without drive, root, `..` and control characters; `member N` if nothing is left."""
     kept = [part for part in map(_printable, _parts(name)) if part not in ("", ".", "..")]
     clean = "/".join(kept)
     return (clean if len(clean) <= _MAX_LENGTH else kept[-1][-_MAX_LENGTH:]) or f"member {number}"
 
 
 def points_outside(name: str) -> bool:
-    """Whether a name would leave the folder it is unpacked to."""
+    """Whether a name would escape the folder it is unpacked to."""
     return name.startswith(("/", "\\")) or bool(_DRIVE.match(name)) or ".." in _parts(name)
 
 
 def is_system_file(name: str) -> bool:
-    """Whether an operating system put the file there for itself."""
+    """Whether an operating system created the file for its own use."""
     parts = _parts(name)
     return "__MACOSX" in parts or parts[-1].lower() in _SYSTEM_FILES
 
 
 def nothing(path: Path) -> int:
-    """Writes no bytes: the writer of a member that is left out."""
+    """Writes nothing: the writer of a skipped member."""
     return 0
 
 

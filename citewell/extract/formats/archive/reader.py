@@ -1,4 +1,4 @@
-"""ZIP, TAR, GZIP, BZIP2 and XZ: members become files of their own, within limits; nothing is written where a name points."""
+"""ZIP, TAR, GZIP, BZIP2 and XZ: members become separate files, within limits; names are never used as paths."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _SCRATCH = "member"
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """A list of what the archive holds, and every file in it as a child; what is left out is named with its reason.
+    """Emits a list of the archive's members, and each file as a child; skipped members are listed with the reason.
 
-    Raises `LimitExceeded` beyond the limits on members, bytes and ratio, `PasswordRequired` when all is encrypted.
+    Raises `LimitExceeded` beyond the limits on members, bytes and ratio, `PasswordRequired` if everything is encrypted.
     """
     sink.start_unit("file", 1)
     if sink.options.depth >= sink.options.max_depth:
@@ -54,14 +54,14 @@ def extract(path: Path, sink: Sink) -> None:
 
 @dataclass(slots=True)
 class _Seen:
-    """The files so far: how many, and of each content the name of the first, by its SHA-256."""
+    """The files so far: their number, and the name of the first file with each content, by SHA-256."""
 
     files: int = 0
     names: dict[bytes, str] = field(default_factory=dict[bytes, str])
 
 
 def _adopt(member: Member, number: int, sink: Sink, seen: _Seen) -> int:
-    """Unpack one member into a child, unless its bytes are those of one before it; returns its size."""
+    """Unpacks one member into a child, unless an earlier one has the same bytes; returns its size."""
     name = display_name(member.name, number)
     reason = member.left_out or ("a system file" if is_system_file(member.name) else None)
     if reason == "a folder":

@@ -1,4 +1,4 @@
-"""Members of TAR files and of GZIP, BZIP2 and XZ streams, unpacked front to back under one budget."""
+"""Members of TAR files and of GZIP, BZIP2 and XZ streams, unpacked sequentially under one budget."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Readable(Protocol):
 
 
 def stream_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
-    """The members of a TAR file, packed or not, or the one file inside a compressed stream."""
+    """Yields the members of a TAR file, compressed or not, or the one file inside a compressed stream."""
     with path.open("rb") as file:
         head = file.read(512)
         file.seek(0)
@@ -44,7 +44,7 @@ def stream_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
 
 
 class Budgeted:
-    """A stream that raises `LimitExceeded` once it has given more bytes than `budget`, or than the next header may have."""
+    """A stream that raises `LimitExceeded` after more than `budget` bytes, or too many for the next header."""
 
     def __init__(self, packed: _Readable, budget: int) -> None:
         self.packed = packed
@@ -54,17 +54,17 @@ class Budgeted:
 
     @property
     def given(self) -> int:
-        """How many bytes were given so far."""
+        """The number of bytes returned so far."""
         return self._budget - self._left
 
     def peek(self) -> bytes:
-        """The first 512 bytes, without taking them."""
+        """Returns the first 512 bytes without consuming them."""
         self._ahead = self.read(512)
         self._left += len(self._ahead)
         return self._ahead
 
     def read(self, size: int = _PIECE, /) -> bytes:
-        """At most `size` bytes; none at the end."""
+        """Returns at most `size` bytes; none at the end."""
         try:
             piece = self._ahead or self.packed.read(size)
         except _DAMAGE as error:
@@ -80,12 +80,12 @@ class Budgeted:
         return piece
 
     def limit_header(self, size: int | None) -> None:
-        """Allow at most `size` bytes until the next call; None allows what the budget does."""
+        """Allows at most `size` bytes until the next call; None allows the whole budget."""
         self._header_left = size
 
 
 class _XzReader:
-    """An XZ stream unpacked with bounded memory."""
+    """An XZ stream decompressed with bounded memory."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -167,7 +167,7 @@ def _write(source: _Readable, target: Path) -> int:
 
 
 def _stored_name(head: bytes) -> str:
-    """The name that a GZIP header keeps; empty without one."""
+    """Returns the name in a GZIP header; empty if there is none."""
     if not head.startswith(b"\x1f\x8b") or not head[3] & 0x08:
         return ""
     start = 10 + (2 + int.from_bytes(head[10:12], "little") if head[3] & 0x04 else 0)

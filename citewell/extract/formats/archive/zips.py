@@ -21,7 +21,7 @@ _READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfil
 
 
 def zip_members(path: Path, options: ExtractOptions) -> Iterator[Member]:
-    """Every entry of the directory; `PasswordRequired` when all files in it are encrypted and no password was given."""
+    """Yields every entry of the directory; `PasswordRequired` if all files are encrypted and no password was given."""
     with SafeZip(path, options) as archive:
         files = [info for info in archive.infos if not info.filename.endswith("/")]
         locked = [info for info in files if info.flag_bits & _ENCRYPTED]
@@ -44,14 +44,14 @@ def _left_out(info: zipfile.ZipInfo, options: ExtractOptions) -> str | None:
     if info.flag_bits & _ENCRYPTED and not options.password:
         return "encrypted"
     if info.compress_type == _STRONGLY_ENCRYPTED:
-        return "encrypted in a way that cannot be opened here (AES)"
+        return "encrypted with AES, which is not supported"
     if info.compress_type not in _READABLE:
-        return f"packed by a method that cannot be unpacked here ({info.compress_type})"
+        return f"compressed with an unsupported method ({info.compress_type})"
     return None
 
 
 def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
-    """Names in the encoding they were written in: archives without the UTF-8 mark often use the writer's own code page."""
+    """Returns names in their original encoding: archives without the UTF-8 flag often use the creator's code page."""
     raw = [_raw_name(info) for info in infos]
     unmarked = b"\n".join(name for name in raw if name is not None)
     encoding = "ascii" if unmarked.isascii() else detect_encoding(unmarked)
@@ -62,7 +62,7 @@ def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
 
 
 def _raw_name(info: zipfile.ZipInfo) -> bytes | None:
-    """The bytes of a name that carries no UTF-8 mark."""
+    """Returns the bytes of a name without the UTF-8 flag."""
     if info.flag_bits & _UTF8_NAME:
         return None
     try:

@@ -8,7 +8,7 @@ from citewell.extract.formats.ooxml.package import attribute, child, value
 
 
 class Numbering:
-    """The numbering part of a document; empty when it has none."""
+    """The numbering part of a document; empty if it has none."""
 
     def __init__(self, root: XmlElement | None) -> None:
         self._definitions: dict[str, ListDefinition] = {}
@@ -21,7 +21,7 @@ class Numbering:
                 self._add_number(element)
 
     def label(self, number: str, level: int) -> str:
-        """The label of the next paragraph with this numbering; empty for bullets. Counts on."""
+        """Returns the next paragraph's label in this numbering, and counts on; empty for bullets."""
         definition = self._definitions.get(self._numbers.get(number, ""))
         if definition is None:
             return ""
@@ -53,5 +53,5 @@ def _definition(element: XmlElement) -> ListDefinition:
 
 
 def _alternative_format(level: XmlElement) -> str:
-    """Newer number formats are in `mc:AlternateContent`, whose fallback names an older one."""
+    """Returns a newer number format from `mc:AlternateContent`, whose fallback names an older one."""
     return value(child(level, "AlternateContent", "Fallback"), "numFmt") or "decimal"

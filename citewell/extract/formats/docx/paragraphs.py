@@ -1,4 +1,4 @@
-"""The text of one Word paragraph with what hangs on it: links, notes, comments, drawings and page breaks."""
+"""Reads a Word paragraph: its text, links, notes, comments, drawings and page breaks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from citewell.extract.formats.ooxml.graphics import chosen
 from citewell.extract.formats.ooxml.package import Relationship, attribute, child, is_on
 from citewell.types import JsonValue
 
-# Deleted and moved-away text, field codes, ruby readings and properties are no text of the document as accepted.
+# Deleted and moved-away text, field codes, ruby readings and properties are not part of the accepted text.
 _LEFT_OUT = frozenset(
     (
         "del", "moveFrom", "instrText", "delText", "delInstrText", "pPr", "rPr", "sectPr", "rt", "proofErr",
@@ -28,7 +28,7 @@ _MAX_LINKS = 50
 
 @dataclass(slots=True)
 class Paragraph:
-    """What one paragraph holds. `first_page` and `last_page` are where its text begins and ends."""
+    """The content of one paragraph. `first_page` and `last_page` are where its text begins and ends."""
 
     parts: list[str] = field(default_factory=list[str])
     links: list[JsonValue] = field(default_factory=list[JsonValue])
@@ -42,7 +42,7 @@ class Paragraph:
 
     @property
     def text(self) -> str:
-        """The text without white space around it or at the end of its lines."""
+        """The text without surrounding white space or white space at line ends."""
         return "\n".join(line.strip() for line in "".join(self.parts).split("\n")).strip()
 
 
@@ -54,7 +54,7 @@ class ParagraphReader:
         self._pages = pages
 
     def read(self, element: XmlElement) -> Paragraph:
-        """One `w:p`, revisions accepted."""
+        """Reads one `w:p`, with revisions accepted."""
         out = Paragraph()
         if is_on(element, "pPr", "pageBreakBefore"):
             self._pages.rendered_break()
@@ -142,7 +142,7 @@ def _link(out: Paragraph, target: str, text: str) -> None:
 
 
 def _symbol(element: XmlElement) -> str:
-    """A character of a symbol font: Word adds F000 to its code; only those with a meaning in Unicode are kept."""
+    """Returns a symbol-font character (Word adds F000 to its code); empty without a Unicode equivalent."""
     code = attribute(element, "char") or ""
     try:
         number = int(code, 16)

@@ -28,14 +28,14 @@ _PAGE_CHARACTERS, _PAGE_PARAGRAPHS = 3_000, 40
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a DOCX. Raises `CorruptFile` when its container or main part is damaged."""
+    """Reads a DOCX. Raises `CorruptFile` if its container or main part is damaged."""
     with OfficePackage(path, sink.options) as package:
         read_properties(package, sink)
         _DocxReader(package, package.main_part(_MAIN_PARTS), sink).read()
 
 
 class _DocxReader:
-    """One document: its parts, the numbering so far, the page and heading path at the present point."""
+    """One document: its parts, the current numbering, page and heading path."""
 
     def __init__(self, package: OfficePackage, part: str, sink: Sink) -> None:
         self._package, self._part, self._sink = package, part, sink
@@ -48,7 +48,7 @@ class _DocxReader:
         self._pages = Pages(_tells_pages(self._root))
         self._reader = ParagraphReader(package.relationships(part), self._pages)
         self._graphics = Graphics(package, sink)
-        # A section's properties are at its end and describe how it begins, so a break is described by the section after it.
+        # A section's properties are at its end and describe how it begins, so the next section describes a break.
         sections = [element for element in self._root.iter() if local_name(element) == "sectPr"]
         self._section_starts = [value(section, "type") for section in sections[1:]]
         self._unit = 0
@@ -87,7 +87,7 @@ class _DocxReader:
                 self._read_blocks(element)
 
     def _paragraph(self, element: XmlElement, *, names: bool) -> None:
-        """names: whether it is in bold type over what it names."""
+        """names: whether it is a bold heading of the next block."""
         self._blocks += 1
         if self._blocks % _PROGRESS_EVERY == 0:
             self._sink.progress(self._blocks)
@@ -96,7 +96,7 @@ class _DocxReader:
         properties = child(element, "pPr")
         style = value(properties, "pStyle")
         number, depth = self._number(properties, style)
-        # An empty paragraph of a list takes a number too.
+        # An empty list paragraph consumes a number too.
         label = self._numbering.label(number, depth) if number else ""
         if paragraph.text:
             text = f"{label} {paragraph.text}" if label else paragraph.text
@@ -108,7 +108,7 @@ class _DocxReader:
     def _emit_text(
         self, text: str, paragraph: Paragraph, properties: XmlElement | None, depth: int | None, *, names: bool
     ) -> None:
-        """A paragraph as heading, list item (at `depth`), caption or text."""
+        """Emits a paragraph as heading, list item (at `depth`), caption or text."""
         style = value(properties, "pStyle")
         metadata: dict[str, JsonValue] = {"links": paragraph.links} if paragraph.links else {}
         place = self._place(paragraph.first_page, paragraph.last_page)
@@ -127,7 +127,7 @@ class _DocxReader:
             self._sink.emit(kind, text, place, metadata=metadata)
 
     def _number(self, properties: XmlElement | None, style: str | None) -> tuple[str | None, int]:
-        """(numbering id, depth from 0) of a paragraph, its own before its style's; id None when it has no number."""
+        """Returns a paragraph's own (numbering id, depth from 0), or else its style's; id None without a number."""
         number, level = self._styles.numbering(style)
         number = value(properties, "numPr", "numId") or number
         level = value(properties, "numPr", "ilvl") or level or "0"
@@ -156,7 +156,7 @@ class _DocxReader:
                 self._read_blocks(cell)
 
     def _cell(self, cell: XmlElement, attached: list[Paragraph]) -> str:
-        """A cell's text, a line per paragraph; tables inside it row by row."""
+        """Returns a cell's text, a line per paragraph; nested tables row by row."""
         lines: list[str] = []
         for element in _cell_blocks(cell):
             if local_name(element) == "tbl":
@@ -172,7 +172,7 @@ class _DocxReader:
         return "\n".join(line for line in lines if line)
 
     def _attached(self, paragraph: Paragraph) -> None:
-        """What hangs on a paragraph, right after it."""
+        """Emits the items attached to a paragraph, right after it."""
         for drawing in paragraph.drawings:
             self._drawing(drawing, self._place(paragraph.last_page, paragraph.last_page))
         for identifier in paragraph.footnotes:
@@ -183,7 +183,7 @@ class _DocxReader:
             self._comment(identifier)
 
     def _drawing(self, drawing: XmlElement, place: Locator) -> None:
-        """Text boxes, pictures, charts and diagrams of one drawing."""
+        """Emits text boxes, pictures, charts and diagrams of one drawing."""
         description = description_of(next((inner for inner in drawing.iter() if local_name(inner) == "docPr"), None))
         for inner in visible(drawing, _TEXT_BOX):
             name = local_name(inner)
@@ -210,20 +210,20 @@ class _DocxReader:
             self._aside(comment, "comments", ElementType.COMMENT, {key: text for key, text in author.items() if text})
 
     def _aside(self, element: XmlElement, part: str, kind: ElementType, metadata: dict[str, JsonValue]) -> None:
-        """A note or comment: its paragraphs as one element, tables inside it flattened."""
+        """Emits a note or comment: its paragraphs as one element, with tables inside it flattened."""
         text = self._text_of(element, part)
         if text:
             self._sink.emit(kind, text, self._place(self._pages.number, self._pages.number), metadata=metadata)
 
     def _text_of(self, element: XmlElement, kind: str) -> str:
-        """All paragraphs of an element of another part, a line each."""
+        """Returns all paragraphs of an element of another part, a line each."""
         parts = self._package.related(self._part, kind)
         reader = ParagraphReader(self._package.relationships(parts[0]) if parts else {}, Pages(False))
         texts = (reader.read(inner).text for inner in element.iter() if local_name(inner) == "p")
         return "\n".join(text for text in texts if text)
 
     def _running(self, kind: str, type: ElementType) -> None:
-        """Headers or footers, each distinct text once."""
+        """Emits headers or footers, each distinct text once."""
         seen: set[str] = set()
         for part in self._package.related(self._part, kind):
             root = self._package.optional_xml(part, self._sink)
@@ -237,7 +237,7 @@ class _DocxReader:
                 self._sink.emit(type, text, Locator())
 
     def _place(self, first: int, last: int) -> Locator:
-        """A place under the present headings; begins the coverage unit of its page."""
+        """Returns a locator under the current headings; begins the coverage unit of its page."""
         if not self._pages.known:
             return Locator(headings=self._outline.path)
         if first > self._unit:
@@ -261,8 +261,8 @@ class _DocxReader:
 
 
 def _tells_pages(root: XmlElement) -> bool:
-    """Whether the breaks in the document tell its pages: Word noted where pages ended, or there are explicit breaks alone,
-    and so little text is between them that no page can have overflowed.
+    """Whether the breaks in the document reveal its pages: Word recorded page ends, or there are only explicit breaks
+    with so little text between them that no page can have overflowed.
     """
     explicit = False
     characters = paragraphs = 0
@@ -283,7 +283,7 @@ def _tells_pages(root: XmlElement) -> bool:
 
 
 def _cell_blocks(cell: XmlElement) -> Iterator[XmlElement]:
-    """Paragraphs and tables of a cell, through content controls."""
+    """Yields paragraphs and tables of a cell, through content controls."""
     for inner in cell:
         name = local_name(inner)
         if name in ("p", "tbl"):

@@ -1,4 +1,4 @@
-"""Headings of Word documents without styles: a short paragraph in bold type over one that is not."""
+"""Headings of Word documents without styles: a short bold paragraph above one that is not bold."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.formats.ooxml.package import child, is_on
 
 RUN_IN_LEVEL = 9
-"""Under every heading that has a style."""
+"""Below every heading that has a style."""
 _MAX_RUN_IN = 120
-"""Characters of a paragraph in bold type that is a heading."""
+"""Characters of the longest bold paragraph that is a heading."""
 _SENTENCE = (".", ",", ";", "!")
 
 
 def is_run_in_heading(element: XmlElement, after: XmlElement) -> bool:
-    """Whether the paragraph `element` names the block after it: text that is not all in bold type, or a table."""
+    """Whether the paragraph `element` is a heading of the block after it: text that is not all bold, or a table."""
     runs = _runs(element)
     text = "".join(words for _, words in runs).strip()
     if not 0 < len(text) <= _MAX_RUN_IN or text.endswith(_SENTENCE) or not all(bold for bold, _ in runs):
@@ -24,7 +24,7 @@ def is_run_in_heading(element: XmlElement, after: XmlElement) -> bool:
 
 
 def _runs(element: XmlElement) -> list[tuple[bool, str]]:
-    """Whether it is bold, and the text, of each run with words."""
+    """Returns, for each run with words, whether it is bold, and its text."""
     found: list[tuple[bool, str]] = []
     for run in element.iter():
         if local_name(run) == "r":

@@ -1,4 +1,4 @@
-"""Word's paragraph styles: which are headings, captions or lists, through the styles they are based on."""
+"""Word's paragraph styles: identifies headings, captions and lists, following the styles they are based on."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from citewell.extract.formats.ooxml.package import attribute, child, value
 _BODY_LEVEL = 9
 """The outline level that means body text (ECMA-376, 17.3.1.20)."""
 _MAX_CHAIN = 20
-"""Styles based on one another that are followed; more is a loop."""
+"""Most styles followed in a chain of base styles; more is a loop."""
 _HEADING = re.compile(r"heading ([1-9])")
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A paragraph style by its built-in (English) name in lower case."""
+    """A paragraph style by its built-in (English) name in lowercase."""
 
     name: str
     based_on: str | None
@@ -26,7 +26,7 @@ class Style:
 
 
 class Styles:
-    """The styles part of a document; empty when it has none."""
+    """The styles part of a document; empty if it has none."""
 
     def __init__(self, root: XmlElement | None) -> None:
         self._styles: dict[str, Style] = {}
@@ -36,12 +36,12 @@ class Styles:
                 self._add(element)
 
     def name(self, style_id: str | None) -> str:
-        """The style's name in lower case; empty for an unknown one."""
+        """Returns the style's name in lowercase; empty for an unknown one."""
         style = self._styles.get(style_id or self._default or "")
         return style.name if style else ""
 
     def heading_level(self, style_id: str | None) -> int | None:
-        """The heading level (1 = top) that the style gives; 0 for the document's title, None for other text."""
+        """Returns the heading level (1 = top) set by the style; 0 for the document's title, None for other text."""
         for style in self._chain(style_id):
             if style.name == "title":
                 return 0
@@ -53,7 +53,7 @@ class Styles:
         return None
 
     def numbering(self, style_id: str | None) -> tuple[str | None, str | None]:
-        """(numbering id, level) that the style gives, each None when it gives none."""
+        """Returns the (numbering id, level) set by the style, each None if it sets none."""
         number, level = None, None
         for style in self._chain(style_id):
             number = number or style.numbering[0]
@@ -77,7 +77,7 @@ class Styles:
             self._default = style_id
 
     def _chain(self, style_id: str | None) -> list[Style]:
-        """The style and those it is based on; a circle is cut."""
+        """Returns the style and the styles it is based on; a cycle is cut."""
         out: list[Style] = []
         current = style_id or self._default
         while current in self._styles and len(out) < _MAX_CHAIN:
@@ -87,7 +87,7 @@ class Styles:
 
 
 def outline_level(properties: XmlElement | None) -> int | None:
-    """The heading level that a paragraph sets for itself; -1 when it says that it is body text."""
+    """Returns the heading level that a paragraph sets for itself; -1 if it declares itself body text."""
     found = child(properties, "outlineLvl")
     level = (attribute(found, "val") or "") if found is not None else ""
     if not level.isdigit():

@@ -13,10 +13,10 @@ _MAX_SPAN = 1_000
 
 
 def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Table | None:
-    """The table with the text that `read_cell` gives for each `w:tc`; None when it is empty or too large.
+    """Reads a table, with the text that `read_cell` returns for each `w:tc`; None if it is empty or too large.
 
-    A cell merged downwards (`vMerge`) is one cell of several rows; header rows are those marked to repeat on each page,
-    else the first row where the table's style options ask for one.
+    A vertically merged cell (`vMerge`) is one cell of several rows. Header rows are those marked to repeat on each
+    page, or the first row if the table's style options ask for one.
     """
     cells: list[Cell] = []
     open_merges: dict[int, int] = {}
@@ -36,7 +36,7 @@ def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Tab
 
 
 def own(element: XmlElement, name: str) -> Iterator[XmlElement]:
-    """Children of this name, through content controls and accepted insertions."""
+    """Yields children of this name, through content controls and accepted insertions."""
     for inner in element:
         if local_name(inner) == name:
             yield inner
@@ -45,7 +45,7 @@ def own(element: XmlElement, name: str) -> Iterator[XmlElement]:
 
 
 def is_layout(table: XmlElement) -> bool:
-    """A table of a single cell is a frame around text."""
+    """Whether a table has a single cell, which is a frame around text."""
     rows = list(_rows(table))
     return sum(1 for row in rows for _ in own(row, "tc")) < 2
 
@@ -58,7 +58,7 @@ def _place(
     open_merges: dict[int, int],
     read_cell: Callable[[XmlElement], str],
 ) -> int:
-    """Add one `w:tc`, or lengthen the cell it continues; returns the next free column."""
+    """Adds one `w:tc`, or extends the cell it continues; returns the next free column."""
     properties = child(cell, "tcPr")
     width = max(1, min(_number(value(properties, "gridSpan"), 1), _MAX_SPAN))
     merge = child(properties, "vMerge")
@@ -85,7 +85,7 @@ def _place(
 
 
 def _rows(table: XmlElement) -> Iterator[XmlElement]:
-    """Rows that are not deleted."""
+    """Yields rows that are not deleted."""
     return (row for row in own(table, "tr") if child(row, "trPr", "del") is None)
 
 

@@ -1,4 +1,4 @@
-"""From an HTML tree to elements: one walk in document order that splits the text at block boundaries."""
+"""Converts an HTML tree to elements in one walk in document order, splitting the text at block boundaries."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGN
 
 @dataclass(slots=True)
 class _Block:
-    """An open block element: what its text becomes."""
+    """An open block element: the kind of element its text becomes."""
 
     tag: str
     type: ElementType
@@ -69,11 +69,11 @@ class _Line:
 
 
 class HtmlFlow:
-    """Emits the elements of one tree (or several, one after the other) under one outline.
+    """Emits the elements of one tree (or several in sequence) under one outline.
 
-    base:     the place that every element shares (a page, a slide, none); headings are put into it
+    base:     locator shared by all elements (a page, a slide, none); headings are added to it
     levels:   added to each heading's level, so that the body of a message is below its subject
-    on_image: is given an image's source, description and place, and returns whether it could read the image
+    on_image: called with an image's source, description and locator; returns whether it could read the image
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class HtmlFlow:
         self._hidden = 0
 
     def read(self, root: XmlElement) -> None:
-        """Walk the tree without recursion and emit what it holds."""
+        """Walks the tree without recursion and emits its content."""
         walk = etree.iterwalk(root, events=("start", "end"))
         for count, (event, node) in enumerate(walk):
             tag = node.tag.lower() if isinstance(node.tag, str) else ""
@@ -112,7 +112,7 @@ class HtmlFlow:
             self._hidden = 0
 
     def _open(self, node: XmlElement, tag: str) -> bool:
-        """Handle a start tag; False leaves its content out."""
+        """Handles a start tag; False skips its content."""
         if tag in SKIPPED or not tag:
             return False
         if tag == "table" and is_data_table(node):
@@ -190,7 +190,7 @@ class HtmlFlow:
             self._line.images.append((description, source))
 
     def _table(self, node: XmlElement) -> bool:
-        """Emit a data table; False when it is not one after all, and its cells are to be read as text."""
+        """Emits a data table; False if it is not one after all, so that its cells are read as text."""
         table = read_table(node)
         if table is None:
             return False
@@ -206,7 +206,7 @@ class HtmlFlow:
         return True
 
     def _flush(self) -> None:
-        """Emit the collected text as the innermost open block says."""
+        """Emits the collected text as the innermost open block specifies."""
         line, self._line = self._line, _Line()
         block = self._blocks[-1]
         text = "".join(line.parts)
@@ -214,7 +214,7 @@ class HtmlFlow:
         if text.strip():
             kind, level = (block.furniture, None) if block.furniture else (block.type, block.level)
             self._hidden += block.hidden
-            # Two line breaks in a row part paragraphs, as people use them.
+            # People use two consecutive line breaks to separate paragraphs.
             whole = block.preformatted or kind is ElementType.TITLE
             for part in [text] if whole else _PARTED.split(text):
                 self._emit(kind, block.marker + part, level, _metadata(line, part, block.hidden))
@@ -223,7 +223,7 @@ class HtmlFlow:
             self._emit_image(description, source, block)
 
     def _emit_image(self, description: str, source: str, block: _Block) -> None:
-        """An image that the caller can read, else its description where it has one."""
+        """Emits an image that the caller can read, or else its description, if any."""
         if self._on_image is not None and self._on_image(source, description, self._place()):
             return
         if description and block.furniture is None:
@@ -250,13 +250,13 @@ class HtmlFlow:
 
 
 def _metadata(line: _Line, text: str, hidden: bool) -> dict[str, JsonValue]:
-    """The links in this part of the line, and whether a reader of the page sees it."""
+    """Returns the links in this part of the line, and whether it is visible on the page."""
     links = [link for link in line.links if str(link["text"]) in text]
     return {**({"links": links} if links else {}), **({"hidden": True} if hidden else {})}
 
 
 def _furniture(node: XmlElement, tag: str) -> ElementType | None:
-    """Navigation, banners and page footers are running furniture; a header or footer inside an article is not."""
+    """Classifies page furniture: navigation, banners and page footers, but not a header or footer in an article."""
     role = (node.get("role") or "").lower()
     if tag == "nav" or role in ("navigation", "banner", "search"):
         return ElementType.HEADER

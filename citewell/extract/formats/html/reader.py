@@ -1,4 +1,4 @@
-"""HTML pages: headings, paragraphs, lists, code and tables in order; navigation kept apart, scripts and styles left out."""
+"""HTML pages: headings, paragraphs, lists, code and tables in order; navigation kept apart, scripts dropped."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _XML_ENCODING = re.compile(rb"""\A\s*<\?xml[^>]{0,100}encoding\s*=\s*["']([\w.:-
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a page. Raises `CorruptFile` when it holds no element at all."""
+    """Reads a page. Raises `CorruptFile` if it has no element at all."""
     with path.open("rb") as file:
         declared = declared_charset(file.read(4096))
     decoded = decode_file(path, MAX_HTML_BYTES, declared)
@@ -44,17 +44,17 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def declared_charset(head: bytes) -> str | None:
-    """The encoding that the page itself names; browsers read `iso-8859-1` as Windows-1252, and so do we."""
+    """Returns the encoding declared by the page; like browsers, reads `iso-8859-1` as Windows-1252."""
     match = _CHARSET.search(head) or _XML_ENCODING.search(head)
     name = match.group(1).decode("ascii").lower() if match else None
     return "cp1252" if name in ("iso-8859-1", "latin1", "us-ascii") else name
 
 
 def parse_html(text: str) -> XmlElement:
-    """The root of a page's tree; `CorruptFile` when it has none.
+    """Returns the root of a page's tree; `CorruptFile` if it has none.
 
-    The parser stops where elements are nested beyond reason, as they are on pages that never close their tags. Such a page is
-    read without its inline tags, and if that does not help, without any.
+    The parser stops at excessive nesting, as on pages that never close their tags. Such a page is read without its
+    inline tags and, if that does not help, without any.
     """
     root, complete = _parsed(text)
     for simplified in (_without_inline_tags, _without_tags):
@@ -65,8 +65,8 @@ def parse_html(text: str) -> XmlElement:
 
 
 def _parsed(text: str) -> tuple[XmlElement, bool]:
-    """The root, and whether the parser came to the end of the text."""
-    # A page has no entities of its own to expand; the larger limits of `huge_tree` are those of browsers.
+    """Returns the root, and whether the parser reached the end of the text."""
+    # A page has no entities of its own to expand; `huge_tree` sets limits as large as those of browsers.
     parser = HTMLParser(encoding="utf-8", no_network=True, huge_tree=True, remove_comments=True, remove_pis=True)
     try:
         data = text.replace("\x00", "").encode("utf-8", "replace")
@@ -83,7 +83,7 @@ def _without_inline_tags(text: str) -> str:
 
 
 def _without_tags(text: str) -> str:
-    """The text of a page, with a break for each of its tags; scripts and styles go with what is in them."""
+    """Returns the text of a page, with a break for each tag and without scripts and styles."""
     parts: list[str] = []
     position = 0
     while match := _ACTIVE.search(text, position):
@@ -95,7 +95,7 @@ def _without_tags(text: str) -> str:
 
 
 def read_page(root: XmlElement, sink: Sink) -> None:
-    """Emit a whole page: its title when it has no top heading, then its body."""
+    """Emits a whole page: its title if it has no top heading, then its body."""
     title = " ".join((root.findtext(".//title") or "").split())
     language = root.get("lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or ""
     if re.match(r"[A-Za-z]{2,3}(-|$)", language):

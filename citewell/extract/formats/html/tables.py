@@ -1,4 +1,4 @@
-"""HTML tables: which are data and which only lay out a page, and the cells of the former."""
+"""HTML tables: tells data tables from page layout, and reads their cells."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _LINE_BREAKING = frozenset(
 )  # fmt: skip
 _LEFT_OUT = frozenset(["script", "style", "template", "noscript"])
 _MAX_CELL_TEXT = 4_000
-"""Characters of a cell beyond which a table is page layout."""
+"""Characters in a cell beyond which a table is page layout."""
 _MAX_SPAN = 1_000
-"""Largest row or column span believed."""
+"""Largest row or column span accepted."""
 
 
 def is_data_table(table: XmlElement) -> bool:
-    """Whether a `<table>` is meant as a table: it has header cells or a caption, or it is not used for layout."""
+    """Whether a `<table>` holds data: it has header cells or a caption, or it is not used for layout."""
     if (table.get("role") or "").lower() in ("presentation", "none"):
         return False
     rows = list(_rows(table))
@@ -40,7 +40,7 @@ def is_data_table(table: XmlElement) -> bool:
 
 
 def read_table(table: XmlElement) -> Table | None:
-    """The table with its spans; None when it is empty or too large."""
+    """Reads the table with its spans; None if it is empty or too large."""
     placer = CellPlacer()
     header_rows = 0
     rows = list(_rows(table))
@@ -60,7 +60,7 @@ def read_table(table: XmlElement) -> Table | None:
 
 
 def cell_text(cell: XmlElement) -> str:
-    """A cell's text, its inner blocks on lines of their own, images by their description."""
+    """Returns a cell's text, with inner blocks on separate lines and images replaced by their descriptions."""
     parts: list[str] = []
     walk = etree.iterwalk(cell, events=("start", "end"))
     for event, node in walk:
@@ -84,7 +84,7 @@ def cell_text(cell: XmlElement) -> str:
 
 
 def _rows(table: XmlElement) -> Iterator[XmlElement]:
-    """The table's own rows, without those of tables inside its cells."""
+    """Yields the table's own rows, without those of nested tables."""
     for child in table:
         if child.tag == "tr":
             yield child
@@ -97,7 +97,7 @@ def _cells(row: XmlElement) -> list[XmlElement]:
 
 
 def _span(value: str | None) -> int:
-    """A span attribute; 0 where it says "to the end"."""
+    """Parses a span attribute; 0 means "to the end"."""
     if value is None or not re.fullmatch(r"\s*\d{1,6}\s*", value):
         return 1
     return min(int(value), _MAX_SPAN)

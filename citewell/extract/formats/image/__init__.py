@@ -1,1 +1,1 @@
-"""Pictures, and what they say about themselves."""
+"""Image files and their metadata."""

@@ -1,4 +1,4 @@
-"""What a picture says about itself: chosen EXIF fields and comments, as plain untrusted text."""
+"""Image metadata: selected EXIF fields and comments, as plain untrusted text."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _OFFSET = re.compile(r"[+-][01]\d:[0-5]\d", re.ASCII)
 
 
 def notes(image: Image.Image) -> dict[str, JsonValue]:
-    """`exif` and `comments` (name → text), `camera`, `date` (when it was taken, ISO 8601), `dpi` and `location` (decimal degrees), each
-    only where the picture has it.
+    """Returns `exif` and `comments` (name → text), `camera`, `date` (when it was taken, ISO 8601), `dpi` and `location`
+    (decimal degrees), each only if the picture has it.
     """
     found: dict[str, JsonValue] = {}
     exif = _exif(image)
@@ -58,7 +58,7 @@ def notes(image: Image.Image) -> dict[str, JsonValue]:
 
 
 def _exif(image: Image.Image) -> dict[str, object]:
-    """Base and camera fields by name; nothing where the block is damaged."""
+    """Returns base and camera fields by name; none if the block is damaged."""
     try:
         exif = image.getexif()
         blocks = (dict(exif), exif.get_ifd(ExifTags.IFD.Exif))
@@ -74,7 +74,7 @@ def _exif(image: Image.Image) -> dict[str, object]:
 
 
 def _plain(value: object) -> str:
-    """Text without control characters; UTF-16 as Windows writes it, and the eight-byte character code, decoded."""
+    """Returns text without control characters; decodes Windows UTF-16 and the eight-byte character code."""
     if isinstance(value, bytes):
         if value[:8] in (b"ASCII\0\0\0", b"UNICODE\0"):
             value = value[8:].decode("utf-16" if value.startswith(b"UNICODE") else "ascii", "replace")
@@ -86,7 +86,7 @@ def _plain(value: object) -> str:
 
 
 def _taken(exif: Mapping[str, object]) -> str | None:
-    """When the picture was taken; with the camera's offset from UTC where it is noted, else as the camera's clock showed it."""
+    """Returns when the picture was taken: with its UTC offset if recorded, else in the camera's local time."""
     for name in ("DateTimeOriginal", "DateTimeDigitized"):
         match = _MOMENT.match(_plain(exif.get(name)))
         if match is None:
@@ -94,7 +94,7 @@ def _taken(exif: Mapping[str, object]) -> str | None:
         year, month, day, hour, minute, second = map(int, match.groups())
         try:
             moment = datetime(year, month, day, hour, minute, second)
-        except ValueError:  # cameras whose clock was never set write zeros
+        except ValueError:  # written as zeros by cameras whose clock was never set
             continue
         offset = _plain(exif.get(name.replace("DateTime", "OffsetTime")))
         return moment.isoformat() + (offset if _OFFSET.fullmatch(offset) else "")

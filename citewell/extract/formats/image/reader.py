@@ -1,4 +1,4 @@
-"""Pictures: size, format and mode, the camera's notes, and the text that OCR reads in them, frame by frame for multi-page TIFF."""
+"""Image files: size, format and mode, camera metadata, and text read by OCR, page by page for multi-page TIFF."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _MIN_READ_SIZE = 12
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """One image element per picture (per page of a TIFF), upright, with its text line by line.
+    """Emits one image element per picture (per page of a TIFF), upright, with its text line by line.
 
-    Rectangles are pixels of the upright picture, which is a page at 72 dots per inch.
+    Rectangles are in pixels of the upright picture, which is treated as a page at 72 dots per inch.
     """
     register_heif_opener()
     with _pixel_limit(sink.options.max_pixels), _open(path, sink.options.max_pixels) as image:
@@ -43,11 +43,11 @@ def extract(path: Path, sink: Sink) -> None:
             sink.skip(f"{frames - pages} of {frames} pages are beyond the limit")
         elif frames > 1 and not paged:
             sink.metadata["animated"] = image.format in _ANIMATED
-            sink.skip(f"text is read from the first of {frames} frames")
+            sink.skip(f"text was read only from the first of {frames} frames")
 
 
 def _read_page(path: Path, image: Image.Image, index: int, pages: int, paged: bool, sink: Sink) -> CorruptFile | None:
-    """One page or the only frame; the reason when it is too damaged to show anything."""
+    """Reads one page or the only frame; returns the error if it is too damaged to show anything."""
     sink.start_unit("page" if paged else "file", index + 1)
     sink.progress(index, pages)
     try:
@@ -84,7 +84,7 @@ def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: in
 
 
 def _load(path: Path, image: Image.Image, index: int, sink: Sink) -> Image.Image:
-    """The frame, upright; what can be read of it when the file is cut off."""
+    """Loads the frame, upright; of a truncated file, as much as can be read."""
     try:
         image.seek(index)
         _check_size(image, sink)
@@ -127,7 +127,7 @@ def _check_size(image: Image.Image, sink: Sink) -> None:
 
 
 def _frame_count(image: Image.Image) -> int:
-    """How many frames there are; up to and with the first damaged one, where they cannot all be counted."""
+    """Returns the number of frames; up to and including the first damaged one if they cannot all be counted."""
     try:
         return int(getattr(image, "n_frames", 1))
     except LIBRARY_DAMAGE:
@@ -141,7 +141,7 @@ def _frame_count(image: Image.Image) -> int:
 
 @contextmanager
 def _pixel_limit(pixels: int) -> Generator[None]:
-    """Our limit in the place of the library's warning."""
+    """Replaces the library's size warning with our limit."""
     before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, pixels
     try:
         with warnings.catch_warnings():

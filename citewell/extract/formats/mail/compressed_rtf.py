@@ -1,4 +1,4 @@
-"""Message bodies that Outlook keeps as compressed RTF ([MS-OXRTFCP]), often with HTML wrapped inside ([MS-OXRTFEX])."""
+"""Message bodies stored by Outlook as compressed RTF ([MS-OXRTFCP]), often with HTML wrapped inside ([MS-OXRTFEX])."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SIGNS = {
 
 
 def decompressed(data: bytes) -> bytes:
-    """The RTF of a compressed RTF property; `ValueError` when it is damaged."""
+    """Returns the RTF of a compressed RTF property; `ValueError` if it is damaged."""
     if len(data) < 16:
         raise ValueError("compressed RTF is too short")
     _, size, kind, _ = struct.unpack_from("<IIII", data)
@@ -44,7 +44,7 @@ def decompressed(data: bytes) -> bytes:
 
 
 def _unpacked(data: bytes, size: int) -> bytes:
-    """LZ77 with a ring of 4,096 bytes that begins with common RTF words."""
+    """Decompresses LZ77 with a ring of 4,096 bytes preloaded with common RTF words."""
     ring = bytearray(_PRELOADED.ljust(4096, b"\x00"))
     at, out, position = len(_PRELOADED), bytearray(), 0
     while position < len(data) and len(out) < size:
@@ -75,7 +75,7 @@ def _unpacked(data: bytes, size: int) -> bytes:
 
 
 def wrapped_html(rtf: bytes) -> str | None:
-    """The HTML that Outlook wrapped into RTF; None when the RTF is itself the body."""
+    """Returns the HTML that Outlook wrapped in RTF; None if the RTF is itself the body."""
     if b"\\fromhtml" not in rtf[:4096]:
         return None
     found = re.search(rb"\\ansicpg(\d{3,5})", rtf[:4096])
@@ -86,7 +86,7 @@ def wrapped_html(rtf: bytes) -> str | None:
 
 
 class _Unwrapper:
-    """Tags are in `\\*\\htmltag` groups; `\\htmlrtf` marks what is there for readers of RTF alone."""
+    """Unwraps HTML: tags are in `\\*\\htmltag` groups; `\\htmlrtf` marks content only for RTF readers."""
 
     def __init__(self, encoding: str) -> None:
         self._encoding = encoding
@@ -98,12 +98,12 @@ class _Unwrapper:
         self._starred = False
 
     def html(self) -> str:
-        """What was unwrapped so far."""
+        """Returns the HTML unwrapped so far."""
         self._end_bytes()
         return "".join(self._out)
 
     def read(self, token: RtfToken) -> None:
-        """Take one token."""
+        """Takes one token."""
         if token.kind is RtfKind.TEXT or (token.kind is RtfKind.SYMBOL and token.word in "\\{}"):
             self._raw(token.data or token.word.encode("ascii"))
             return

@@ -45,7 +45,7 @@ _CODEPAGES = {
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a message. Raises `CorruptFile` when the container or its main properties are damaged."""
+    """Reads a message. Raises `CorruptFile` if the container or its main properties are damaged."""
     try:
         with CompoundFile(path) as compound:
             sink.start_unit("file", 1)
@@ -83,7 +83,7 @@ def _read(message: _Message, sink: Sink) -> None:
 
 
 def _attach(attachment: _Message, body: MailBody, sink: Sink) -> None:
-    """A file, or a message that is kept in Outlook's own form, as a child."""
+    """Adds a file, or a message stored in Outlook's own form, as a child."""
     data = attachment.data(_DATA)
     if data is not None:
         body.attach(attachment.filename(), data)
@@ -91,15 +91,15 @@ def _attach(attachment: _Message, body: MailBody, sink: Sink) -> None:
         inner = attachment.inner()
         body.attach(f"{safe_name(inner.text(_SUBJECT))[:100] or 'message'}.eml", _as_eml(inner))
     else:
-        sink.skip(f"The attachment {attachment.filename()} holds no data.")
+        sink.skip(f"The attachment {attachment.filename()} has no data.")
 
 
 def _as_eml(message: _Message, depth: int = 0) -> bytes:
-    """A message inside a message, written as a standard one so that it can be a file of its own."""
+    """Converts a nested message to standard form, so that it can be a separate file."""
     out = EmailMessage()
     names = {"from": "From", "to": "To", "cc": "Cc", "date": "Date", "subject": "Subject", "message_id": "Message-ID"}
     for key, value in message.fields().items():
-        # The standard library refuses some addresses that Outlook writes; the text stays in the message's own fields.
+        # The standard library rejects some addresses written by Outlook; their text stays in the message's own fields.
         with suppress(ValueError, IndexError, AttributeError, MessageError):
             out[names.get(key, f"X-{key}")] = str(value)
     out.set_content(message.text(_BODY))
@@ -118,7 +118,7 @@ def _as_eml(message: _Message, depth: int = 0) -> bytes:
 
 
 class _Message:
-    """The properties below one storage of the file: the message itself, an attachment, or a message inside one."""
+    """The properties in one storage of the file: the message itself, an attachment, or a nested message."""
 
     def __init__(self, compound: CompoundFile, prefix: str) -> None:
         self._compound, self._prefix = compound, prefix
@@ -126,11 +126,11 @@ class _Message:
         self._charset = _charset(self._number(_CODEPAGE)) or _charset(self._number(_HTML_CODEPAGE))
 
     def data(self, tag: str) -> bytes | None:
-        """The bytes of a binary property; None when it is missing."""
+        """Returns the bytes of a binary property; None if it is missing."""
         return self._stream(tag, _BYTES)
 
     def text(self, tag: str) -> str:
-        """A text property, empty when it is missing."""
+        """Returns a text property; empty if it is missing."""
         wide = self._stream(tag, _UNICODE)
         if wide is not None:
             return wide.decode("utf-16-le", "replace").rstrip("\x00")
@@ -138,19 +138,19 @@ class _Message:
         return decode_bytes(narrow.rstrip(b"\x00"), self._charset).text if narrow else ""
 
     def html(self) -> str:
-        """The body as HTML; empty if the message has none."""
+        """Returns the body as HTML; empty if the message has none."""
         data = self.data(_HTML)
         if data is None:
             return self.text(_HTML)
         return decode_bytes(data, declared_charset(data[:4096]) or _charset(self._number(_HTML_CODEPAGE))).text
 
     def rtf(self) -> bytes:
-        """The body as RTF; empty if the message has none."""
+        """Returns the body as RTF; empty if the message has none."""
         data = self.data(_RTF)
         return decompressed(data) if data else b""
 
     def fields(self) -> dict[str, JsonValue]:
-        """From, to, cc, subject and date, as far as they are known."""
+        """Returns from, to, cc, subject and date, as far as they are known."""
         headers = HeaderParser().parsestr(self.text(_HEADERS))
         name, address = self.text(_SENDER_NAME), self.text(_SENDER_SMTP) or self.text(_SENDER_ADDRESS)
         shown = f"{name} <{address}>" if name and "@" in address and address != name else name or address
@@ -166,14 +166,14 @@ class _Message:
         return {key: " ".join(value.split())[:4000] for key, value in fields.items() if value and value.strip()}
 
     def attachments(self) -> list[_Message]:
-        """The attachments of this message, in order."""
+        """Returns the attachments of this message, in order."""
         start = f"{self._prefix}__ATTACH_VERSION1.0_".upper()
         depth = self._prefix.count("/")
         storages = {"/".join(name.split("/")[: depth + 1]) for name in self._compound.names() if name.startswith(start)}
         return [_Message(self._compound, f"{storage}/") for storage in sorted(storages)]
 
     def filename(self) -> str:
-        """The name of an attachment."""
+        """Returns the name of an attachment."""
         names = (safe_name(self.text(tag)) for tag in (_NAME_LONG, _NAME_SHORT, _NAME_SHOWN))
         return next((name for name in names if name), "attachment")
 
@@ -182,14 +182,14 @@ class _Message:
         return f"{self._prefix}__SUBSTG1.0_{_DATA}000D".upper() in self._compound.names()
 
     def inner(self) -> _Message:
-        """The message that an attachment holds."""
+        """Returns the message inside an attachment."""
         return _Message(self._compound, f"{self._prefix}__substg1.0_{_DATA}000D/")
 
     def _stream(self, tag: str, kind: str) -> bytes | None:
         return self._compound.read(f"{self._prefix}__substg1.0_{tag}{kind}")
 
     def _fixed_properties(self) -> dict[int, bytes]:
-        """Properties of fixed size by their id, from the storage's property stream."""
+        """Returns fixed-size properties by id, from the storage's property stream."""
         data = self._compound.read(f"{self._prefix}__properties_version1.0") or b""
         start = 8 if "__attach" in self._prefix.rstrip("/").rsplit("/", 1)[-1].lower() else 24 if self._prefix else 32
         out: dict[int, bytes] = {}
@@ -202,7 +202,7 @@ class _Message:
         return struct.unpack("<I", self._fixed[tag][:4])[0] if tag in self._fixed else 0
 
     def _time(self, tag: int) -> str:
-        """A FILETIME property (100 ns since 1601) as ISO 8601."""
+        """Returns a FILETIME property (100 ns since 1601) as ISO 8601."""
         if tag not in self._fixed:
             return ""
         (ticks,) = struct.unpack("<Q", self._fixed[tag])
@@ -219,6 +219,6 @@ def _header(headers: Message, name: str) -> str:
 
 
 def _charset(codepage: int) -> str | None:
-    """A Windows code page number as an encoding that Python knows; None for an unknown one."""
+    """Returns the Python encoding for a Windows code page number; None for an unknown one."""
     name = _CODEPAGES.get(codepage, f"cp{codepage}" if codepage else "")
     return name if name and is_usable(name) else None

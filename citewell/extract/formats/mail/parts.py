@@ -1,4 +1,4 @@
-"""What messages of every format share: header fields as text, the choice among body alternatives, attachments."""
+"""Shared by all message formats: header fields as text, the choice among body alternatives, attachments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class MailBody:
         self._pictures: list[tuple[bytes, str]] = []
 
     def header(self, fields: dict[str, JsonValue]) -> None:
-        """Emit the subject as a heading, and the header fields that people read."""
+        """Emits the subject as a heading, and the header fields that people read."""
         subject = str(fields.get("subject", ""))
         if subject:
             self._sink.emit(ElementType.TITLE, subject, self._outline.locator(), level=1)
@@ -50,19 +50,19 @@ class MailBody:
             )
 
     def add_html(self, text: str) -> None:
-        """A part of the body as HTML."""
+        """Adds a part of the body as HTML."""
         self._html.append(text)
 
     def add_plain(self, text: str) -> None:
-        """A part of the body as plain text."""
+        """Adds a part of the body as plain text."""
         self._plain.append(text)
 
     def add_rtf(self, data: bytes) -> None:
-        """The body as RTF, for a message that has it in no other form."""
+        """Adds the body as RTF, for a message without any other form."""
         self._rtf.append(data)
 
     def add_picture(self, data: bytes, name: str) -> None:
-        """A picture that the body shows."""
+        """Adds a picture shown in the body."""
         self._pictures.append((data, name))
 
     def shows(self, part: Message) -> bool:
@@ -75,16 +75,16 @@ class MailBody:
         return bool(identifier) and any(identifier in text for text in self._html)
 
     def attach(self, name: str, data: bytes) -> None:
-        """Add a file as a child; beyond the limit it is noted as skipped."""
+        """Adds a file as a child; beyond the limit it is noted as skipped."""
         if not data:
             self._sink.skip(f"The attachment {name} is empty.")
         elif len(self._sink.children) >= self._sink.options.max_archive_members:
-            self._sink.skip(f"The attachment {name}: there are too many.")
+            self._sink.skip(f"The attachment {name} was skipped: there are too many.")
         else:
             self._sink.add_child(name, self._outline.locator()).write_bytes(data)
 
     def write(self) -> None:
-        """Emit the body: HTML where it says as much as the plain text does (it keeps tables and lists), else the plain text."""
+        """Emits the body: HTML if it is as complete as the plain text (it keeps tables and lists), else plain text."""
         html = [root for root in map(_parsed, self._html) if root is not None]
         rich = sum(len(cell_text(root)) for root in html)
         bare = sum(len(" ".join(text.split())) for text in self._plain)
@@ -104,7 +104,7 @@ class MailBody:
 
 
 def header_fields(message: Message) -> dict[str, JsonValue]:
-    """The header fields that are kept, decoded, by their lower-case name with underscores."""
+    """Returns the header fields to keep, decoded, by lowercase name with underscores."""
     out: dict[str, JsonValue] = {}
     for name in _FIELDS:
         values = [decoded_header(value) for value in message.get_all(name, [])]
@@ -115,7 +115,7 @@ def header_fields(message: Message) -> dict[str, JsonValue]:
 
 
 def decoded_header(value: object) -> str:
-    """A header field's text with its encoded words (RFC 2047) decoded; damaged ones stay as they are."""
+    """Returns a header field's text with its encoded words (RFC 2047) decoded; damaged ones are kept as they are."""
     if value is None:
         return ""
     try:
@@ -129,7 +129,7 @@ def decoded_header(value: object) -> str:
 
 
 def part_text(part: Message) -> str:
-    """The text of a part in its declared encoding, else in the one it shows."""
+    """Returns the text of a part in its declared encoding, or else the detected one."""
     try:
         data = part.get_payload(decode=True)
     except (ValueError, LookupError):
@@ -140,7 +140,7 @@ def part_text(part: Message) -> str:
 
 
 def given_name(part: Message) -> str:
-    """The file name that a part gives itself, decoded; empty when it gives none that can be read."""
+    """Returns the file name of a part, decoded; empty if it has none that can be read."""
     try:
         return decoded_header(part.get_filename())
     except (ValueError, TypeError, LookupError, AttributeError):
@@ -148,7 +148,7 @@ def given_name(part: Message) -> str:
 
 
 def attachment_name(part: Message) -> str:
-    """The name a part gives itself, without folders; else one by its type."""
+    """Returns a part's file name without folders, or else a name made from its type."""
     given = given_name(part)
     if not given and part.get_content_type() == "message/rfc822":
         inner = part.get_payload()
@@ -161,7 +161,7 @@ def attachment_name(part: Message) -> str:
 
 
 def _parsed(text: str) -> XmlElement | None:
-    """The tree of an HTML body; None when it holds no element."""
+    """Returns the tree of an HTML body; None if it has no element."""
     try:
         return parse_html(text) if text.strip() else None
     except CorruptFile:
@@ -173,7 +173,7 @@ def _key(name: str) -> str:
 
 
 def _charset(name: str | None) -> str | None:
-    """Mail programs write `us-ascii` and `iso-8859-1` for what is Windows-1252."""
+    """Returns a part's encoding; mail programs write `us-ascii` and `iso-8859-1` for Windows-1252."""
     if name is None or name.lower() in ("us-ascii", "ascii", "unknown-8bit", "default"):
         return None
     return {"iso-8859-1": "cp1252", "gb2312": "gb18030", "ks_c_5601-1987": "cp949", "shift_jis": "cp932"}.get(

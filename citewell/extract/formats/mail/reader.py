@@ -1,4 +1,4 @@
-"""Email messages (EML, web archives) and mailboxes: header fields, body, and attachments as files of their own."""
+"""Email messages (EML, web archives) and mailboxes: header fields, body, and attachments as separate files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SIGNATURES = frozenset(("application/pkcs7-signature", "application/x-pkcs7-sig
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read one message, or each message of a mailbox as a unit of its own."""
+    """Reads one message, or each message of a mailbox as a separate unit."""
     with path.open("rb") as file:
         is_mailbox = file.read(5) == b"From "
     if is_mailbox:
@@ -47,14 +47,14 @@ def _read_mailbox(path: Path, sink: Sink) -> None:
         message = _parsed(data)
         sink.start_unit("message", count, decoded_header(message.get("Subject"))[:200] or None)
         if len(data) >= MAX_MESSAGE_BYTES:
-            sink.skip("The rest of a message that is larger than the limit.")
+            sink.skip("The rest of a message larger than the limit.")
         read_message(message, sink)
         sink.progress(count)
     sink.metadata["messages"] = count
 
 
 def split_mailbox(path: Path) -> Iterator[bytes]:
-    """The messages of a mailbox (RFC 4155), without their `From ` lines; `>From ` in a body is unquoted."""
+    """Yields the messages of a mailbox (RFC 4155), without their `From ` lines; `>From ` in a body is unquoted."""
     lines: list[bytes] = []
     size = 0
     after_blank = True
@@ -74,14 +74,14 @@ def split_mailbox(path: Path) -> Iterator[bytes]:
 
 
 def read_message(message: Message, sink: Sink) -> None:
-    """Emit a message's subject, header fields and body, and add its attachments as children."""
+    """Emits a message's subject, header fields and body, and adds its attachments as children."""
     outline = Outline()
     body = MailBody(sink, outline)
     body.header(header_fields(message))
     attachments: list[Message] = []
     for count, part in enumerate(_leaves(message)):
         if count >= _MAX_PARTS:
-            sink.skip("Further parts of the message: there are too many.")
+            sink.skip("Further parts of the message were skipped: there are too many.")
             break
         _read_part(part, body, attachments, sink)
     pictures = [part for part in attachments if part.get_content_maintype() == "image" and body.shows(part)]
@@ -111,14 +111,14 @@ def _read_part(part: Message, body: MailBody, attachments: list[Message], sink: 
         body.attach(attachment_name(part), _embedded(part))
     elif kind == "text/html" and not named:
         body.add_html(part_text(part))
-    elif kind.startswith(("text/", "multipart/")) and not named:  # a multipart that holds no part is text
+    elif kind.startswith(("text/", "multipart/")) and not named:  # a multipart without parts is text
         body.add_plain(part_text(part))
     elif _payload(part):
         attachments.append(part)
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """Parts that hold content, in order; of alternatives all are given, and `MailBody` chooses. Forwarded messages stay whole."""
+    """Yields parts with content, in order, all alternatives included (`MailBody` chooses); forwarded messages whole."""
     if message.get_content_type() == "message/rfc822" or not message.is_multipart():
         yield message
         return
@@ -136,7 +136,7 @@ def _payload(part: Message) -> bytes:
 
 
 def _embedded(part: Message) -> bytes:
-    """The bytes of a forwarded message."""
+    """Returns the bytes of a forwarded message."""
     inner = part.get_payload()
     try:
         return (

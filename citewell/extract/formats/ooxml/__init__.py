@@ -1,1 +1,1 @@
-"""What Word and PowerPoint files share: the package of parts, pictures, charts, equations and embedded objects."""
+"""Shared by Word and PowerPoint: the package of parts, pictures, charts, equations and embedded objects."""

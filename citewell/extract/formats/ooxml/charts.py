@@ -1,4 +1,4 @@
-"""Charts as tables: one row per category, one column per series, from the values the chart carries in its own cache."""
+"""Charts as tables: one row per category, one column per series, from the values cached in the chart."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_POINTS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A chart's title (may be empty) and its data; `table` is None when it carries none."""
+    """A chart's title (may be empty) and its data; `table` is None if there is no data."""
 
     title: str
     table: Table | None
@@ -27,7 +27,7 @@ class _Series:
 
 
 def read_chart(root: XmlElement) -> Chart:
-    """The chart of a `chartSpace` part."""
+    """Reads the chart of a `chartSpace` part."""
     chart = child(root, "chart")
     title = _all_text(child(chart, "title")) if chart is not None else ""
     series = [_series(element) for element in root.iter() if local_name(element) == "ser"]
@@ -41,7 +41,7 @@ def _series(element: XmlElement) -> _Series:
 
 
 def _points(element: XmlElement | None) -> dict[int, str]:
-    """Cached values by their index; several levels of category labels are joined from the outermost inwards."""
+    """Returns cached values by index; several levels of category labels are joined from the outermost inward."""
     out: dict[int, str] = {}
     if element is None:
         return out
@@ -71,7 +71,7 @@ def _table(series: list[_Series]) -> Table | None:
 
 
 def _all_text(element: XmlElement | None) -> str:
-    """Text of rich text runs (`a:t`) and cached values (`c:v`)."""
+    """Returns the text of rich text runs (`a:t`) and cached values (`c:v`)."""
     if element is None:
         return ""
     parts = [inner.text or "" for inner in element.iter() if local_name(inner) in ("t", "v")]

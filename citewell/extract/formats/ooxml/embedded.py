@@ -1,4 +1,4 @@
-"""Files embedded in office documents, handed on as child files."""
+"""Files embedded in office documents, emitted as child files."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _WRAPPED_STREAMS = ("Package", "CONTENTS", "EmbeddedOdf")
 
 
 def add_embedded(package: OfficePackage, part: str, place: Locator, sink: Sink) -> None:
-    """Add every file embedded in `part` as a child; a file wrapped in an OLE object is unwrapped."""
+    """Adds every file embedded in `part` as a child, unwrapping OLE objects."""
     for kind in ("package", "oleObject", "aFChunk"):
         for target in package.related(part, kind):
             add_part(package, target, place, sink)
 
 
 def add_part(package: OfficePackage, target: str, place: Locator, sink: Sink) -> None:
-    """Add one embedded part as a child; one that cannot be unpacked is noted as skipped."""
+    """Adds one embedded part as a child; one that cannot be unpacked is noted as skipped."""
     name = posixpath.basename(target)
     try:
         data = package.read(target)
@@ -35,7 +35,7 @@ def add_part(package: OfficePackage, target: str, place: Locator, sink: Sink) ->
 
 
 def unwrapped(data: bytes) -> tuple[str, bytes] | None:
-    """(name, bytes) of the file that an OLE object wraps; None when it wraps none. The name may be empty."""
+    """Returns (name, bytes) of the file wrapped in an OLE object; None if there is none. The name may be empty."""
     if not data.startswith(SIGNATURE):
         return None
     try:
@@ -50,9 +50,10 @@ def unwrapped(data: bytes) -> tuple[str, bytes] | None:
 
 
 def native_file(data: bytes) -> tuple[str, bytes] | None:
-    """(name, bytes) of an `Ole10Native` stream, as the Packager writes it: label, path, command, then the file's bytes.
+    """Returns (name, bytes) of an `Ole10Native` stream as the Packager writes it: label, path, command, then the file's
+    bytes.
 
-    None when it is damaged or empty. Layout: [MS-OLEDS] 2.3.6 and what the Packager puts inside.
+    None if it is damaged or empty. Layout: [MS-OLEDS] 2.3.6, and the Packager's content inside.
     """
     try:
         label, position = _text(data, 6)

@@ -40,7 +40,7 @@ _FUNCTIONS = frozenset(
 
 
 def equation_text(element: XmlElement) -> str:
-    """An `oMath` or `oMathPara` element as LaTeX between dollar signs; empty when it holds nothing."""
+    """Returns an `oMath` or `oMathPara` element as LaTeX between dollar signs; empty if it has no content."""
     if local_name(element) == "oMathPara":
         inner = r" \\ ".join(_all(math) for math in element if local_name(math) == "oMath")
     else:
@@ -58,7 +58,7 @@ def _part(element: XmlElement, name: str) -> str:
 
 
 def _one(element: XmlElement) -> str:
-    """One construct; those without a rule of their own give their contents."""
+    """Converts one construct; a construct without its own rule yields its contents."""
     name = local_name(element)
     rule = _RULES.get(name)
     if rule is not None:

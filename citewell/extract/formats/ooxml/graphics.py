@@ -1,4 +1,4 @@
-"""Charts, diagrams and pictures that a part refers to, emitted at their place."""
+"""Charts, diagrams and pictures referenced by a part, emitted in place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.types import ElementType, Locator
 
 
 class Graphics:
-    """Emits what the drawings of one document refer to. `part` is the part whose relationships apply."""
+    """Emits the drawings of one document. `part` is the part whose relationships apply."""
 
     def __init__(self, package: OfficePackage, sink: Sink) -> None:
         self._package = package
@@ -23,16 +23,16 @@ class Graphics:
         self._pictures = Pictures(sink)
 
     def finish(self) -> None:
-        """To be called after the last picture."""
+        """Must be called after the last picture."""
         self._pictures.finish()
 
     def target(self, part: str, reference: str | None) -> str | None:
-        """The existing part that a relationship id points to; None for external and broken ones."""
+        """Returns the existing part that a relationship id points to; None for external and broken ones."""
         found = self._package.relationships(part).get(reference or "")
         return found.target if found is not None and not found.external and found.target in self._package else None
 
     def picture(self, part: str, element: XmlElement, place: Locator, description: str) -> None:
-        """The picture of a `blip` or `imagedata` element."""
+        """Emits the picture of a `blip` or `imagedata` element."""
         reference = attribute(element, "embed") or attribute(element, "id")
         target = self.target(part, reference)
         if target is None:
@@ -47,7 +47,7 @@ class Graphics:
         self._pictures.emit(data, target.rsplit("/", 1)[-1], place, description)
 
     def chart(self, part: str, element: XmlElement, place: Locator) -> None:
-        """A chart's title and its data as a table."""
+        """Emits a chart's title, and its data as a table."""
         root = self._package.optional_xml(self.target(part, attribute(element, "id")), self._sink)
         if root is None:
             return
@@ -58,7 +58,7 @@ class Graphics:
             emit_table(self._sink, chart.table, place, {"chart": True})
 
     def diagram(self, part: str, element: XmlElement, place: Locator) -> None:
-        """The text of a SmartArt diagram, one list item per shape."""
+        """Emits the text of a SmartArt diagram, one list item per shape."""
         root = self._package.optional_xml(self.target(part, attribute(element, "dm")), self._sink)
         for point in root.iter() if root is not None else ():
             if local_name(point) == "pt":
@@ -68,13 +68,13 @@ class Graphics:
 
 
 def chosen(alternate: XmlElement) -> XmlElement:
-    """The branch of `mc:AlternateContent` to read: the first that holds something."""
+    """Returns the branch of `mc:AlternateContent` to read: the first that is not empty."""
     branches = [branch for branch in alternate if local_name(branch) in ("Choice", "Fallback")]
     return next((branch for branch in branches if len(branch)), alternate)
 
 
 def visible(element: XmlElement, closed: frozenset[str] = frozenset()) -> Iterator[XmlElement]:
-    """Descendants in order, one branch of each alternative, not looking into those named in `closed`."""
+    """Yields descendants in order, one branch of each alternative, without entering elements named in `closed`."""
     for inner in element:
         if local_name(inner) == "AlternateContent":
             yield from visible(chosen(inner), closed)
@@ -85,5 +85,5 @@ def visible(element: XmlElement, closed: frozenset[str] = frozenset()) -> Iterat
 
 
 def description_of(properties: XmlElement | None) -> str:
-    """The alternative text of a drawing, from its `docPr` or `cNvPr`."""
+    """Returns the alternative text of a drawing, from its `docPr` or `cNvPr`."""
     return ((properties.get("descr") or properties.get("title") or "") if properties is not None else "").strip()

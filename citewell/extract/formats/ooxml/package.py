@@ -34,7 +34,9 @@ _PROPERTIES = {
 
 @dataclass(frozen=True, slots=True)
 class Relationship:
-    """A pointer from one part to another, or outside. `kind` is the last word of its type (`image`, `hyperlink`, …)."""
+    """A pointer from one part to another part or an external target. `kind` is the last word of its type (`image`,
+    `hyperlink`, …).
+    """
 
     kind: str
     target: str
@@ -42,7 +44,7 @@ class Relationship:
 
 
 class OfficePackage:
-    """Parts by their name, without regard to case. Nothing outside the file is ever opened."""
+    """Parts by name, ignoring case. Nothing outside the file is ever opened."""
 
     def __init__(self, path: Path, options: ExtractOptions) -> None:
         self._zip = SafeZip(path, options)
@@ -61,18 +63,18 @@ class OfficePackage:
         return part.lower() in self._names
 
     def read(self, part: str) -> bytes:
-        """The bytes of a part; `CorruptFile` when it is missing."""
+        """Returns the bytes of a part; `CorruptFile` if it is missing."""
         name = self._names.get(part.lower())
         if name is None:
             raise CorruptFile(f"The file has no part {part}.")
         return self._zip.read(name, MAX_XML_BYTES)
 
     def xml(self, part: str) -> XmlElement:
-        """The root element of a part; `CorruptFile` when it is missing or not well-formed."""
+        """Returns the root element of a part; `CorruptFile` if it is missing or not well-formed."""
         return parse_office_xml(self.read(part))
 
     def optional_xml(self, part: str | None, sink: Sink) -> XmlElement | None:
-        """Like `xml`, for a part that one can do without: damage becomes a warning."""
+        """Like `xml`, for an optional part: damage becomes a warning."""
         if part is None or part not in self:
             return None
         try:
@@ -82,23 +84,23 @@ class OfficePackage:
             return None
 
     def pieces(self, part: str) -> Iterator[bytes]:
-        """The bytes of a part of any size, in pieces; `CorruptFile` when it is missing."""
+        """Yields the bytes of a part of any size, in pieces; `CorruptFile` if it is missing."""
         name = self._names.get(part.lower())
         if name is None:
             raise CorruptFile(f"The file has no part {part}.")
         return self._zip.pieces(name)
 
     def extract_to(self, part: str, target: Path) -> int:
-        """Write a part to `target`; returns the size in bytes."""
+        """Writes a part to `target`; returns the size in bytes."""
         name = self._names.get(part.lower())
         if name is None:
             raise CorruptFile(f"The file has no part {part}.")
         return self._zip.extract_to(name, target)
 
     def main_part(self, kinds: tuple[str, ...]) -> str:
-        """The part that the package names as its document; `CorruptFile` when it names none.
+        """Returns the part that the package names as its document; `CorruptFile` if it names none.
 
-        `kinds` are names to fall back on when the package's relationships are missing.
+        `kinds` are fallback names for packages without relationships.
         """
         for relationship in self.relationships("").values():
             if relationship.kind == "officeDocument" and relationship.target in self:
@@ -109,13 +111,13 @@ class OfficePackage:
         raise CorruptFile("The file has no main document part.")
 
     def relationships(self, part: str) -> dict[str, Relationship]:
-        """The relationships of a part by their id; those of the package for `part` empty."""
+        """Returns the relationships of a part by id; those of the package if `part` is empty."""
         if part not in self._relationships:
             self._relationships[part] = self._read_relationships(part)
         return self._relationships[part]
 
     def related(self, part: str, kind: str) -> list[str]:
-        """The existing parts that `part` points to by relationships of this kind, in order."""
+        """Returns the existing parts that `part` points to by relationships of this kind, in order."""
         found = (r.target for r in self.relationships(part).values() if r.kind == kind and not r.external)
         return [target for target in found if target in self]
 
@@ -138,7 +140,7 @@ class OfficePackage:
 
 
 def read_properties(package: OfficePackage, sink: Sink) -> None:
-    """Title, author, dates and the like from the core properties into the sink's metadata."""
+    """Copies title, author, dates and the like from the core properties into the sink's metadata."""
     for part in [*package.related("", "core-properties"), *package.related("", "coreProperties")]:
         root = package.optional_xml(part, sink)
         for element in root if root is not None else ():
@@ -153,8 +155,8 @@ def read_properties(package: OfficePackage, sink: Sink) -> None:
 
 
 def _read_page_count(package: OfficePackage, sink: Sink) -> None:
-    """How many pages the program that saved the file laid out, where it says so. One that lays out pages also counts words: a file without
-    any is empty, or its numbers are those of the template that it was made of.
+    """Reads the page count saved by the program that laid out the file, if any. Such a program also counts words: a
+    file without a word count is empty, or its numbers are those of its template.
     """
     for part in package.related("", "extended-properties"):
         root = package.optional_xml(part, sink)
@@ -165,7 +167,7 @@ def _read_page_count(package: OfficePackage, sink: Sink) -> None:
 
 
 def attribute(element: XmlElement, name: str) -> str | None:
-    """An attribute by its local name: transitional and strict files differ in the namespace only."""
+    """Returns an attribute by its local name: transitional and strict files differ only in the namespace."""
     plain = element.get(name)
     if plain is not None:
         return plain
@@ -173,7 +175,7 @@ def attribute(element: XmlElement, name: str) -> str | None:
 
 
 def child(element: XmlElement | None, *path: str) -> XmlElement | None:
-    """The first descendant along a path of local names."""
+    """Returns the first descendant along a path of local names."""
     for name in path:
         if element is None:
             return None
@@ -182,18 +184,18 @@ def child(element: XmlElement | None, *path: str) -> XmlElement | None:
 
 
 def value(element: XmlElement | None, *path: str) -> str | None:
-    """The `val` attribute of the descendant along a path of local names."""
+    """Returns the `val` attribute of the descendant along a path of local names."""
     found = child(element, *path)
     return attribute(found, "val") if found is not None else None
 
 
 def is_on(element: XmlElement | None, *path: str) -> bool:
-    """Whether a switch (`<w:vanish/>`) is present and not off."""
+    """Whether a toggle (`<w:vanish/>`) is present and not off."""
     found = child(element, *path)
     return found is not None and (attribute(found, "val") or "true").lower() not in ("0", "false", "off", "none")
 
 
 def _resolved(folder: str, target: str) -> str:
-    """A target relative to its part's folder, or to the package when it begins with `/`."""
+    """Resolves a target relative to its part's folder, or to the package if it begins with `/`."""
     target = unquote(target).replace("\\", "/")
     return posixpath.normpath(target.lstrip("/") if target.startswith("/") else posixpath.join(folder, target))

@@ -1,1 +1,1 @@
-"""OpenDocument texts and presentations (ODT, ODP and their templates): `reader.py`; their encryption: `encryption.py`."""
+"""OpenDocument texts and presentations (ODT, ODP, templates): `reader.py`; their encryption: `encryption.py`."""

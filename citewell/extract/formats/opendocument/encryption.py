@@ -48,7 +48,7 @@ class _Encryption:
 
 
 def encrypted_entries(archive: SafeZip) -> dict[str, XmlElement]:
-    """The manifest's entries that are encrypted, by member name; empty for every other ZIP file."""
+    """Returns the manifest's encrypted entries by member name; empty for any other ZIP file."""
     if MANIFEST not in archive:
         return {}
     try:
@@ -62,9 +62,9 @@ def encrypted_entries(archive: SafeZip) -> dict[str, XmlElement]:
 
 
 def decrypt_package(archive: SafeZip, entries: dict[str, XmlElement], password: str | None, target: Path) -> None:
-    """Write the package without its encryption to `target`.
+    """Writes the decrypted package to `target`.
 
-    Raises `PasswordRequired`, `WrongPassword`, or `CorruptFile` for damage and for methods that are not known.
+    Raises `PasswordRequired`, `WrongPassword`, or `CorruptFile` for damage and unknown methods.
     """
     if not password:
         raise PasswordRequired
@@ -93,7 +93,7 @@ def _entry(element: XmlElement) -> _Encryption:
         child(data, "start-key-generation"),
     )
     if data is None or algorithm is None or derivation is None:
-        raise ValueError("the description of the encryption is incomplete")
+        raise ValueError("the encryption parameters are incomplete")
     memory = attribute(derivation, "argon2-memory")
     argon = (
         (_number(derivation, "argon2-iterations", 3), int(memory), _number(derivation, "argon2-lanes", 4))
@@ -114,7 +114,7 @@ def _entry(element: XmlElement) -> _Encryption:
 
 
 def _plain(archive: SafeZip, name: str, entry: _Encryption, password: str, limit: int) -> bytes:
-    """A member decrypted and inflated to at most `limit` bytes."""
+    """Returns a member decrypted and inflated to at most `limit` bytes."""
     packed = _decrypted(archive.read(name), entry, _key(entry, password))
     if entry.checksum:
         digest = hashlib.sha256 if "256" in entry.checksum_type else hashlib.sha1

@@ -24,30 +24,30 @@ _METADATA = {
 
 
 def attribute(element: XmlElement, name: str) -> str | None:
-    """An attribute by its local name."""
+    """Returns an attribute by its local name."""
     return next((str(value) for key, value in element.attrib.items() if str(key).rpartition("}")[2] == name), None)
 
 
 def child(element: XmlElement | None, name: str) -> XmlElement | None:
-    """The first child with this local name."""
+    """Returns the first child with this local name."""
     return next((inner for inner in element if local_name(inner) == name), None) if element is not None else None
 
 
 class OpenPackage:
-    """Parts of one file, read within the archive's limits."""
+    """The parts of one file, read within the archive's limits."""
 
     def __init__(self, archive: SafeZip, sink: Sink) -> None:
         self._archive = archive
         self._sink = sink
 
     def content(self) -> XmlElement:
-        """The root of the content; `CorruptFile` when it is missing or damaged."""
+        """Returns the root of the content; `CorruptFile` if it is missing or damaged."""
         if "content.xml" not in self._archive:
             raise CorruptFile("The file has no content part.")
         return parse_office_xml(self._archive.read("content.xml", MAX_XML_BYTES))
 
     def xml(self, part: str) -> XmlElement | None:
-        """The root of another part; None when it is missing, and with a warning when it is damaged."""
+        """Returns the root of another part; None if it is missing, and with a warning if it is damaged."""
         if part not in self._archive:
             return None
         try:
@@ -57,14 +57,14 @@ class OpenPackage:
             return None
 
     def path(self, reference: str | None) -> str | None:
-        """The part that a link points to; None for what is outside the file or missing."""
+        """Returns the part that a link points to; None if it is outside the file or missing."""
         if not reference or ":" in reference.split("/")[0]:
             return None
         path = posixpath.normpath(unquote(reference)).lstrip("/")
         return path if path in self._archive or f"{path}/content.xml" in self._archive else None
 
     def read(self, part: str) -> bytes | None:
-        """A part's bytes; None, noted as skipped, when it is damaged or missing."""
+        """Returns a part's bytes; None, noted as skipped, if it is damaged or missing."""
         try:
             return self._archive.read(part, MAX_XML_BYTES)
         except (CorruptFile, KeyError) as error:
@@ -73,7 +73,7 @@ class OpenPackage:
             return None
 
     def read_metadata(self) -> None:
-        """Title, author, dates and language from the file's metadata."""
+        """Reads title, author, dates and language from the file's metadata."""
         root = self.xml("meta.xml")
         for element in root.iter() if root is not None else ():
             name, text = local_name(element), " ".join((element.text or "").split())

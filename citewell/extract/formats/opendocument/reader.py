@@ -25,12 +25,12 @@ _FURNITURE_CLASSES = frozenset(("header", "footer", "date-time", "page-number"))
 _LENGTH = re.compile(r"(-?[\d.]+)\s*(cm|mm|in|pt|pc|px)?")
 _POINTS = {"cm": 28.35, "mm": 2.835, "in": 72.0, "pt": 1.0, "pc": 12.0, "px": 0.75, None: 1.0}
 _BAND = 18.0
-"""Points (a quarter of an inch): shapes whose tops differ by less are in one row."""
+"""Points (a quarter of an inch): shapes whose tops differ by less share a row."""
 _PROGRESS_EVERY = 200
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read an ODT or ODP. Raises `CorruptFile` when its container or content is damaged."""
+    """Reads an ODT or ODP. Raises `CorruptFile` if its container or content is damaged."""
     with SafeZip(path, sink.options) as archive:
         package = OpenPackage(archive, sink)
         content = package.content()
@@ -46,7 +46,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 class _OpenDocumentReader:
-    """One document: its styles, the page or slide and the heading path at the present point."""
+    """One document: its styles, and the current page or slide and heading path."""
 
     def __init__(self, package: OpenPackage, content: XmlElement, sink: Sink) -> None:
         self._package, self._sink = package, sink
@@ -63,14 +63,14 @@ class _OpenDocumentReader:
         self._levels: list[ListLevel | None] = []
 
     def text(self, document: XmlElement) -> None:
-        """A text document."""
+        """Reads a text document."""
         self._sink.start_unit("page" if self._pages.known else "file", 1)
         self._running("header", ElementType.HEADER)
         self._blocks_of(document)
         self._running("footer", ElementType.FOOTER)
 
     def presentation(self, document: XmlElement) -> None:
-        """A presentation: each page is a slide."""
+        """Reads a presentation: each page is a slide."""
         slides = [inner for inner in document if local_name(inner) == "page"]
         for number, slide in enumerate(slides, 1):
             self._slide = number
@@ -88,7 +88,7 @@ class _OpenDocumentReader:
             self._sink.progress(number, len(slides))
 
     def finish(self) -> None:
-        """To be called at the end of the document."""
+        """Must be called at the end of the document."""
         self._pictures.finish()
 
     def _blocks_of(self, container: XmlElement) -> None:
@@ -108,7 +108,7 @@ class _OpenDocumentReader:
                 self._blocks_of(element)
 
     def _paragraph(self, element: XmlElement, name: str, marker: str = "") -> bool:
-        """Emit one paragraph; returns whether it held text."""
+        """Emits one paragraph; returns whether it had text."""
         self._blocks += 1
         if self._blocks % _PROGRESS_EVERY == 0:
             self._sink.progress(self._blocks)
@@ -150,7 +150,7 @@ class _OpenDocumentReader:
         self._counts.pop()
 
     def _list_item(self, item: XmlElement, numbered: bool) -> None:
-        """An item's paragraphs, the first with its number, and the lists inside it."""
+        """Emits an item's paragraphs, the first with its number, and nested lists."""
         self._counts[-1] += numbered
         marker = f"{label(self._counts, self._levels)} " if numbered else ""
         for inner in item:
@@ -196,7 +196,7 @@ class _OpenDocumentReader:
             self._comment(comment)
 
     def _frame(self, frame: XmlElement) -> None:
-        """A frame or shape: its text box, table, picture, embedded object, or the shapes grouped in it."""
+        """Emits a frame or shape: its text box, table, picture, embedded object, or grouped shapes."""
         kind = attribute(frame, "class")
         if kind in _TITLE_CLASSES and self._slide is not None:
             self._slide_title(frame)
@@ -246,7 +246,7 @@ class _OpenDocumentReader:
         return True
 
     def _object(self, element: XmlElement) -> bool:
-        """An embedded formula or chart as text or table, an embedded file as child; whether there was one."""
+        """Emits an embedded formula or chart as text or table, or a file as child; returns whether there was one."""
         part = self._package.path(attribute(element, "href"))
         if part is None:
             return False
@@ -281,7 +281,7 @@ class _OpenDocumentReader:
             self._sink.emit(ElementType.COMMENT, text, self._here(), metadata={"author": name} if name else None)
 
     def _running(self, kind: str, type: ElementType) -> None:
-        """Headers or footers of all page styles, each distinct text once."""
+        """Emits headers or footers of all page styles, each distinct text once."""
         seen: set[str] = set()
         for element in self._styles_root.iter() if self._styles_root is not None else ():
             if local_name(element) in (kind, f"{kind}-first", f"{kind}-left"):
@@ -294,7 +294,7 @@ class _OpenDocumentReader:
         return self._place(self._pages.number, self._pages.number)
 
     def _place(self, first: int, last: int) -> Locator:
-        """A place under the present headings; begins the coverage unit of its page."""
+        """Returns a locator under the current headings; begins the coverage unit of its page."""
         if self._slide is not None:
             return Locator(slide=self._slide, headings=self._outline.path)
         if not self._pages.known:
@@ -308,7 +308,9 @@ class _OpenDocumentReader:
 
 
 def _reading_order(shape: XmlElement) -> tuple[bool, int, float]:
-    """Titles first, then from top to bottom and left to right; shapes whose tops differ by less than 18 points are one row."""
+    """Sort key: titles first, then top to bottom and left to right; shapes whose tops differ by less than 18 points
+    share a row.
+    """
     return (
         attribute(shape, "class") not in _TITLE_CLASSES,
         int(_points(attribute(shape, "y")) // _BAND),

@@ -1,4 +1,4 @@
-"""What the reader needs of OpenDocument styles: page breaks, and which list levels are numbered."""
+"""OpenDocument styles as far as the reader needs them: page breaks, and numbered list levels."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class OpenStyles:
         return False
 
     def list_level(self, style: str | None, level: int) -> ListLevel | None:
-        """The numbering of a list level (from 1); None for bullets and unknown styles."""
+        """Returns the numbering of a list level (from 1); None for bullets and unknown styles."""
         return self._lists.get(style or "", {}).get(level)
 
     def _add_style(self, element: XmlElement) -> None:
@@ -64,7 +64,7 @@ class OpenStyles:
 
 
 def label(numbers: list[int], levels: list[ListLevel | None]) -> str:
-    """The label of an item whose counts from the outermost list inwards are `numbers`, each in its own level's format."""
+    """Returns an item's label; `numbers` are its counts from the outermost list inward, one per level."""
     here = levels[-1]
     if here is None:
         return ""

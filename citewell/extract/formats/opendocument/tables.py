@@ -1,4 +1,4 @@
-"""OpenDocument tables inside texts, slides and charts."""
+"""OpenDocument tables in texts, slides and charts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_REPEAT = 1_000
 
 
 def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Table | None:
-    """The table with its spans; None when it is empty. Repeated empty rows and cells at the end are left out."""
+    """Reads the table with its spans; None if it is empty. Repeated empty rows and cells at the end are dropped."""
     cells: list[Cell] = []
     header_rows = 0
     number = 0

@@ -1,4 +1,4 @@
-"""The text of one OpenDocument paragraph with what hangs on it: links, notes, comments, frames and page breaks."""
+"""Reads an OpenDocument paragraph: its text, links, notes, comments, frames and page breaks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MAX_LINKS = 50
 
 @dataclass(slots=True)
 class OpenParagraph:
-    """What one `text:p` or `text:h` holds. `number` is its automatic label where the file gives it."""
+    """The content of one `text:p` or `text:h`. `number` is its automatic label if the file stores it."""
 
     parts: list[str] = field(default_factory=list[str])
     links: list[JsonValue] = field(default_factory=list[JsonValue])
@@ -41,19 +41,19 @@ class OpenParagraph:
 
     @property
     def text(self) -> str:
-        """The text without white space around it or at the end of its lines."""
+        """The text without surrounding white space or white space at line ends."""
         return "\n".join(line.strip() for line in "".join(self.parts).split("\n")).strip()
 
 
 def read_paragraph(element: XmlElement, pages: Pages) -> OpenParagraph:
-    """One paragraph or heading; libxml2 bounds the depth of its content."""
+    """Reads one paragraph or heading; libxml2 bounds the depth of its content."""
     out = OpenParagraph(first_page=pages.number, last_page=pages.number)
     _inside(element, out, pages)
     return out
 
 
 def plain_text(element: XmlElement) -> str:
-    """All paragraphs below an element, a line each."""
+    """Returns all paragraphs below an element, a line each."""
     texts = (read_paragraph(inner, Pages(False)).text for inner in element.iter() if local_name(inner) in ("p", "h"))
     return "\n".join(text for text in texts if text)
 

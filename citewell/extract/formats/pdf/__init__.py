@@ -1,4 +1,4 @@
-"""PDF to elements: text with line rectangles in reading order, tables, images, annotations, attachments; OCR where text is missing."""
+"""PDF to elements: text in reading order with rectangles, tables, images, annotations, attachments; OCR if needed."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from citewell.extract.formats.pdf.writer import PageWriter
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a PDF into the sink; raises `PasswordRequired`, `WrongPassword`, `CorruptFile` or `LimitExceeded`.
+    """Reads a PDF into the sink; raises `PasswordRequired`, `WrongPassword`, `CorruptFile` or `LimitExceeded`.
 
-    A page that cannot be read is a warning on that page; the others still come.
+    An unreadable page becomes a warning on that page; the others are still read.
     """
     with open_document(path, sink.options) as document:
         sink.metadata.update(describe(document))
@@ -45,7 +45,7 @@ def _survey(document: PdfDocument, reader: PageReader) -> Survey:
 
 
 def _with_neighbours(pages: Iterable[PageContent]) -> Iterator[tuple[PageContent, list[PageContent]]]:
-    """Each page with the pages around it that may show its running headers."""
+    """Yields each page with the surrounding pages that may share its running headers."""
     window: deque[PageContent] = deque(maxlen=2 * FURNITURE.neighbours + 1)
     waiting: deque[PageContent] = deque()
     for page in pages:

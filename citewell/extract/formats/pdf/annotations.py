@@ -1,4 +1,4 @@
-"""What readers and forms left on a page: comments, links, form field values."""
+"""Annotations and form fields of a page: comments, links, attached files, field values."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FILLABLE = (
     *_CHECKABLE,
 )
 _MAX_ANNOTATIONS = 5_000
-"""Annotations read of a page; bounds time."""
+"""Annotations read per page; bounds time."""
 _MAX_TEXT = 64 * 1024
 """Bytes read of a comment or form field (UTF-16)."""
 _SCHEMES = ("http://", "https://", "mailto:")
@@ -66,7 +66,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link to the outside."""
+    """A link to a target outside the file."""
 
     rect: Rect
     url: str
@@ -74,7 +74,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class PinnedFile:
-    """A file attached to a spot on the page (a PDFium handle, alive as long as its document)."""
+    """A file attached to a spot on the page (a PDFium handle, valid as long as its document)."""
 
     rect: Rect
     handle: object
@@ -82,7 +82,7 @@ class PinnedFile:
 
 @dataclass(frozen=True, slots=True)
 class Annotations:
-    """All annotations of a page that say something."""
+    """All annotations of a page that carry text, links or files."""
 
     comments: tuple[Comment, ...] = ()
     fields: tuple[Field, ...] = ()
@@ -91,7 +91,7 @@ class Annotations:
 
 
 def read_annotations(page: PdfPage, frame: PageFrame, document: object, form: PdfFormEnv | None) -> Annotations:
-    """The annotations of a page. `document` is its PDFium handle; `form` is needed for field values."""
+    """Reads the annotations of a page. `document` is its PDFium handle; `form` is needed for field values."""
     comments: list[Comment] = []
     fields: list[Field] = []
     links: list[Link] = []
@@ -138,7 +138,7 @@ def _rect(annotation: object, frame: PageFrame) -> Rect:
 
 
 def _wide(read: Callable[[object, int], int]) -> str:
-    """Text from a PDFium function that fills a UTF-16 buffer and returns the bytes it needs."""
+    """Returns text from a PDFium function that fills a UTF-16 buffer and returns the bytes it needs."""
     needed = min(read(None, 0), _MAX_TEXT)
     if needed <= 2:
         return ""

@@ -1,4 +1,6 @@
-"""Reading order of a page: columns are found by the white gutters between them, and what spans them cuts them into bands."""
+"""Reading order of a page: columns are found by the white gutters between them; content that spans them cuts them into
+bands.
+"""
 
 from __future__ import annotations
 
@@ -11,28 +13,29 @@ from citewell.extract.formats.pdf.lines import Line, join_row, rows
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ColumnThresholds:
-    """Thresholds of finding columns; an em is the median font size of the runs considered.
+    """Thresholds for finding columns; an em is the median font size of the runs considered.
 
     Set by hand on the development documents.
 
-    gutter:         ems of white that part two columns: smaller values find columns in loosely set text, larger ones miss narrow
-                    gutters
+    gutter:         ems of white between two columns: lower values find columns in loosely set text, higher ones miss
+                    narrow gutters
     narrow_gutter:  ems tried where no strip of `gutter` ems is free
-    edge:           points by which a run may reach into a gutter, which covers rounding
+    edge:           points by which a run may reach into a gutter, to allow for rounding
     same_edge:      points within which the starts (or ends) of runs are one edge
-    candidates:     edges that are tried on either side, the most frequent first; bounds the work per page
-    spanning:       share of the runs side by side that may cross a gutter (headings, figures over both columns)
-    per_break:      what each line across the gutter costs, in units of `min_height`: it breaks the columns into bands
-    min_rows:       rows on either side without which there are no columns
-    min_height:     ems of height over which text is side by side, less than which does not count
-    short_text:     mean characters of a run up to which a side may be labels or values, read row by row rather than column by
-                    column
-    aligned:        share of the shorter side's runs with a partner on their baseline from which such text is read row by row
+    candidates:     edges tried on either side, the most frequent first; bounds the work per page
+    spanning:       share of the side-by-side runs that may cross a gutter (headings, figures over both columns)
+    per_break:      cost of each line across the gutter, in units of `min_height`: it breaks the columns into bands
+    min_rows:       fewest rows on either side for columns
+    min_height:     ems of the least height over which side-by-side text counts
+    short_text:     mean characters of a run up to which a side may be labels or values, read row by row rather than
+                    column by column
+    aligned:        share of the shorter side's runs with a partner on their baseline at which such text is read row by
+                    row
     same_baseline:  ems by which the baselines of such partners may differ
-    beside:         share of the lower run's height that two runs have in common to be side by side
+    beside:         common share of the lower run's height for two runs to be side by side
     row_height:     ems of height for which a table or image counts as one row
     max_depth:      columns within columns; bounds recursion
-    max_beside:     runs that each run is compared with; bounds the work on pages of thousands of labels
+    max_beside:     runs that each run is compared with; bounds the work on pages with thousands of labels
     """
 
     gutter: float = 0.8
@@ -57,12 +60,12 @@ THRESHOLDS = ColumnThresholds()
 
 
 def reading_order(runs: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
-    """Columns in reading order, each a list of lines from top to bottom; placeholders are lines of their own."""
+    """Returns columns in reading order, each a list of lines from top to bottom; placeholders are separate lines."""
     return [_lines(column) for column in _columns(list(runs), right_to_left, 0) if column]
 
 
 def text_columns(runs: Sequence[Line]) -> list[list[Line]]:
-    """The runs of each column."""
+    """Returns the runs of each column."""
     return [column for column in _columns(list(runs), False, 0) if column]
 
 
@@ -83,7 +86,7 @@ def _middle(run: Line) -> float:
 
 
 def _weight(runs: list[Line]) -> int:
-    """How many rows these are; a table counts as many as would fit in its place."""
+    """Returns the number of rows; a table counts as many as would fit in its place."""
     return sum(
         1 if run.float_index is None else 1 + int((run.y1 - run.y0) / (THRESHOLDS.row_height * run.size))
         for run in runs
@@ -106,7 +109,7 @@ def _columns(runs: list[Line], right_to_left: bool, depth: int) -> list[list[Lin
 
 
 def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
-    """The white strip with the most text side by side; None when the text is one column (or reads row by row)."""
+    """Returns the white strip with the most text side by side; None if the text is one column (or reads row by row)."""
     paired = _paired(runs)
     if _weight(paired) < 2 * THRESHOLDS.min_rows:
         return None
@@ -120,7 +123,7 @@ def _best_gutter(runs: list[Line]) -> tuple[float, float] | None:
 
 
 def _paired(runs: list[Line]) -> list[Line]:
-    """The runs with another one beside them; the rest is no evidence of columns."""
+    """Returns the runs with another one beside them; the rest is no evidence of columns."""
     ordered = sorted(runs, key=lambda run: run.y0)
     found: set[int] = set()
     for i, run in enumerate(ordered):
@@ -137,9 +140,9 @@ def _paired(runs: list[Line]) -> list[Line]:
 
 
 def _gaps(runs: list[Line], widths: tuple[float, ...]) -> list[tuple[float, float]]:
-    """Strips left of an edge at which many runs begin, or right of one at which many end, that few runs reach into."""
+    """Returns strips that few runs reach into, left of where many runs begin, or right of where many end."""
     found: list[tuple[float, float]] = []
-    # A gutter has an aligned edge on one side at least, however ragged the other.
+    # A gutter has an aligned edge on at least one side, however ragged the other.
     for edge in _frequent([run.x0 for run in runs]):
         found += _first_free(runs, [(edge - width, edge) for width in widths])
     for edge in _frequent([run.x1 for run in runs]):
@@ -162,7 +165,7 @@ def _is_free(runs: list[Line], low: float, high: float) -> bool:
 
 
 def _frequent(values: list[float]) -> list[float]:
-    """The positions with the most edges, at most `candidates`."""
+    """Returns the positions with the most edges, at most `candidates`."""
     groups: list[list[float]] = []
     for value in sorted(values):
         if groups and value - groups[-1][0] <= THRESHOLDS.same_edge:
@@ -174,7 +177,7 @@ def _frequent(values: list[float]) -> list[float]:
 
 
 def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], list[Line], list[Line]]]:
-    """Horizontal bands from top to bottom: (what spans the gutter, left of it, right of it)."""
+    """Returns horizontal bands from top to bottom: (spanning the gutter, left of it, right of it)."""
     bands: list[tuple[list[Line], list[Line], list[Line]]] = [([], [], [])]
     middle = (low + high) / 2
     for run in sorted(runs, key=_middle):
@@ -191,7 +194,7 @@ def _bands(runs: list[Line], low: float, high: float) -> list[tuple[list[Line], 
 
 
 def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> float:
-    """Height over which both sides of the strip have text that is read column by column, less a cost per break."""
+    """Returns the height over which both sides of the strip have text read column by column, less a cost per break."""
     bands = _bands(runs, low, high)
     total = -THRESHOLDS.per_break * least * (len(bands) - 1)
     for _, left, right in bands:
@@ -205,7 +208,7 @@ def _side_by_side(runs: list[Line], low: float, high: float, least: float) -> fl
 
 
 def _reads_by_row(left: list[Line], right: list[Line], top: float, bottom: float) -> bool:
-    """Labels with their values: short texts on a side, nearly each beside one of the other side."""
+    """Whether the sides are labels and values: short texts on a side, nearly each beside one on the other side."""
     beside_left = [run for run in left if run.y1 > top and run.y0 < bottom]
     beside_right = [run for run in right if run.y1 > top and run.y0 < bottom]
     if not beside_left or not beside_right:

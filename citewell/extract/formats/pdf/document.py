@@ -1,4 +1,4 @@
-"""A PDF as a whole: opening it, what it says about itself, its outline, and the files attached to it."""
+"""A PDF as a whole: opening, metadata, outline, and attached files."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ _FIELDS = {
     "ModDate": "modified",
 }
 _MAX_LANGUAGE = 128
-"""Bytes of the longest language tag (UTF-16); what is longer is none."""
+"""Bytes of the longest language tag (UTF-16); anything longer is ignored."""
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{1,8})*")
 _DATES = ("created", "modified")
 _DATE = re.compile(r"D?:?(\d{4})(\d\d)?(\d\d)?(\d\d)?(\d\d)?(\d\d)?(?:(Z)|([+-])(\d\d)'?(\d\d)?'?)?")
 
 
 def open_document(path: Path, options: ExtractOptions) -> PdfDocument:
-    """The opened document; raises `PasswordRequired`, `WrongPassword`, `CorruptFile` or `LimitExceeded`."""
+    """Opens the document; raises `PasswordRequired`, `WrongPassword`, `CorruptFile` or `LimitExceeded`."""
     try:
         document = PdfDocument(path, password=options.password)
     except PdfiumError as error:
@@ -48,7 +48,7 @@ def open_document(path: Path, options: ExtractOptions) -> PdfDocument:
 
 
 def open_form(document: PdfDocument) -> PdfFormEnv | None:
-    """What reading form fields needs; None when the document has no form, or a damaged one."""
+    """Returns the environment for reading form fields; None if the document has no form, or a damaged one."""
     logging.getLogger("pypdfium2").setLevel(logging.ERROR)
     try:
         document.init_forms()
@@ -58,7 +58,7 @@ def open_form(document: PdfDocument) -> PdfFormEnv | None:
 
 
 def describe(document: PdfDocument) -> dict[str, object]:
-    """Pages and their labels, title, author, dates (ISO 8601) and producer, as far as the file has them."""
+    """Returns pages and their labels, title, author, dates (ISO 8601) and producer, as far as the file has them."""
     found: dict[str, object] = {"pages": len(document)}
     for key, name in _FIELDS.items():
         value = document.get_metadata_value(key).strip("\x00 \t\r\n")
@@ -71,7 +71,7 @@ def describe(document: PdfDocument) -> dict[str, object]:
 
 
 def language(document: PdfDocument) -> str | None:
-    """The language that the document declares, as a BCP 47 tag."""
+    """Returns the document's declared language as a BCP 47 tag."""
     needed = pdfium_c.FPDFCatalog_GetLanguage(document.raw, None, 0)
     if not 2 < needed <= _MAX_LANGUAGE:
         return None
@@ -82,7 +82,7 @@ def language(document: PdfDocument) -> str | None:
 
 
 def iso_date(value: str) -> str:
-    """A PDF date (`D:20240131120000+01'00'`, ISO 32000-1, 7.9.4) as ISO 8601; other text is returned as it is."""
+    """Converts a PDF date (`D:20240131120000+01'00'`, ISO 32000-1, 7.9.4) to ISO 8601; returns other text unchanged."""
     match = _DATE.match(value.strip())
     if not match:
         return value
@@ -95,13 +95,13 @@ def iso_date(value: str) -> str:
 
 
 _MAX_DEPTH = 8
-"""Levels read of the outline; headings have six."""
+"""Outline levels read; headings have six."""
 _MAX_ENTRIES = 10_000
-"""Bookmarks read of the outline; bounds memory."""
+"""Bookmarks read from the outline; bounds memory."""
 
 
 def outline_depths(document: PdfDocument) -> dict[tuple[int, str], int]:
-    """(page, folded title) → depth, 1 for the top. A damaged outline is read as far as it can be."""
+    """Returns (page, folded title) → depth, 1 for the top. A damaged outline is read as far as possible."""
     depths: dict[tuple[int, str], int] = {}
     try:
         for bookmark in document.get_toc(max_depth=_MAX_DEPTH):
@@ -127,11 +127,11 @@ class AttachmentReader:
         self._left = sink.options.max_output_bytes
 
     def of_document(self) -> None:
-        """Those that belong to the document as a whole."""
+        """Writes the attachments of the document as a whole."""
         count = self._document.count_attachments()
         for index in range(count):
             if not self._allowed():
-                self._sink.skip(f"{count - index} attachments beyond the limits for files inside files")
+                self._sink.skip(f"{count - index} attachments beyond the limits for embedded files")
                 return
             self._sink.progress(0, len(self._document))
             try:
@@ -142,11 +142,11 @@ class AttachmentReader:
             self._write(attachment, Locator())
 
     def of_page(self, handle: object, locator: Locator) -> None:
-        """One that is pinned to a page; `handle` is PDFium's."""
+        """Writes an attachment pinned to a page; `handle` is PDFium's."""
         if self._allowed():
             self._write(PdfAttachment(handle, self._document), locator)
         else:
-            self._sink.skip("An attachment beyond the limits for files inside files")
+            self._sink.skip("An attachment beyond the limits for embedded files")
 
     def _allowed(self) -> bool:
         options = self._sink.options
@@ -174,6 +174,6 @@ def _size(attachment: object) -> int:
 
 
 def _file_name(name: str) -> str:
-    """The last component of the name: folders are not the file's to choose."""
+    """Returns the last component of the name: the file must not choose folders."""
     last = name.replace("\\", "/").replace("\x00", "").rsplit("/", 1)[-1].strip()
     return last[:_MAX_NAME] or "attachment"

@@ -1,4 +1,4 @@
-"""How text is set: size, weight, slant, direction, read once per text object and once per font."""
+"""How text is set: size, weight, slant and direction, read once per text object and once per font."""
 
 from __future__ import annotations
 
@@ -28,14 +28,13 @@ _FORCE_BOLD = 1 << 18
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FontThresholds:
-    """Thresholds of reading fonts; an em is the font's size. Set by hand on the development documents.
+    """Thresholds for reading fonts; an em is the font's size. Set by hand on the development documents.
 
-    heavy:          weight (1 to 1,000, as in OpenType) from which a font without a telling name is bold
-    letter_top:     ems that letters reach above the baseline; what a font's ascent has beyond that is taken off its words'
-                    rectangles
+    heavy:          weight (1 to 1,000, as in OpenType) at which a font is bold if its name does not say
+    letter_top:     ems that letters reach above the baseline; any ascent beyond that is trimmed from word rectangles
     letter_bottom:  ems that letters reach below the baseline, likewise for the descent
-    max_ems:        an ascent or descent of more ems is nonsense, and counts as unknown
-    stride:         words that are skipped in looking for the end of a text object; a matter of speed alone
+    max_ems:        larger ascents or descents are invalid and count as unknown
+    stride:         words skipped in searching for the end of a text object; affects only speed
     """
 
     heavy: int = 700
@@ -53,12 +52,12 @@ _NAME_LIMIT = 256
 
 @dataclass(frozen=True, slots=True)
 class TextStyle:
-    """The setting of a run of text.
+    """The style of a run of text.
 
     size:   effective font size in points
-    angle:  direction on the shown page, degrees counter-clockwise, 0..359
-    over:   by how many points the font's box reaches above the letters
-    under:  by how many points it reaches below their descenders
+    angle:  direction on the shown page, degrees counterclockwise, 0..359
+    over:   points by which the font's box reaches above the letters
+    under:  points by which it reaches below their descenders
     """
 
     font: str
@@ -98,7 +97,7 @@ class StyleReader:
         self._size = ctypes.c_float()
 
     def styles(self, characters: Sequence[int]) -> list[TextStyle]:
-        """The styles of characters by their ascending indices in the text page."""
+        """Returns the styles of characters, given their ascending indices in the text page."""
         found: list[TextStyle] = []
         last = len(characters) - 1
         while len(found) <= last:
@@ -106,7 +105,7 @@ class StyleReader:
             ahead = min(place + THRESHOLDS.stride, last)
             address = native.text_object(self._textpage, characters[place])
             style = self._style(address, characters[place])
-            # What lies between two characters of one text object belongs to it too.
+            # Everything between two characters of one text object belongs to it too.
             same = bool(address) and ahead > place and native.text_object(self._textpage, characters[ahead]) == address
             found += [style] * (ahead - place + 1 if same else 1)
         return found
@@ -171,7 +170,7 @@ def _read_font(address: int) -> _Font:
 
 
 def _metric(read: Callable[..., int], address: int) -> float:
-    """Ascent or descent in font sizes; 0 if the font does not say, or says nonsense."""
+    """Returns an ascent or descent in font sizes; 0 if the font gives none, or an invalid one."""
     value = ctypes.c_float()
     if not read(address, 1.0, ctypes.addressof(value)) or abs(value.value) > THRESHOLDS.max_ems:
         return 0.0

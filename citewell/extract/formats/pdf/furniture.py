@@ -1,4 +1,4 @@
-"""Running headers, footers and page numbers: text at the same place at the edge of neighbouring pages."""
+"""Running headers, footers and page numbers: text at the same place at the edge of neighboring pages."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _CAPTION = re.compile(r"^(?:table|figure|exhibit|tab\.|fig\.)\s*[\w.-]*#", re.IG
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FurnitureThresholds:
-    """Thresholds of finding running headers, footers and page numbers; heights are shares of the page's.
+    """Thresholds for finding running headers, footers and page numbers; heights are shares of the page's.
 
-    Set by hand on the development documents. Larger zones take the first line of text for a header where it recurs (letters,
+    Set by hand on the development documents. Larger zones mistake a recurring first line of text for a header (letters,
     forms).
 
     edge_rows:    outermost rows at the top and at the bottom that may be headers or footers
-    edge_zone:    height at the top and at the bottom that those rows lie in
-    number_zone:  height at the bottom, and half of it at the top, in which a number alone is a page number, even on a single
-                  page
+    edge_zone:    height at the top and at the bottom in which those rows lie
+    number_zone:  height at the bottom, and half of it at the top, in which a lone number is a page number, even on a
+                  single page
     same_place:   points by which the height of a header may vary from page to page
-    min_letters:  letters of a header; what has fewer is no text that could recur by intention
-    neighbours:   pages before and after that are searched for the same text: two, as left and right pages differ
+    min_letters:  fewest letters of a header; shorter text does not recur by intention
+    neighbours:   pages before and after that are searched for the same text: two, because left and right pages differ
     """
 
     edge_rows: int = 3
@@ -54,7 +54,7 @@ class Edge:
 
 
 def page_edges(runs: Sequence[Line], height: float) -> list[Edge]:
-    """The runs of the outermost rows of a page."""
+    """Returns the runs of the outermost rows of a page."""
     found = rows(
         [run for run in runs if run.y1 < THRESHOLDS.edge_zone * height or run.y0 > (1 - THRESHOLDS.edge_zone) * height]
     )
@@ -75,7 +75,7 @@ def _key(text: str) -> str:
 
 
 def running(edges: Sequence[Edge], neighbours: Sequence[Sequence[Edge]], height: float) -> set[int]:
-    """`id`s of those runs that are headers or footers, given the edges of the pages around."""
+    """Returns the `id`s of runs that are headers or footers, given the edges of the surrounding pages."""
     found: set[int] = set()
     for edge in edges:
         if _NUMBER.match(edge.key):

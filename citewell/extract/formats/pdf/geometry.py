@@ -1,4 +1,4 @@
-"""From PDF user space to the page as a viewer shows it: origin top left, y down, /Rotate applied, relative to the crop box."""
+"""Maps PDF user space to the page as displayed: origin top left, y down, /Rotate applied, relative to the crop box."""
 
 from __future__ import annotations
 
@@ -28,25 +28,25 @@ class Rect:
 
     @property
     def width(self) -> float:
-        """Points from left to right."""
+        """Width in points."""
         return self.x1 - self.x0
 
     @property
     def height(self) -> float:
-        """Points from top to bottom."""
+        """Height in points."""
         return self.y1 - self.y0
 
     @property
     def area(self) -> float:
-        """Square points."""
+        """Area in square points."""
         return self.width * self.height
 
     def union(self, other: Rect) -> Rect:
-        """The smallest rectangle around both."""
+        """Returns the smallest rectangle around both."""
         return Rect(min(self.x0, other.x0), min(self.y0, other.y0), max(self.x1, other.x1), max(self.y1, other.y1))
 
     def overlap(self, other: Rect) -> float:
-        """Area that both cover."""
+        """Returns the area common to both."""
         width = min(self.x1, other.x1) - max(self.x0, other.x0)
         height = min(self.y1, other.y1) - max(self.y0, other.y0)
         return width * height if width > 0 and height > 0 else 0.0
@@ -71,30 +71,30 @@ class PageFrame:
     f: float
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """A user-space point on the shown page."""
+        """Maps a user-space point to the shown page."""
         return self.a * x + self.c * y + self.e, self.b * x + self.d * y + self.f
 
     def rect(self, left: float, bottom: float, right: float, top: float) -> Rect:
-        """A user-space rectangle on the shown page."""
+        """Maps a user-space rectangle to the shown page."""
         x0, y0 = self.point(left, bottom)
         x1, y1 = self.point(right, top)
         return Rect(min(x0, x1), min(y0, y1), max(x0, x1), max(y0, y1))
 
     def rects(self, left: Floats, bottom: Floats, right: Floats, top: Floats) -> npt.NDArray[np.float64]:
-        """Many user-space rectangles at once: shape (n, 4), columns x0, y0, x1, y1."""
+        """Maps many user-space rectangles at once: shape (n, 4), columns x0, y0, x1, y1."""
         u0, u1 = self.a * left + self.c * bottom + self.e, self.a * right + self.c * top + self.e
         v0, v1 = self.b * left + self.d * bottom + self.f, self.b * right + self.d * top + self.f
         columns = (np.minimum(u0, u1), np.minimum(v0, v1), np.maximum(u0, u1), np.maximum(v0, v1))
         return np.stack(columns, axis=1).astype(np.float64)
 
     def angle(self, x: float, y: float) -> int:
-        """Direction of a user-space vector on the shown page, in whole degrees counter-clockwise, 0..359."""
+        """Returns the direction of a user-space vector on the shown page, in whole degrees counterclockwise, 0..359."""
         dx, dy = self.a * x + self.c * y, self.b * x + self.d * y
         return round(math.degrees(math.atan2(-dy, dx))) % FULL_TURN
 
 
 def page_frame(page: PdfPage) -> PageFrame:
-    """The frame of a page, from its crop box (or its substitute) and its /Rotate entry."""
+    """Returns the frame of a page, from its crop box (or its substitute) and its /Rotate entry."""
     box = pdfium_c.FS_RECTF()
     if not pdfium_c.FPDF_GetPageBoundingBox(page.raw, ctypes.byref(box)):
         box.left, box.bottom, box.right, box.top = 0.0, 0.0, 612.0, 792.0
@@ -122,24 +122,24 @@ class Rotation:
     sine: float
 
     def point(self, x: float, y: float) -> tuple[float, float]:
-        """Shown page to upright frame."""
+        """Maps a point of the shown page to the upright frame."""
         return x * self.cosine - y * self.sine, x * self.sine + y * self.cosine
 
     def shown_point(self, u: float, v: float) -> tuple[float, float]:
-        """Upright frame to shown page."""
+        """Maps a point of the upright frame to the shown page."""
         return u * self.cosine + v * self.sine, v * self.cosine - u * self.sine
 
     def upright(self, rect: Rect) -> Rect:
-        """The smallest upright rectangle around a rectangle of the shown page."""
+        """Returns the smallest upright rectangle around a rectangle of the shown page."""
         return rect if self.angle == 0 else _around([self.point(x, y) for x, y in _corners(rect)])
 
     def shown(self, rect: Rect) -> Rect:
-        """The smallest rectangle of the shown page around an upright one."""
+        """Returns the smallest rectangle of the shown page around an upright one."""
         return rect if self.angle == 0 else _around([self.shown_point(x, y) for x, y in _corners(rect)])
 
 
 def rotation_of(angle: float) -> Rotation:
-    """The rotation that makes text of this angle (degrees counter-clockwise) upright."""
+    """Returns the rotation that makes text of this angle (degrees counterclockwise) upright."""
     cosine, sine = _EXACT.get(angle) or (math.cos(math.radians(angle)), math.sin(math.radians(angle)))
     return Rotation(angle, cosine, sine)
 

@@ -1,4 +1,4 @@
-"""Images of a page: kept as PNG the way the page shows them, with their rectangle and the text that OCR finds in them."""
+"""Images of a page: kept as PNG as the page shows them, with their rectangle and their text read by OCR."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from citewell.extract.formats.pdf.words import Word
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageThresholds:
-    """Thresholds of images on a page. Set by hand on the development documents.
+    """Thresholds for images on a page. Set by hand on the development documents.
 
     min_bytes:           bytes, as stored or as PNG, of the smallest image kept; smaller ones are logos, bullets and lines
     min_pixels:          pixels below which an image is not even decoded
     scan_share:          share of the page's area that a scan covers
-    scan_characters:     characters read by OCR from which such an image is text on the page rather than a picture
-    text_inside:         characters of the text layer on an image from which OCR has nothing to add
-    background_runs:     runs of text that lie on an image from which it is a background
-    background_overlap:  share of a run's area that lies on it
-    max_images:          images kept of a document
-    compression:         zlib level of their PNG: higher ones cost time and save little
+    scan_characters:     characters read by OCR at which such an image is page text rather than a picture
+    text_inside:         characters of the text layer on an image at which OCR adds nothing
+    background_runs:     runs of text on an image at which it is a background
+    background_overlap:  share of a run's area that must lie on it
+    max_images:          images kept per document
+    compression:         zlib level of their PNG: higher levels cost time and save little
     """
 
     min_bytes: int = 30 * 1024
@@ -55,7 +55,7 @@ _POINTS = 72.0
 
 @dataclass(frozen=True, slots=True)
 class PageImage:
-    """An image on a page. `text` and `confidence` are what OCR read in it."""
+    """An image on a page, with the `text` and `confidence` of OCR."""
 
     rect: Rect
     blob: str | None
@@ -66,7 +66,7 @@ class PageImage:
 
 
 class ImageReader:
-    """Keeps the images of one document; one that returns on many pages is kept and read once."""
+    """Keeps the images of one document; one repeated on many pages is kept and read once."""
 
     def __init__(self, sink: Sink, budget: OcrBudget) -> None:
         self._sink = sink
@@ -81,9 +81,9 @@ class ImageReader:
         words: Sequence[Word] | None,
         beat: Callable[[], None],
     ) -> tuple[list[PageImage], list[OcrText], list[str]]:
-        """The images, the texts of those that are scans of text, and what was skipped and why.
+        """Returns the images, the texts of those that are scans of text, and what was skipped and why.
 
-        `words` are those of the text layer; None when the whole page was read by OCR, so that its images need not be.
+        `words` are those of the text layer; None if the whole page was read by OCR, so that its images need not be.
         """
         covered = sum(place.rect.area for place in places)
         if words is None and covered >= THRESHOLDS.scan_share * frame.width * frame.height:
@@ -112,7 +112,7 @@ class ImageReader:
         beat: Callable[[], None],
         skipped: list[str],
     ) -> PageImage | OcrText | None:
-        """The image kept, or the text it is a scan of; None when it is too small to keep or cannot be decoded."""
+        """Returns the image kept, or the text it is a scan of; None if it is too small to keep or cannot be decoded."""
         stored = _stored(place)
         key = hashlib.sha256(stored + repr(place.matrix[:4]).encode()).hexdigest()
         known = self._kept.get(key)
@@ -143,7 +143,7 @@ class ImageReader:
     def _text(
         self, page: PdfPage, frame: PageFrame, rect: Rect, size: tuple[int, int], beat: Callable[[], None]
     ) -> tuple[list[OcrLine], OcrText | None]:
-        """The lines in an image; as placed text when the image is a scan that fills the page."""
+        """Returns the lines in an image, and placed text if the image is a scan that fills the page."""
         dpi = _POINTS * size[0] / max(1.0, rect.width)
         shown = render(page, frame, rect, dpi, self._sink.options.max_pixels)
         lines = self._budget.read(shown, beat).lines
@@ -174,7 +174,7 @@ def _pixel_size(place: ImagePlace) -> tuple[int, int]:
 
 
 def _stored(place: ImagePlace) -> bytes:
-    """The image's bytes as the file holds them."""
+    """Returns the image's bytes as stored in the file."""
     length = pdfium_c.FPDFImageObj_GetImageDataRaw(place.handle, None, 0)
     buffer = ctypes.create_string_buffer(max(1, length))
     pdfium_c.FPDFImageObj_GetImageDataRaw(place.handle, buffer, length)
@@ -186,7 +186,7 @@ def _outside(rect: Rect, frame: PageFrame) -> bool:
 
 
 def _picture(place: ImagePlace, frame: PageFrame) -> Image.Image | None:
-    """The image turned as the page shows it."""
+    """Returns the image turned as the page shows it."""
     raw = pdfium_c.FPDFImageObj_GetBitmap(place.handle)
     if not raw:
         return None

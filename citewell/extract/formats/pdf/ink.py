@@ -1,4 +1,4 @@
-"""Where the words of a page leave ink, and rectangles for spans of text that hold their words and nothing else."""
+"""Where the words of a page leave ink, and rectangles for spans of text that contain their words and nothing else."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rects: TypeAlias = npt.NDArray[np.float64]
 
 
 class Group(NamedTuple):
-    """A rectangle and where its text begins: the number of a word in its span, and of a character in the word."""
+    """A rectangle and where its text begins: a word index in its span, and a character index in that word."""
 
     word: int
     character: int
@@ -28,23 +28,24 @@ class Group(NamedTuple):
 
 
 Pieces: TypeAlias = Sequence[tuple[int, Rect]]
-"""Rectangles of a word's parts, each with the number of its first character."""
+"""Rectangles of a word's parts, each with the index of its first character."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InkThresholds:
-    """Thresholds of reading ink, used by `ink_reading` too. Lengths are points; the rest bounds the work per page. `benchmarks/locators.py` measures them.
+    """Thresholds for reading ink, also used by `ink_reading`. Lengths are in points; the rest bounds the work per page.
+    Measured by `benchmarks/locators.py`.
 
-    margin:        by which a rectangle is smaller than its ink on each side, so that rounding does not make it touch what is
-                   next to it
-    overlap:       by which a word may reach back into the one before on its line: kerning, not another column
+    margin:        how much smaller a rectangle is than its ink on each side, so that rounding does not make it touch
+                   its neighbors
+    overlap:       how far a word may reach back into the previous one on its line: kerning, not another column
     flat:          height or width up to which a glyph has no outline that PDFium knows (bitmap fonts, spaces)
     max_near:      rectangles around a span that are compared with it
-    max_units:     lines of a page; beyond, rectangles come from the font's boxes alone
-    max_pairs:     pairs of words that touch; beyond, none is cleared of the others
-    max_glyphs:    glyphs of a word that is cleared of others
+    max_units:     lines of a page; beyond that, rectangles come from the font's boxes alone
+    max_pairs:     pairs of touching words; beyond that, none is separated from the others
+    max_glyphs:    glyphs of a word that is separated from others
     max_others:    glyphs of other words around it
-    rows_at_once:  rectangles compared with all others in one step of numpy
+    rows_at_once:  rectangles compared with all others in one numpy step
     """
 
     margin: float = 0.02
@@ -62,7 +63,7 @@ THRESHOLDS = InkThresholds()
 
 
 class Unit(NamedTuple):
-    """Words that follow each other on one line: indices first..last. `apart`: no other ink touches its rectangle."""
+    """Consecutive words on one line: indices first..last. `apart`: no other ink touches its rectangle."""
 
     first: int
     last: int
@@ -74,16 +75,17 @@ class Unit(NamedTuple):
 class Ink:
     """The ink of one page's words: around their glyphs, not their font's boxes.
 
-    A reader of the file finds in a rectangle every glyph that touches it, in the order of PDFium's text. So a span has one
-    rectangle where that touches its own words alone, in their order, and else as few as may be.
+    A PDF viewer finds in a rectangle every glyph that touches it, in the order of PDFium's text. A span therefore has
+    one rectangle if that touches only its own words, in order, and otherwise as few as possible.
     """
 
     def __init__(
         self, words: Sequence[Word], rects: Rects, unit_of: Sequence[Unit], clear: Mapping[int, Pieces]
     ) -> None:
-        """Words in PDFium's order with their rectangles and units; `rects` may end with ink that belongs to no word.
+        """Takes words in PDFium's order with their rectangles and units; `rects` may end with ink that belongs to no
+        word.
 
-        clear holds, for words whose rectangles touch others', some that touch their own glyphs alone.
+        clear holds, for words whose rectangles touch others', rectangles that touch only their own glyphs.
         """
         self._index = {word.start: index for index, word in enumerate(words)}
         self._rects = rects
@@ -93,7 +95,7 @@ class Ink:
         self._clear = clear
 
     def groups(self, span: Sequence[Word]) -> list[Group]:
-        """Rectangles in the order of the span's text."""
+        """Returns rectangles in the order of the span's text."""
         first, last = self._index[span[0].start], self._index[span[-1].start]
         unit = self._unit_of[first]
         if unit.apart and last - first == len(span) - 1 and last <= unit.last:
@@ -123,7 +125,7 @@ class Ink:
         return [Group(number, 0, span[number].rect if np.isnan(around[0]) else inset(around))]
 
     def _near(self, place: list[int]) -> list[tuple[int, list[float]]]:
-        """Index and rectangle of all ink that touches the span's whole rectangle; nothing where there is too much."""
+        """Returns index and rectangle of all ink that touches the span's rectangle; nothing if there is too much."""
         rects = self._rects[place]
         whole = np.concatenate([np.fmin.reduce(rects[:, :2]), np.fmax.reduce(rects[:, 2:])])
         indices = np.flatnonzero(touching(whole[None], self._rects)[0])
@@ -133,13 +135,13 @@ class Ink:
 
 
 def touching(some: Rects, others: Rects) -> npt.NDArray[np.bool_]:
-    """Which rectangles of `some` (rows) touch which of `others` (columns)."""
+    """Returns which rectangles of `some` (rows) touch which of `others` (columns)."""
     x0, y0, x1, y1 = others.T
     return (x0 < some[:, 2:3]) & (x1 > some[:, 0:1]) & (y0 < some[:, 3:4]) & (y1 > some[:, 1:2])
 
 
 def inset(rect: Sequence[float]) -> Rect:
-    """The rectangle, smaller by the margin on each side."""
+    """Returns the rectangle, smaller by the margin on each side."""
     return Rect(
         rect[0] + THRESHOLDS.margin,
         rect[1] + THRESHOLDS.margin,
@@ -171,7 +173,7 @@ Placed = list[tuple[int, Rect]]
 
 
 def places(spans: Sequence[Span], rotation: Rotation, ink: Ink | None) -> Placed:
-    """Offsets and rectangles of spans, in order; without `ink` (text that OCR read) one around each."""
+    """Returns offsets and rectangles of spans, in order; without `ink` (OCR text), one rectangle around each."""
     if ink is None:
         return [(span.start, rotation.shown(around(span.words))) for span in spans]
     found: Placed = []
@@ -183,9 +185,9 @@ def places(spans: Sequence[Span], rotation: Rotation, ink: Ink | None) -> Placed
 
 
 def row_places(row: Sequence[Span], start: int, rotation: Rotation, ink: Ink | None, *, by_cell: bool) -> Placed:
-    """The same for the cells of one table row, whose text begins at `start`.
+    """Like `places`, for the cells of one table row, whose text begins at `start`.
 
-    They share a rectangle where they are read in their order, except `by_cell`: then each has its own.
+    Cells read in order share a rectangle, except with `by_cell`, which gives each its own.
     """
     if not row:
         return []
@@ -201,7 +203,7 @@ def row_places(row: Sequence[Span], start: int, rotation: Rotation, ink: Ink | N
 
 
 def _offsets(span: Span) -> list[int]:
-    """Where the text of each of a span's words begins."""
+    """Returns where the text of each of a span's words begins."""
     found = [span.start]
     for before, word in pairwise(span.words):
         found.append(found[-1] + len(before.text) + word.space_before)

@@ -1,4 +1,4 @@
-"""Reads where the words of a page leave ink: by the line where lines are apart, by the word and the glyph where they overlap."""
+"""Reads where a page's words leave ink: per line where lines are apart, per word and glyph where they overlap."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NO_TEXT = re.compile(r"[\x01-\x08\x0e-\x1f\x7f\uffff]+")
 
 
 def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) -> Ink | None:
-    """The ink of a page's words on the shown page; `textpage` is the address of PDFium's text page.
+    """Returns the ink of a page's words on the shown page; `textpage` is the address of PDFium's text page.
 
     None for a page without words, or with more lines than a page can have.
     """
@@ -52,7 +52,7 @@ def read_ink(textpage: int, text: str, words: Sequence[Word], frame: PageFrame) 
 
 
 def _unit_begins(words: Sequence[Word], nameless: Sequence[tuple[int, int]]) -> list[int]:
-    """Indices of the words that do not follow the one before on its line, from left to right, with nothing between."""
+    """Returns indices of the words that do not directly follow the previous word on its line, from left to right."""
     begins: list[int] = []
     right = 0.0
     waiting = iter(nameless)
@@ -68,7 +68,7 @@ def _unit_begins(words: Sequence[Word], nameless: Sequence[tuple[int, int]]) -> 
 
 
 def _has_height(textpage: int, start: int, end: int) -> bool:
-    """Whether the first and last glyph of a span have outlines; PDFium leaves out those that have none."""
+    """Whether the first and last glyph of a span have outlines; PDFium omits glyphs without."""
     box = (ctypes.c_double * 8)()
     place = ctypes.addressof(box)
     native.char_box(textpage, start, place, place + 8, place + 16, place + 24)
@@ -77,12 +77,12 @@ def _has_height(textpage: int, start: int, end: int) -> bool:
 
 
 def _rects_by_unit(words: Sequence[Word], unit_of: Sequence[Unit]) -> Rects:
-    """As wide as the word's characters advance, as high as the ink of its unit."""
+    """Returns rectangles as wide as the word's advance and as high as the ink of its unit."""
     return np.array([(word.x0, unit.y0, word.x1, unit.y1) for word, unit in zip(words, unit_of, strict=True)])
 
 
 def _flat_as_set(rects: Rects, words: Sequence[Word], bounds: Sequence[tuple[int, int]]) -> Rects:
-    """The rectangles; those without height or width, which fonts without outlines have, as high and wide as the font's boxes."""
+    """Replaces rectangles without height or width, found in fonts without outlines, with the font's boxes."""
     flat = np.flatnonzero((rects[:, 2] - rects[:, 0] < THRESHOLDS.flat) | (rects[:, 3] - rects[:, 1] < THRESHOLDS.flat))
     for number in flat[flat < len(bounds)].tolist():
         some = words[slice(*bounds[number])]
@@ -95,7 +95,7 @@ def _flat_as_set(rects: Rects, words: Sequence[Word], bounds: Sequence[tuple[int
 
 
 def _ink_of(textpage: int, spans: Sequence[tuple[int, int]], frame: PageFrame) -> Rects:
-    """The rectangle around the glyphs of each span of characters."""
+    """Returns the rectangle around the glyphs of each span of characters."""
     boxes = np.full((len(spans), 4), np.nan)
     place = boxes.ctypes.data
     for number, (start, end) in enumerate(spans):
@@ -112,7 +112,7 @@ def _ink_of(textpage: int, spans: Sequence[tuple[int, int]], frame: PageFrame) -
 
 
 def _from_first_to_last(textpage: int, start: int, end: int) -> tuple[float, float, float, float]:
-    """left, top, right, bottom around the first and last character of a span, for glyphs without outlines."""
+    """Returns left, top, right, bottom around the first and last character of a span, for glyphs without outlines."""
     box = (ctypes.c_double * 8)()
     place = ctypes.addressof(box)
     native.char_box(textpage, start, place, place + 8, place + 16, place + 24)
@@ -121,7 +121,7 @@ def _from_first_to_last(textpage: int, start: int, end: int) -> tuple[float, flo
 
 
 def _joined(textpage: int, count: int) -> tuple[float, float, float, float]:
-    """left, top, right, bottom around the rectangles that PDFium counted last."""
+    """Returns left, top, right, bottom around the rectangles that PDFium last counted."""
     parts = (ctypes.c_double * (4 * count))()
     place = ctypes.addressof(parts)
     for number in range(count):
@@ -132,7 +132,7 @@ def _joined(textpage: int, count: int) -> tuple[float, float, float, float]:
 
 
 def _touching_pairs(rects: Rects) -> Iterator[tuple[Indices, Indices]]:
-    """Indices of rectangles and, at the same places, of others that touch them; each pair once."""
+    """Yields two aligned arrays of indices of touching rectangles; each pair once."""
     order = np.argsort(rects[:, 1])
     ordered = rects[order]
     inner = ordered + np.array([THRESHOLDS.margin, THRESHOLDS.margin, -THRESHOLDS.margin, -THRESHOLDS.margin])
@@ -144,7 +144,7 @@ def _touching_pairs(rects: Rects) -> Iterator[tuple[Indices, Indices]]:
 
 
 def _partners(rects: Rects) -> dict[int, list[int]]:
-    """The rectangles that each one touches; nothing where too many do."""
+    """Returns the rectangles that each one touches; nothing if too many do."""
     found: dict[int, list[int]] = {}
     pairs = 0
     for some, others in _touching_pairs(rects):
@@ -160,7 +160,7 @@ def _partners(rects: Rects) -> dict[int, list[int]]:
 def _cleared(
     textpage: int, words: Sequence[Word], rects: Rects, mixed: Sequence[int], frame: PageFrame
 ) -> dict[int, Pieces]:
-    """For words whose rectangles touch others': rectangles that touch no glyph but their own, as far as there are such."""
+    """Finds, for words whose rectangles touch others', rectangles that touch only their own glyphs, where possible."""
     glyphs: dict[int, list[Glyph]] = {}
     found: dict[int, Pieces] = {}
     for number, partners in _partners(rects[mixed]).items():
@@ -175,7 +175,7 @@ def _cleared(
 
 
 def _glyphs(textpage: int, word: Word, frame: PageFrame) -> list[Glyph]:
-    """A word's characters by their number, with the rectangles of their glyphs, those without ink left out."""
+    """Returns a word's characters by index with the rectangles of their glyphs, without those that leave no ink."""
     left, right, bottom, top = (ctypes.c_double() for _ in range(4))
     addresses = [ctypes.addressof(value) for value in (left, right, bottom, top)]
     found: list[Glyph] = []
@@ -189,13 +189,14 @@ def _glyphs(textpage: int, word: Word, frame: PageFrame) -> list[Glyph]:
 
 Box: TypeAlias = tuple[float, float, float, float]
 Glyph: TypeAlias = tuple[int, Box]
-"""The number of a character in its word, and x0, y0, x1, y1 of its glyph."""
+"""The index of a character in its word, and x0, y0, x1, y1 of its glyph."""
 
 
 def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
-    """Rectangles that touch all of the word's own glyphs and no others', each with its first character; at least one glyph.
+    """Returns rectangles that touch all of the word's glyphs and no others, each with its first character; needs a
+    glyph.
 
-    One for the word where that can be, else one for each of its parts. A word right on top of other glyphs keeps its rectangle.
+    One for the word if possible, else one per part. A word right on top of other glyphs keeps its rectangle.
     """
     whole = _around([box for _, box in own])
     foreign = [box for box in others if _touch(box, whole)]
@@ -217,7 +218,7 @@ def clear_pieces(own: Sequence[Glyph], others: Sequence[Box]) -> Pieces:
 
 
 def _runs(own: Sequence[Glyph], foreign: Sequence[Box]) -> list[list[Glyph]]:
-    """Glyphs in order, as many together as touch no others."""
+    """Groups glyphs in order, as many together as touch no others."""
     runs: list[list[Glyph]] = []
     for glyph in own:
         if runs and glyph[1] == runs[-1][-1][1]:  # a ligature's letters
@@ -247,7 +248,7 @@ def _touch(a: Box, b: Box) -> bool:
 
 
 def _narrowed(whole: Box, own: Sequence[Box], foreign: Sequence[Box]) -> Rect | None:
-    """The rectangle made less high, else less wide, until it touches its own glyphs alone; None when it cannot."""
+    """Reduces the rectangle's height, else its width, until it touches only its own glyphs; None if impossible."""
     if not foreign:
         return inset(whole)
     for low, high in ((1, 3), (0, 2)):
@@ -260,7 +261,7 @@ def _narrowed(whole: Box, own: Sequence[Box], foreign: Sequence[Box]) -> Rect | 
 
 
 def _free_band(own: Sequence[tuple[float, float]], taken: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
-    """The widest band that touches all of `own` and none of `taken`."""
+    """Returns the widest band that touches all of `own` and none of `taken`."""
     start, most = min(low for low, _ in own), max(high for _, high in own)
     highest, lowest = max(low for low, _ in own), min(high for _, high in own)
     best: tuple[float, float] | None = None

@@ -1,4 +1,4 @@
-"""Words to runs (neighbours on one baseline without a wide gap) and runs to lines."""
+"""Joins words into runs (neighbors on one baseline without a wide gap) and runs into lines."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ MARKER = re.compile(
     r"^(?:[•‣⁃◦∙·●○◘▪▫■□◆◇❖➢➤►▶▸✓✔★☆\uf0b7\uf0a7\uf0d8\uf076\uf0fc\u2013\u2014*»-]|[-–—]"
     r"|\(?(?:\d{1,3}|[a-zA-Z]|[ivxlIVXL]{2,5})[.)]|[1-9]\d?(?:\.\d{1,2}){1,4}\.?|\(\w{1,3}\)|\[\d{1,3}\])$"
 )
-"""A word that opens a list item or a numbered heading, and is often set off by a tab."""
+"""A word that opens a list item or a numbered heading, often followed by a tab."""
 
 _PLACE = "\ufffc" * 40
-"""The text of a placeholder: object replacement characters, enough not to pass for a short run."""
+"""The text of a placeholder: object replacement characters, too many to be taken for a short run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineThresholds:
-    """Thresholds of joining words to runs and lines; an em is the larger font size of the two words compared.
+    """Thresholds for joining words into runs and lines; an em is the larger font size of the two words compared.
 
-    Set by hand on the development documents. The gap between columns of a table is decided elsewhere (`tables.text_grid`).
+    Set by hand on the development documents. The gap between table columns is decided elsewhere (`tables.text_grid`).
 
-    wide_gap:       a gap of more ems ends a run: smaller values cut justified lines into pieces, larger ones join narrow
+    wide_gap:       ems of a gap that ends a run: lower values cut justified lines into pieces, higher ones join narrow
                     columns
-    marker_gap:     a list marker or number may be followed by a tab of so many ems
-    backward:       ems by which a word may overlap the one before (kerning, accents, bold set by printing twice)
-    same_row:       share of the lower word's height that two words of a run have in common
+    marker_gap:     ems of the widest tab that may follow a list marker or number
+    backward:       ems by which a word may overlap the previous one (kerning, accents, bold set by printing twice)
+    same_row:       common share of the lower word's height for two words of a run
     same_baseline:  points by which the bottoms of two words in one style may differ for the quick test to join them
-    full_size:      words smaller than this share of the line's largest are marks (superscripts, footnote numbers), which do not
-                    make the line taller
+    full_size:      words smaller than this share of the line's largest are marks (superscripts, footnote numbers),
+                    which do not make the line taller
     """
 
     wide_gap: float = 1.0
@@ -74,17 +74,17 @@ class Line(NamedTuple):
 
     @property
     def float_index(self) -> int | None:
-        """The index of the table or image whose place this line keeps; None for text."""
+        """The index of the table or image whose place this line holds; None for text."""
         return self.words[0].start if self.words[0].text == _PLACE else None
 
     @property
     def characters(self) -> int:
-        """How many characters the words have."""
+        """The number of characters in the words."""
         return sum([len(word.text) for word in self.words])
 
 
 def make_line(words: Sequence[Word]) -> Line:
-    """The line of these words; at least one."""
+    """Returns the line of these words; at least one."""
     first = words[0]
     style = first.style
     if len(words) == 1:
@@ -101,7 +101,7 @@ def make_line(words: Sequence[Word]) -> Line:
 
 
 def around(words: Sequence[Word]) -> Rect:
-    """The rectangle of words on one line. Raised and lowered marks do not make it taller, as far as their middles lie in it."""
+    """Returns the rectangle of words on one line, not enlarged by raised and lowered marks whose centers lie in it."""
     x0, x1 = min([word.x0 for word in words]), max([word.x1 for word in words])
     largest = max([word.style.size for word in words])
     full = [word for word in words if word.style.size >= THRESHOLDS.full_size * largest]
@@ -113,13 +113,13 @@ def around(words: Sequence[Word]) -> Rect:
 
 
 def placeholder(rect: Rect, index: int, size: float) -> Line:
-    """A line in place of a table or image among the runs, so that text flows around it."""
+    """Returns a stand-in line for a table or image among the runs, so that text flows around it."""
     word = Word(_PLACE, rect.x0, rect.y0, rect.x1, rect.y1, index, index, True, True, TextStyle("", size))
     return make_line([word])
 
 
 def build_runs(words: Sequence[Word]) -> list[Line]:
-    """Runs in the order of the content stream."""
+    """Returns runs in content-stream order."""
     runs: list[list[Word]] = []
     previous: Word | None = None
     for word in words:
@@ -132,7 +132,7 @@ def build_runs(words: Sequence[Word]) -> list[Line]:
 
 
 def _follows(previous: Word, word: Word) -> bool:
-    """The plain case: on the same line, right after it."""
+    """Whether a word is on the same line as the previous one and right after it."""
     return (
         word.style is previous.style
         and not word.breaks
@@ -148,7 +148,7 @@ def _continues(run: list[Word], previous: Word, word: Word) -> bool:
     size = max(previous.style.size, word.style.size)
     gap = word.x0 - previous.x1
     if gap < -THRESHOLDS.backward * size:
-        # Right-to-left text comes in the order of reading, so that the next word is to the left.
+        # Right-to-left text comes in reading order, so the next word is to the left.
         gap = previous.x0 - word.x1
         if gap < -THRESHOLDS.backward * size or not is_right_to_left(previous.text + word.text):
             return False
@@ -158,7 +158,7 @@ def _continues(run: list[Word], previous: Word, word: Word) -> bool:
 
 
 def rows(runs: Sequence[Line]) -> list[list[Line]]:
-    """Runs side by side as rows, from top to bottom; each row from left to right."""
+    """Groups runs side by side into rows, from top to bottom; each row from left to right."""
     found: list[list[Line]] = []
     bottom = middle = 0.0
     for run in sorted(runs, key=lambda run: run.baseline):
@@ -175,7 +175,7 @@ def rows(runs: Sequence[Line]) -> list[list[Line]]:
 
 
 def join_row(row: Sequence[Line]) -> Line:
-    """One line of the runs in a row; right-to-left text is read from the right."""
+    """Joins the runs of a row into one line; right-to-left text is read from the right."""
     if len(row) == 1:
         return row[0]
     ordered = row[::-1] if is_right_to_left("".join(run.text for run in row)) else row

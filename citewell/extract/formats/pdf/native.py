@@ -1,4 +1,4 @@
-"""The PDFium functions that are called once per word: the same symbols with handles as plain integers, at half the cost."""
+"""The PDFium functions called once per word: the same symbols with handles as plain integers, at half the cost."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ char_box = _typed(pdfium_c.FPDFText_GetCharBox, _INT, _VOID, _INT, _VOID, _VOID,
 """(textpage, character, addresses of 4 doubles: left, right, bottom, top) → success; around the glyph."""
 
 count_rects = _typed(pdfium_c.FPDFText_CountRects, _INT, _VOID, _INT, _INT)
-"""(textpage, first character, how many) → how many rectangles hold their glyphs, one per text object."""
+"""(textpage, first character, count) → number of rectangles around their glyphs, one per text object."""
 
 text_rect = _typed(pdfium_c.FPDFText_GetRect, _INT, _VOID, _INT, _VOID, _VOID, _VOID, _VOID)
-"""(textpage, number among those counted last, addresses of 4 doubles: left, top, right, bottom) → success."""
+"""(textpage, index among those last counted, addresses of 4 doubles: left, top, right, bottom) → success."""
 
 char_matrix = _typed(pdfium_c.FPDFText_GetMatrix, _INT, _VOID, _INT, _VOID)
 """(textpage, character, address of 6 floats) → success."""
@@ -58,5 +58,5 @@ font_descent = _typed(pdfium_c.FPDFFont_GetDescent, _INT, _VOID, ctypes.c_float,
 
 
 def handle(value: object) -> int:
-    """The address that a PDFium handle holds."""
+    """Returns the address in a PDFium handle."""
     return cast(int, ctypes.cast(value, _VOID).value)  # pyright: ignore[reportArgumentType]

@@ -1,4 +1,4 @@
-"""What is drawn on a page besides text: ruling lines, filled areas and images, in shown-page coordinates."""
+"""Drawings on a page: ruling lines, filled areas and images, in shown-page coordinates."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from citewell.extract.formats.pdf.geometry import PageFrame, Rect
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawingThresholds:
-    """Thresholds of reading lines, areas and images. Set by hand on the development documents.
+    """Thresholds for reading lines, areas and images. Set by hand on the development documents.
 
     thin:             points of thickness up to which a filled or stroked shape is a line
     min_rule:         points of the shortest line; shorter ones are parts of letters and marks
     min_fill:         points of the narrower side of the smallest area
-    background:       share of the page from which an area is its background
-    white:            level (0 to 255) of the darkest channel from which a colour does not show on white
-    fill_segments:    path segments of the most complicated shape that is taken for a rectangle
+    background:       share of the page at which an area is its background
+    white:            level (0 to 255) of the darkest channel at which a color does not show on white
+    fill_segments:    path segments of the most complex shape treated as a rectangle
     straight:         points by which a horizontal or vertical segment may be slanted
-    typed_rule:       dashes or underscores in a row that are a line, not text
-    typed_thickness:  points of thickness that such a line is given
-    max_objects:      objects read of a page; bounds time on maps and plans
-    max_rules:        lines from which the drawing is `full` and no table is looked for
+    typed_rule:       consecutive dashes or underscores that are a line, not text
+    typed_thickness:  points of thickness given to such a line
+    max_objects:      objects read per page; bounds time on maps and plans
+    max_rules:        lines at which the drawing is `full` and tables are not looked for
     max_segments:     segments of the longest path that lines are read from
     max_depth:        forms within forms
     """
@@ -54,7 +54,7 @@ Matrix = tuple[float, float, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class ImagePlace:
-    """An image object (a PDFium handle, alive as long as its page), its rectangle, and its matrix in user space."""
+    """An image object (a PDFium handle, valid as long as its page), its rectangle, and its matrix in user space."""
 
     handle: object
     rect: Rect
@@ -63,7 +63,9 @@ class ImagePlace:
 
 @dataclass(slots=True)
 class Drawing:
-    """`rules` are thin rectangles along straight lines; `fills` are larger coloured areas; `paths` counts all drawn paths; `full` is set when a limit cut the list."""
+    """The drawing of a page: `rules` are thin rectangles along straight lines; `fills` are larger colored areas;
+    `paths` counts all drawn paths; `full` is set if a limit cut the list.
+    """
 
     rules: list[Rect] = field(default_factory=list[Rect])
     fills: list[Rect] = field(default_factory=list[Rect])
@@ -73,7 +75,7 @@ class Drawing:
 
 
 def read_drawing(page: PdfPage, frame: PageFrame) -> Drawing:
-    """Walk the page's objects, those inside form XObjects too."""
+    """Reads the page's objects, including those inside form XObjects."""
     drawing = Drawing()
     for kind, handle, matrix in _objects(page):
         if kind == pdfium_c.FPDF_PAGEOBJ_IMAGE:
@@ -88,7 +90,7 @@ def read_drawing(page: PdfPage, frame: PageFrame) -> Drawing:
 
 
 def _objects(page: PdfPage) -> Iterator[tuple[int, object, Matrix]]:
-    """(type, handle, matrix of the form around it) of every object that is not a form."""
+    """Yields (type, handle, matrix of the enclosing form) of every object that is not a form."""
     stack: list[tuple[object, bool, Matrix, int]] = [(page.raw, False, _IDENTITY, 0)]
     seen = 0
     while stack:
@@ -117,7 +119,7 @@ def _matrix(handle: object) -> Matrix:
 
 
 def _times(first: Matrix, second: Matrix) -> Matrix:
-    """The matrix that applies `first`, then `second`."""
+    """Returns the matrix that applies `first`, then `second`."""
     a, b, c, d, e, f = first
     g, h, i, j, k, m = second
     return (a * g + b * i, a * h + b * j, c * g + d * i, c * h + d * j, e * g + f * i + k, e * h + f * j + m)
@@ -152,7 +154,7 @@ def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame
         drawing.rules.append(rect)
         return
     segments = pdfium_c.FPDFPath_CountSegments(handle)
-    # Few segments make a rectangle, whose edges may be lines of a table; more make a drawing.
+    # Few segments form a rectangle, whose edges may be table lines; more form a drawing.
     if filled and not stroked and segments <= THRESHOLDS.fill_segments:
         if (
             min(rect.width, rect.height) >= THRESHOLDS.min_fill
@@ -165,7 +167,7 @@ def _add_path(drawing: Drawing, handle: object, matrix: Matrix, frame: PageFrame
 
 
 def _draw_mode(handle: object) -> tuple[bool, bool]:
-    """Whether the path is stroked, and whether it is filled, with something that shows on white."""
+    """Whether the path is stroked, and whether it is filled, in a color that shows on white."""
     fill, stroke = ctypes.c_int(), pdfium_c.FPDF_BOOL()
     pdfium_c.FPDFPath_GetDrawMode(handle, ctypes.byref(fill), ctypes.byref(stroke))
     return (
@@ -183,7 +185,7 @@ def _shows(read_colour: Callable[..., int], handle: object) -> bool:
 
 
 def _straight_segments(handle: object, count: int, matrix: Matrix, frame: PageFrame) -> Iterator[Rect]:
-    """The horizontal and vertical segments of a stroked path."""
+    """Yields the horizontal and vertical segments of a stroked path."""
     x, y = ctypes.c_float(), ctypes.c_float()
     start = last = (0.0, 0.0)
     for index in range(count):

@@ -1,4 +1,4 @@
-"""Pages as pictures, for embedders that take pictures."""
+"""Pages as pictures, for image embedders."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from citewell.extract.formats.pdf.geometry import PageFrame
 from citewell.extract.formats.pdf.scans import is_blank, render
 
 MAX_PAGE_PICTURES = 300
-"""Pages of one file that are kept as pictures; each takes some 200 KB, and some 3,000 tokens of an embedder's vendor."""
+"""Pages of one file kept as pictures; each takes about 200 KB, and about 3,000 tokens of an embedding vendor."""
 _POINTS = 72.0
-"""Points of a PDF in an inch."""
+"""PDF points per inch."""
 
 
 class PagePictures:
-    """Keeps the pages of one document that the options ask for, each as JPEG of at most 1,568 pixels a side."""
+    """Keeps the pages of one document requested by the options, as JPEGs of at most 1,568 pixels a side."""
 
     def __init__(self, sink: Sink) -> None:
         self._sink = sink
         self._kept = 0
 
     def keep(self, page: PdfPage, frame: PageFrame, *, scanned: bool) -> str | None:
-        """The name of the page's picture; None where none is asked for, and of a blank page.
+        """Returns the name of the page's picture; None if none is requested, or for a blank page.
 
         scanned: its text was read by OCR, and the images that hold it are not kept
         """
@@ -35,7 +35,7 @@ class PagePictures:
         ):
             return None
         if self._kept >= MAX_PAGE_PICTURES:
-            self._sink.skip(f"Its picture: more than {MAX_PAGE_PICTURES} pages of this file have one.")
+            self._sink.skip(f"The page picture: the limit is {MAX_PAGE_PICTURES} per file.")
             return None
         dpi = _POINTS * MAX_SIDE / max(1.0, frame.width, frame.height)
         image = render(page, frame, None, dpi, options.max_pixels)

@@ -1,4 +1,6 @@
-"""Pages one by one, before they become elements: text by direction, tables, images, notes, and OCR where the text layer is missing or broken."""
+"""Reads single pages before they become elements: text by direction, tables, images, notes, and OCR where the text
+layer is missing or broken.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,8 @@ Beat = Callable[[], None]
 class UprightText:
     """The text of one direction, in its upright frame; `runs` are the text outside its tables.
 
-    ink knows where the words of the page's text layer are; confidences is set instead for text that OCR read: one value per
-    line, `Word.start` being the index of the word's line.
+    ink locates the words of the page's text layer; confidences is set instead for text read by OCR: one value per line,
+    `Word.start` being the index of the word's line.
     """
 
     rotation: Rotation
@@ -47,7 +49,7 @@ class UprightText:
     confidences: Sequence[float] | None = None
 
     def confidence(self, words: Sequence[Word]) -> float | None:
-        """Mean confidence of these words by their length; None for text that was not read by OCR."""
+        """Returns these words' mean confidence, weighted by length; None for text not read by OCR."""
         if self.confidences is None:
             return None
         weights = [(self.confidences[word.start], len(word.text)) for word in words]
@@ -56,7 +58,9 @@ class UprightText:
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """One page. `text` is PDFium's own, for looking words up; `picture` is the blob of a picture of all of it, `warnings` lists what could not be read, `skipped` what was left out."""
+    """One page. `text` is PDFium's own, for looking words up; `picture` is the blob of a picture of the whole page;
+    `warnings` lists what could not be read, `skipped` what was left out.
+    """
 
     number: int
     label: str | None
@@ -73,7 +77,7 @@ class PageContent:
 
 
 def text_passage(rotation: Rotation, words: list[Word], drawing: Drawing | None, ink: Ink | None = None) -> UprightText:
-    """The passage of upright words with its tables, looked for when the page's drawing is given."""
+    """Builds the passage of upright words with its tables, which are detected only if the page's drawing is given."""
     right_to_left = is_right_to_left("".join([word.text for word in words]))
     runs = build_runs(words)
     if drawing is None or drawing.full:
@@ -88,7 +92,7 @@ def text_passage(rotation: Rotation, words: list[Word], drawing: Drawing | None,
 
 
 def ocr_passage(text: OcrText, with_tables: bool) -> UprightText:
-    """The passage of a scan."""
+    """Builds the passage of a scan."""
     words = [word for line in text.lines for word in line]
     runs = [make_line(line) for line in text.lines if line]
     tables = find_tables(words, [], []) if with_tables and may_hold_tables(runs, [], []) else []
@@ -114,11 +118,11 @@ class PageReader:
         self._form = open_form(document)
 
     def sample(self, index: int) -> PageContent:
-        """The text of a page alone: no tables, images or OCR."""
+        """Reads only a page's text: no tables, images or OCR."""
         return self._guarded(index, full=False)
 
     def read(self, index: int) -> PageContent:
-        """Everything on a page; what fails is a warning in it."""
+        """Reads everything on a page; failures become warnings in it."""
         return self._guarded(index, full=True)
 
     def _guarded(self, index: int, full: bool) -> PageContent:
@@ -155,7 +159,7 @@ class PageReader:
             warnings += problems
         if not passages:
             with_tables = self._sink.options.extract_tables
-            # The drawing is given to the main direction alone: the others are labels of axes and margin notes.
+            # Only the main direction gets the drawing: the others are axis labels and margin notes.
             for i, (rotation, members) in enumerate(by_direction(shown)):
                 passages.append(text_passage(rotation, members, drawing if with_tables and not i else None, ink))
         scanned = any(passage.confidences is not None for passage in passages)
@@ -181,7 +185,7 @@ class PageReader:
     def _scan(
         self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
     ) -> tuple[list[UprightText], list[str]]:
-        """The page read by OCR, and warnings."""
+        """Reads the page by OCR; returns the text and warnings."""
         problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
         if self._budget.reason:
             return [], [f"{problem}, and it was not scanned: {self._budget.reason}."]
@@ -202,7 +206,7 @@ class PageReader:
 
 
 def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str, list[Word], bool, Ink | None]:
-    """The text, its words, whether it is garbage, and the words' ink."""
+    """Returns the text, its words, whether it is garbage, and the words' ink."""
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
@@ -215,7 +219,7 @@ def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str
 
 
 def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
-    """Share of characters that their fonts do not map to Unicode, from a sample."""
+    """Returns the share of characters, in a sample, that their fonts do not map to Unicode."""
     places = range(0, count, max(1, count // SCANS.unmapped_sample))
     return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
 
@@ -228,7 +232,7 @@ def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]
 
 
 def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
-    """The words without lines typed as rows of dashes, which are drawing rather than text."""
+    """Returns the words without lines typed as rows of dashes, which are drawing, not text."""
     typed = [word for word in words if len(word.text) >= DRAWING.typed_rule and _DASHES.match(word.text)]
     if not typed:
         return words

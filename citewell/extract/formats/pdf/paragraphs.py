@@ -1,4 +1,4 @@
-"""Lines of a column to paragraphs, by leading, indentation, size, weight and list markers."""
+"""Groups the lines of a column into paragraphs, by leading, indentation, size, weight and list markers."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ _ITEM_BEFORE = re.compile(r"(?:[.!?:;,。；：]|^and|^or)$")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParagraphThresholds:
-    """Thresholds of grouping lines into paragraphs; an em is the larger font size of the two lines compared.
+    """Thresholds for grouping lines into paragraphs; an em is the larger font size of the two lines compared.
 
     Set by hand on the development documents.
 
     size_step:      share of the size by which two lines of one paragraph may differ
-    leading_slack:  share by which the distance of baselines may exceed the usual one: smaller values cut paragraphs at lines
-                    with formulas, larger ones join paragraphs that only white space parts
-    lone_leading:   ems between baselines that are too many where the column shows no usual distance
-    min_leading:    ems between baselines from which a distance is counted towards the usual one
-    max_leading:    ems up to which it is
+    leading_slack:  share by which a baseline distance may exceed the usual one: lower values cut paragraphs at lines
+                    with formulas, higher ones join paragraphs separated only by white space
+    lone_leading:   ems between baselines that are too many if the column has no usual distance
+    min_leading:    ems between baselines at which a distance counts toward the usual one
+    max_leading:    ems up to which it counts
     leading_step:   points to which distances are rounded for counting
-    frequent:       share of the most frequent distance's count from which another, smaller one is the usual one
-    indent:         ems by which a first line is set in
-    max_indent:     ems from which it is something else (a centred line, a signature)
-    short_line:     ems to spare, beside the first word of the next line, that show a line was ended on purpose
+    frequent:       share of the most frequent distance's count at which a smaller one becomes the usual one
+    indent:         ems by which a first line is indented
+    max_indent:     ems at which the line is something else (centered, a signature)
+    short_line:     ems to spare, besides the next line's first word, that show a line was ended on purpose
     same_edge:      points within which the markers of one list begin
     same_size:      points of font size by which a paragraph may differ from its continuation in the next column
     """
@@ -56,7 +56,7 @@ THRESHOLDS = ParagraphThresholds()
 
 @dataclass(frozen=True, slots=True)
 class _Sides:
-    """Where a line starts and ends, growing in the direction of reading."""
+    """Where a line starts and ends, increasing in reading direction."""
 
     start: Callable[[Line], float]
     end: Callable[[Line], float]
@@ -67,7 +67,7 @@ _RIGHT_TO_LEFT = _Sides(lambda line: -line.x1, lambda line: -line.x0)
 
 
 def paragraphs(lines: Sequence[Line], right_to_left: bool = False) -> list[list[Line]]:
-    """The lines of one column, grouped; the order stays. Lines begin at the left, or at the right where `right_to_left`."""
+    """Groups the lines of one column in order. Lines begin at the left, or at the right if `right_to_left`."""
     if not lines:
         return []
     leading = _usual_leading(lines)
@@ -92,7 +92,7 @@ def opens_item(line: Line) -> bool:
 
 
 def runs_on(group: Sequence[Line], following: Sequence[Line]) -> bool:
-    """Whether a paragraph of the next column continues a sentence that broke off at the foot of this one."""
+    """Whether a paragraph of the next column continues a sentence that broke off at the bottom of this one."""
     last, first = group[-1], following[0]
     if abs(last.size - first.size) > THRESHOLDS.same_size or last.bold != first.bold or opens_item(first):
         return False
@@ -103,7 +103,7 @@ def runs_on(group: Sequence[Line], following: Sequence[Line]) -> bool:
 
 
 def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:
-    """Most frequent distance of baselines between neighbours, by font size."""
+    """Returns the most frequent baseline distance between neighbors, by font size."""
     seen: dict[float, Counter[float]] = {}
     for above, below in pairwise(lines):
         pitch = below.baseline - above.baseline
@@ -118,7 +118,7 @@ def _usual_leading(lines: Sequence[Line]) -> dict[float, float]:
 
 
 def _smallest_frequent(counts: Counter[float]) -> float:
-    # The smallest of the frequent ones: in a list the gap between items may be as frequent as the leading within them.
+    # The smallest of the frequent ones: in a list, the gap between items may be as frequent as the leading within them.
     enough = THRESHOLDS.frequent * max(counts.values())
     return min(pitch for pitch, count in counts.items() if count >= enough)
 
@@ -146,7 +146,7 @@ def _starts(
 
 
 def _is_item(group: list[Line], line: Line, sides: _Sides, far: float) -> bool:
-    """Whether the marker opens an item here, rather than beginning a line by chance ("section 5 / (a) of")."""
+    """Whether the marker opens an item here, rather than starting a line by chance ("section 5 / (a) of")."""
     above = group[-1]
     if (
         BULLET.match(line.words[0].text)
@@ -158,7 +158,7 @@ def _is_item(group: list[Line], line: Line, sides: _Sides, far: float) -> bool:
 
 
 def _is_indented(group: list[Line], line: Line, below: Line | None, size: float, sides: _Sides) -> bool:
-    """A first line set in from the lines around it."""
+    """Whether a first line is indented from the lines around it."""
     above = group[-1]
     if opens_item(group[0]):
         return False
@@ -169,6 +169,6 @@ def _is_indented(group: list[Line], line: Line, below: Line | None, size: float,
 
 
 def _is_closed(above: Line, line: Line, sides: _Sides, far: float) -> bool:
-    """Whether the first word of `line` would have fitted on the line above, so that the break was meant."""
+    """Whether the first word of `line` would have fit on the line above, so that the break was intended."""
     first = line.words[0]
     return sides.end(above) + (first.x1 - first.x0) + THRESHOLDS.short_line * above.size < far

@@ -1,4 +1,4 @@
-"""Words to running text: lines joined, hyphenation undone, in spans that know their words (a line, or a sentence's part of it)."""
+"""Words to running text: lines joined, hyphenation undone, in spans that know their words (a line, or part of it)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LAST_WORD = re.compile(r"[^\W\d_]+$")
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _BETWEEN = frozenset({"and", "or", "to", "und", "oder", "bis", "et", "ou", "y", "o", "e"})
 _CHARACTER = 0.6
-"""Ems that a character of a typewriter font advances (Courier: 0.6), to turn the indentation of code into spaces."""
+"""Ems that a character of a monospaced font advances (Courier: 0.6), to turn the indentation of code into spaces."""
 _END_MARKS = frozenset(".!?。！？\"'”’»)]")
 
 
@@ -31,16 +31,16 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class RunningText:
-    """Text and its spans, in order: each holds the text from its start to that of the next."""
+    """Text and its spans, in order: each extends from its start to that of the next."""
 
     text: str
     spans: Sequence[Span]
 
 
 def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = False) -> RunningText:
-    """The running text of successive lines of one paragraph.
+    """Returns the running text of successive lines of one paragraph.
 
-    page_text decides whether a hyphen at a line's end belongs to the word: it does when the word is also found with it.
+    page_text decides whether a hyphen at a line end belongs to the word: it does if the page also has the word with it.
     keep_breaks puts a line feed instead of a space between lines, and keeps their indentation.
     """
     text = ""
@@ -82,7 +82,7 @@ def _text_of(words: Sequence[Word]) -> str:
 
 
 def _across_lines(text: str, addition: str, page_text: str) -> tuple[str, str]:
-    """The text so far, perhaps without its hyphen, and what to put before the next line."""
+    """Returns the text so far, perhaps without its hyphen, and the separator before the next line."""
     if not text:
         return "", ""
     if text.endswith(_LINE_HYPHENS) and len(text) > 1 and text[-2].isalnum():
@@ -103,7 +103,7 @@ def _is_suspended(text: str, addition: str, page_text: str) -> bool:
 
 
 def _keeps_hyphen(text: str, addition: str, page_text: str) -> bool:
-    """Compounds keep it: before a capital or digit, or when the page has the word with its hyphen and not without."""
+    """Whether a compound keeps its hyphen: before a capital or digit, or if the page has it only with the hyphen."""
     before, after = _LAST_WORD.search(text[:-1]), _FIRST_WORD.match(addition)
     if not addition[:1].islower() or before is None or after is None:
         return True

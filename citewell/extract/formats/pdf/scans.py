@@ -1,4 +1,4 @@
-"""Text that is only drawn: pages and regions without a text layer are rendered and read by OCR."""
+"""Text without a text layer: pages and regions are rendered and read by OCR."""
 
 from __future__ import annotations
 
@@ -27,27 +27,28 @@ _POINTS = 72.0
 class ScanThresholds:
     """Thresholds of OCR: when it is used, and how its lines become words.
 
-    Set by hand on the development documents. No benchmark covers OCR of PDFs; `tests/extract/pdf/test_scans.py` shows regressions.
+    Set by hand on the development documents. No benchmark covers OCR of PDFs; `tests/extract/pdf/test_scans.py` catches
+    regressions.
 
-    page_dpi:         dots per inch at which a page is rendered: fewer lose small print, more cost time in proportion to their
-                      square
-    max_dpi:          dots per inch at which an image on a page is rendered at most
-    max_side:         pixels of the longer side of what is rendered
-    max_seconds:      seconds of OCR per document, after which the rest is reported as not scanned: within the parser's time
-                      limit
-    almost_no_text:   characters of text up to which a page has next to none (a stamp, a page number), and below which none is
-                      called garbage
-    min_paths:        drawn paths from which such a page may show text as shapes; fewer are lines and frames
-    garbage_share:    share of characters without meaning (private use, control) from which a text layer is unreadable
+    page_dpi:         dots per inch at which a page is rendered: lower values lose small print, higher ones cost time in
+                      proportion to their square
+    max_dpi:          highest dots per inch at which an image on a page is rendered
+    max_side:         pixels of the longer side of a rendering
+    max_seconds:      seconds of OCR per document, after which the rest is reported as not scanned: within the parser's
+                      time limit
+    almost_no_text:   characters up to which a page has next to no text (a stamp, a page number), and below which text
+                      is never garbage
+    min_paths:        drawn paths at which such a page may show text as shapes; fewer are lines and frames
+    garbage_share:    share of meaningless characters (private use, control) at which a text layer is unreadable
     letter_share:     share of letters and digits below which it may be unreadable
-    unmapped_share:   share of characters whose font does not say what they mean from which it then is
+    unmapped_share:   share of characters not mapped to Unicode by their font at which it then is
     unmapped_sample:  characters that this share is measured on
-    blank_contrast:   grey levels (0 to 255) between the darkest and the lightest spot of a blank page
+    blank_contrast:   gray levels (0 to 255) between the darkest and the lightest spot of a blank page
     blank_side:       pixels of the square that a page is scaled down to for that, which evens out dust
-    font_share:       font size in heights of an OCR line's rectangle
-    smallest_line:    a line lower than this many times the median height has its own font size, not the page's
-    largest_line:     and so has one that is taller than this many times
-    few_unread:       places that OCR could not read up to which a page gets no warning
+    font_share:       font size as a share of the height of an OCR line's rectangle
+    smallest_line:    ratio to the median height below which a line has its own font size, not the page's
+    largest_line:     ratio to the median height above which it does too
+    few_unread:       places unread by OCR up to which a page gets no warning
     unread_share:     share of the lines read up to which it gets none either
     """
 
@@ -77,7 +78,7 @@ _PRIVATE = re.compile(r"[\ue000-\uf8ff\ufffd\uffff\x00-\x08\x0e-\x1f]")
 
 
 class OcrBudget:
-    """How long one document may be read by OCR; a scan of a thousand pages ends as a partial result, not as a timeout."""
+    """The OCR time budget of one document, so that a scan of a thousand pages gives a partial result, not a timeout."""
 
     def __init__(self, allowed: bool, seconds: float = THRESHOLDS.max_seconds) -> None:
         self._allowed = allowed
@@ -85,13 +86,13 @@ class OcrBudget:
 
     @property
     def reason(self) -> str | None:
-        """Why no OCR may be done now; None when it may."""
+        """Why OCR is not allowed now; None if it is."""
         if not self._allowed:
             return "OCR is off"
         return None if self._left > 0 else f"OCR stopped after {THRESHOLDS.max_seconds:.0f} seconds"
 
     def read(self, image: Image.Image, beat: Callable[[], None]) -> OcrPage:
-        """The text of an image, on this budget."""
+        """Reads the text of an image, within this budget."""
         started = time.monotonic()
         try:
             return examine_image(image, beat)
@@ -101,7 +102,9 @@ class OcrBudget:
 
 @dataclass(frozen=True, slots=True)
 class OcrText:
-    """Words read by OCR, in their upright frame. `Word.start` is the index of its line in `confidences`; `unread` counts places that were not read."""
+    """Words read by OCR, in their upright frame. `Word.start` is the index of its line in `confidences`; `unread`
+    counts places that could not be read.
+    """
 
     rotation: Rotation
     lines: Sequence[Sequence[Word]]
@@ -110,14 +113,16 @@ class OcrText:
 
     @property
     def characters(self) -> int:
-        """How many were read."""
+        """The number of characters read."""
         return sum(len(word.text) for words in self.lines for word in words)
 
 
 def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
-    """Whether a text layer cannot be meant for reading: characters without meaning, or marks where letters should be.
+    """Whether a text layer is not meant for reading: meaningless characters, or marks instead of letters.
 
-    share_unmapped: returns the share of characters in fonts that do not map glyphs to characters; such text may still be readable.
+    share_unmapped: returns the share of characters in fonts that do not map glyphs to characters; such text may still
+                    be
+    readable.
     """
     characters = "".join(text.split())
     if len(characters) < THRESHOLDS.almost_no_text:
@@ -130,15 +135,15 @@ def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
 
 
 def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:
-    """Whether a page shows something, but has next to no text."""
-    # A word has a character at least.
+    """Whether a page shows something but has next to no text."""
+    # A word has at least one character.
     if len(words) >= THRESHOLDS.almost_no_text or sum(len(word.text) for word in words) >= THRESHOLDS.almost_no_text:
         return False
     return bool(drawing.images) or drawing.paths >= THRESHOLDS.min_paths
 
 
 def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_pixels: int) -> Image.Image:
-    """The page, or an area of it, as it is shown; at most `max_pixels`."""
+    """Renders the page, or an area of it, as shown; at most `max_pixels`."""
     rect = area or Rect(0, 0, frame.width, frame.height)
     scale = min(dpi, THRESHOLDS.max_dpi) / _POINTS
     scale = min(
@@ -163,7 +168,7 @@ def is_blank(image: Image.Image) -> bool:
 def page_text(
     page: PdfPage, frame: PageFrame, budget: OcrBudget, beat: Callable[[], None], max_pixels: int
 ) -> OcrText | None:
-    """All text drawn on a page; None when the page is blank."""
+    """Reads all text drawn on a page; None if the page is blank."""
     image = render(page, frame, None, THRESHOLDS.page_dpi, max_pixels)
     if is_blank(image):
         return None
@@ -172,7 +177,7 @@ def page_text(
 
 
 def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int], unread: int = 0) -> OcrText:
-    """OCR lines of an image that fills `area`, as words in points."""
+    """Converts OCR lines of an image that fills `area` to words in points."""
     scale = area.width / size[0]
     rotation = rotation_of((FULL_TURN - lines[0].angle) % FULL_TURN if lines else 0)
     usual = median(line.upright[3] - line.upright[1] for line in lines) if lines else 1.0
@@ -181,7 +186,7 @@ def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int], unr
 
 
 def _words(line: OcrLine, index: int, area: Rect, scale: float, rotation: Rotation, usual: float) -> list[Word]:
-    """The line's words, each with its share of the line's length."""
+    """Returns the line's words, each with its share of the line's length."""
     x0, y0, x1, y1 = (value * scale for value in line.box)
     u, v = rotation.point(area.x0 + (x0 + x1) / 2, area.y0 + (y0 + y1) / 2)
     width = (line.upright[2] - line.upright[0]) * scale

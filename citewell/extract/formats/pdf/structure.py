@@ -1,4 +1,4 @@
-"""What each paragraph is: heading with its level, list item, caption, footnote, code or plain text."""
+"""Classifies paragraphs: heading with its level, list item, caption, footnote, code or plain text."""
 
 from __future__ import annotations
 
@@ -28,33 +28,34 @@ _SPACES = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StructureThresholds:
-    """Thresholds of telling headings, captions, footnotes, lists and code from text. The body size is the document's most used font size.
+    """Thresholds for telling headings, captions, footnotes, lists and code from text. The body size is the document's
+    most used font size.
 
-    Set by hand on the development documents. No benchmark covers headings; `tests/extract/pdf/test_text.py` holds the
-    cases that set them.
+    Set by hand on the development documents. No benchmark covers headings; see `tests/extract/pdf/test_text.py` for the
+    cases.
 
-    larger:                  times the body size from which a paragraph is a heading: smaller values take emphasised text for
-                             headings, larger ones lose those of the lowest level
-    size_step:               points of size that part two levels of heading
-    smaller:                 times the body size up to which text is small, as captions and footnotes are
-    same:                    times the body size from which bold text or capitals may be a heading
+    larger:                  ratio to the body size at which a paragraph is a heading: lower values mistake emphasized
+                             text for headings, higher ones miss the lowest headings
+    size_step:               points of size that separate two heading levels
+    smaller:                 ratio to the body size up to which text is small, like captions and footnotes
+    same:                    ratio to the body size at which bold text or capitals may be a heading
     max_heading_characters:  characters of the longest heading
     max_heading_lines:       lines of the longest heading
-    max_bold_characters:     characters of the longest heading that only weight or capitals show
+    max_bold_characters:     characters of the longest heading marked only by weight or capitals
     max_bold_lines:          its lines
-    min_heading_letters:     letters that any heading has
-    letter_share:            share of letters in a heading told by its size; less is a figure, a formula or a price
-    min_capitals:            letters of a heading that only its capitals show
+    min_heading_letters:     fewest letters of a heading
+    letter_share:            least share of letters in a heading marked by size; fewer: a number, a formula or a price
+    min_capitals:            fewest letters of a heading marked only by capitals
     max_heading_level:       lowest level of a heading
     max_caption_characters:  characters of the longest caption
-    caption_lines:           lines of a caption that nothing but its wording shows
-    footnote_zone:           share of the page's height below which footnotes begin
-    code_marks:              share of brackets, operators and the like from which text in a typewriter font is code
+    caption_lines:           lines of a caption recognized only by its wording
+    footnote_zone:           share of the page height below which footnotes begin
+    code_marks:              share of brackets, operators and the like at which monospaced text is code
     min_code_characters:     characters of the shortest listing
-    listing_gap:             ems between the baselines of two blocks of one listing: an empty line between them at most
-    item_indent:             ems of indentation per level of a list
+    listing_gap:             ems between the baselines of two blocks of one listing: at most one empty line between them
+    item_indent:             ems of indentation per list level
     max_item_level:          lowest level of a list item
-    sample_pages:            pages, spread over the document, that the body size and the ranks of heading sizes are read from
+    sample_pages:            pages, spread over the document, sampled for the body size and the ranks of heading sizes
     """
 
     larger: float = 1.15
@@ -85,7 +86,7 @@ THRESHOLDS = StructureThresholds()
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """Type sizes of the document: that of its body text, and the ranks of those that headings use.
+    """Type sizes of the document: its body size, and the ranks of its heading sizes.
 
     outline maps (page, folded title) to the depth of a bookmark (1 = top).
     """
@@ -96,14 +97,14 @@ class Survey:
     outline: Mapping[tuple[int, str], int] = field(default_factory=dict[tuple[int, str], int])
 
     def level(self, size: float) -> int:
-        """Heading level of a font size: 1 for the largest that the document uses; bold at body size comes after all larger ones."""
+        """Returns a font size's heading level: 1 for the largest; bold at body size ranks after all larger ones."""
         larger = sum(1 for known in self.sizes if known > size + THRESHOLDS.size_step)
         return min(THRESHOLDS.max_heading_level, larger + 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A paragraph with what it is. `level` is a heading's level or a list item's depth."""
+    """A paragraph and its kind. `level` is a heading's level or a list item's depth."""
 
     type: ElementType
     lines: Sequence[Line]
@@ -111,21 +112,21 @@ class Block:
 
 
 def fold_title(text: str) -> str:
-    """A title without case, white space and punctuation at its ends, for comparing."""
+    """Normalizes a title for comparison: no case, no white space, no punctuation at its ends."""
     return _SPACES.sub("", text).strip(".:").casefold()
 
 
 def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], int]) -> Survey:
-    """Sizes weighted by their characters, from the lines of sample pages, the first page first.
+    """Surveys sizes, weighted by their characters, from the lines of sample pages, the first page first.
 
-    Sizes that only the first of several pages has (a cover's) rank no headings.
+    Sizes used only on the first of several pages (a cover) rank no headings.
     """
     weights: Counter[tuple[float, bool]] = Counter()
     later: set[float] = set()
     count = 0
     for count, lines in enumerate(pages, start=1):
         for line in lines:
-            # By characters, not lines: many short headings and cells must not outweigh the text.
+            # By characters, not lines, so that many short headings and cells do not outweigh the text.
             weights[line.size, line.bold] += line.characters
             if count > 1:
                 later.add(line.size)
@@ -147,7 +148,7 @@ def survey(pages: Iterable[Iterable[Line]], outline: Mapping[tuple[int, str], in
 
 
 def classify(groups: Sequence[Sequence[Line]], page: int, page_height: float, known: Survey) -> list[Block]:
-    """The blocks of one column's paragraphs."""
+    """Returns the blocks of one column's paragraphs."""
     left = min((line.x0 for group in groups for line in group), default=0.0)
     blocks: list[Block] = []
     for group in groups:
@@ -159,7 +160,7 @@ def classify(groups: Sequence[Sequence[Line]], page: int, page_height: float, kn
 
 
 def _is_one_listing(above: Block, below: Block) -> bool:
-    """Whether a block set in the listing's font right below it, an empty line apart at most, belongs to it."""
+    """Whether a block right below in the listing's font, at most one empty line apart, belongs to it."""
     if above.type is not ElementType.CODE or not all(word.style.mono for line in below.lines for word in line.words):
         return False
     return below.lines[0].baseline - above.lines[-1].baseline <= THRESHOLDS.listing_gap * below.lines[0].size
@@ -167,7 +168,7 @@ def _is_one_listing(above: Block, below: Block) -> bool:
 
 def _block(lines: Sequence[Line], page: int, page_height: float, left: float, known: Survey) -> Block:
     text = " ".join(line.text for line in lines)
-    # What the author put into the outline is a heading, whatever it looks like.
+    # A title in the author's outline is a heading, whatever it looks like.
     depth = known.outline.get((page, fold_title(text)))
     if depth is not None:
         return Block(ElementType.TITLE, lines, min(THRESHOLDS.max_heading_level, depth))
@@ -190,7 +191,7 @@ def _is_caption(text: str, lines: Sequence[Line], known: Survey) -> bool:
     match = _CAPTION.match(text)
     if not match or len(text) > THRESHOLDS.max_caption_characters:
         return False
-    # “Table 3: Rates” is a caption; “Table 3 shows that rates …” is a sentence, unless type or brevity set it apart.
+    # “Table 3: Rates” is a caption; “Table 3 shows that rates …” is a sentence, unless type or brevity sets it apart.
     if match["after"].strip() or match.end() == len(text):
         return True
     first = lines[0].words[0].style
@@ -218,7 +219,7 @@ def _heading_level(text: str, lines: Sequence[Line], known: Survey) -> int | Non
         or len(lines) > THRESHOLDS.max_heading_lines
         or len(text) > THRESHOLDS.max_heading_characters
         or text.endswith((",", ";"))
-        # A unit or a remark in parentheses heads no section.
+        # A unit or a remark in parentheses is not a heading.
         or (text.startswith("(") and text.find(")") == len(text) - 1)
     ):
         return None

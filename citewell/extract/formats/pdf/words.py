@@ -1,4 +1,4 @@
-"""The words of a page with their rectangles and styles, read through PDFium's text page."""
+"""Reads the words of a page with their rectangles and styles through PDFium's text page."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.formats.pdf.geometry import FULL_TURN, QUARTER, Floats, PageFrame, Rect, Rotation, rotation_of
 
 HYPHEN = "\ufffe"
-"""What PDFium puts for a hyphen that ends a line."""
+"""PDFium's character for a hyphen that ends a line."""
 
 _WORD = re.compile(r"[^\s\x00-\x08\x0e-\x1f\x7f\ufffe\uffff。！？]+(?:\ufffe|[。！？]*)|[。！？]+")
 _LEADER = re.compile(r"(?<=[^\s.])\.(?=(?: \.){2})")
-"""The first dot of a leader, where it touches the word before."""
+"""The first dot of a leader that touches the preceding word."""
 
 _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
@@ -34,16 +34,16 @@ _FILLER = "\u2060"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordThresholds:
-    """Thresholds of reading words and of grouping them by direction; an em is the word's font size.
+    """Thresholds for reading words and grouping them by direction; an em is the word's font size.
 
-    Set by hand on the development documents. Only pages with slanted text or with marks at the ends of words depend on them.
+    Set by hand on the development documents. They matter only for pages with slanted text or with marks at word ends.
 
-    mark_height:          a word's first or last character that is lower than this share of the other's height is a raised or
-                          lowered mark, and is given the other's height, so that it does not make the word taller
-    snap_degrees:         text within so many degrees of a quarter turn is taken as exactly that
-    angle_step:           other angles are rounded to multiples of so many degrees, which keeps words of one slanted line
-                          together
-    slanted_half_height:  ems from the middle line of a slanted word to the top and bottom of its upright rectangle
+    mark_height:          a word's first or last character lower than this share of the other's height is a raised or
+                          lowered mark and gets the other's height, so that it does not make the word taller
+    snap_degrees:         text within this many degrees of a quarter turn counts as exactly that
+    angle_step:           other angles are rounded to multiples of this many degrees, which keeps the words of a slanted
+                          line together
+    slanted_half_height:  ems from the center line of a slanted word to the top and bottom of its upright rectangle
     slanted_half_length:  a slanted word is at least twice as many ems long
     """
 
@@ -57,7 +57,7 @@ class WordThresholds:
 THRESHOLDS = WordThresholds()
 
 _SIDES = {0: (1, 3, 1), 180: (3, 1, -1), 90: (0, 2, 1), 270: (2, 0, -1)}
-"""By the angle of text: which coordinates of a rectangle are its top and its bottom, and 1 if they grow from top to bottom, else -1."""
+"""By text angle: the coordinates of a rectangle that are its top and bottom, and 1 if they grow downward, else -1."""
 
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]")
 
@@ -66,7 +66,7 @@ class Word(NamedTuple):
     """A run of characters without white space, on one line; coordinates as in `Rect`.
 
     start, end:    character offsets in PDFium's text page
-    space_before:  whether white space separates it from the word before
+    space_before:  whether white space separates it from the previous word
     breaks:        whether PDFium starts a new line with it
     """
 
@@ -88,13 +88,13 @@ class Word(NamedTuple):
 
 
 def is_right_to_left(text: str) -> bool:
-    """Whether Hebrew, Arabic or a related script prevails among the letters."""
+    """Whether most letters are Hebrew, Arabic or of a related script."""
     marks = len(_RIGHT_TO_LEFT.findall(text))
     return marks > 0 and 2 * marks > sum(c.isalpha() for c in text)
 
 
 def read_text(textpage: PdfTextPage) -> str:
-    """All characters of the page; offset i is PDFium's character i."""
+    """Returns all characters of the page; offset i is PDFium's character i."""
     count = pdfium_c.FPDFText_CountChars(textpage.raw)
     if count <= 0:
         return ""
@@ -107,7 +107,7 @@ def read_text(textpage: PdfTextPage) -> str:
 
 
 def _by_character(textpage: PdfTextPage, count: int) -> str:
-    """The text asked for one by one: the way for pages where characters beyond 16 bits or without meaning shift the offsets."""
+    """Reads the text character by character, for pages where non-BMP or undefined characters shift the offsets."""
     codes = [pdfium_c.FPDFText_GetUnicode(textpage.raw, i) for i in range(count)]
     out: list[str] = []
     for i, code in enumerate(codes):
@@ -123,12 +123,12 @@ def _by_character(textpage: PdfTextPage, count: int) -> str:
 
 
 def _is_pair(codes: Sequence[int]) -> bool:
-    """Whether two codes are one character in UTF-16."""
+    """Whether two codes form one character in UTF-16."""
     return len(codes) == 2 and 0xD800 <= codes[0] < 0xDC00 <= codes[1] < 0xE000
 
 
 def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
-    """The words of the page's `text` (see `read_text`) in the order of its content stream."""
+    """Returns the words of the page's `text` (see `read_text`) in content-stream order."""
     spans = [match.span() for match in _WORD.finditer(text)]
     if ". . ." in text:
         spans = _split_at(spans, {match.start() for match in _LEADER.finditer(text)})
@@ -150,7 +150,7 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
 
 
 def _split_at(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
-    """The spans, divided at those of the places that lie inside."""
+    """Splits the spans at the places inside them."""
     divided: list[tuple[int, int]] = []
     for start, end in spans:
         inner = sorted(places.intersection(range(start + 1, end)))
@@ -159,7 +159,7 @@ def _split_at(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int,
 
 
 def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:
-    """Takes the font's room above and below its letters, which reaches into other lines, off rectangles of upright text."""
+    """Trims the font's space above and below letters, which overlaps other lines, from upright text's rectangles."""
     over = np.array([style.over for style in styles])
     under = np.array([style.under for style in styles])
     if not (over.any() or under.any()):
@@ -173,7 +173,7 @@ def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:
 
 
 def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> npt.NDArray[np.float64]:
-    """x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
+    """Returns x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
     boxes = np.zeros((len(spans), 2, 4), dtype=np.float32)
     place = boxes.ctypes.data
     read_box = native.loose_char_box
@@ -188,9 +188,9 @@ def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) ->
 
 
 def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
-    """Gives a word's two characters the taller one's height, so that a raised or lowered mark does not make the word taller.
+    """Gives a word's two characters the taller one's height, so that raised or lowered marks do not make it taller.
 
-    `start` and `end` lie along the axis that the word runs along, `low` and `high` across it; shape (n, 2) each.
+    `start` and `end` are coordinates along the word, `low` and `high` across it; shape (n, 2) each.
     """
     along = np.abs((start + end)[:, 1] - (start + end)[:, 0])
     across = np.abs((low + high)[:, 1] - (low + high)[:, 0])
@@ -201,7 +201,7 @@ def _level(start: Floats, end: Floats, low: Floats, high: Floats) -> None:
 
 
 def by_direction(words: Sequence[Word]) -> list[tuple[Rotation, list[Word]]]:
-    """The words of each direction, turned upright; the direction with the most characters comes first."""
+    """Returns the words of each direction, turned upright; the direction with the most characters comes first."""
     groups: dict[int, list[Word]] = {}
     for word in words:
         groups.setdefault(word.style.angle, []).append(word)
@@ -226,7 +226,7 @@ def _snapped(angle: int) -> int:
 
 
 def _turned(word: Word, rotation: Rotation) -> Word:
-    """The word in the upright frame."""
+    """Returns the word in the upright frame."""
     if rotation.angle == 0:
         return word
     rect = rotation.upright(word.rect) if rotation.angle % QUARTER == 0 else _slanted(word, rotation)
@@ -234,7 +234,7 @@ def _turned(word: Word, rotation: Rotation) -> Word:
 
 
 def _slanted(word: Word, rotation: Rotation) -> Rect:
-    """From the middle line of the word, since its bounding box is larger than the word."""
+    """Computes a slanted word's rectangle from its center line, because its bounding box is larger than the word."""
     size = word.style.size
     width, height = word.x1 - word.x0, word.y1 - word.y0
     thick = 2 * THRESHOLDS.slanted_half_height * size
@@ -249,5 +249,5 @@ def _slanted(word: Word, rotation: Rotation) -> Rect:
 
 
 def bounds(words: Sequence[Word]) -> Rect:
-    """The rectangle around words; at least one."""
+    """Returns the rectangle around words; at least one."""
     return Rect(min(w.x0 for w in words), min(w.y0 for w in words), max(w.x1 for w in words), max(w.y1 for w in words))

@@ -23,7 +23,7 @@ from citewell.extract.formats.pdf.tables.model import FoundTable, RenderedTable,
 from citewell.types import PAGE_PICTURE, Box, ElementType, JsonObject, Locator
 
 _LINKED = 0.3
-"""Share of a link's area that lies on an element's rectangles for the link to belong to it. Set by hand."""
+"""Share of a link's area that must lie on an element's rectangles for the link to belong to it. Set by hand."""
 
 
 class PageWriter:
@@ -36,7 +36,7 @@ class PageWriter:
         self._outline = Outline()
 
     def write(self, page: PageContent, neighbours: Sequence[PageContent]) -> None:
-        """Emit one page; the pages around it tell its running headers and footers."""
+        """Emits one page; the pages around it reveal its running headers and footers."""
         self._sink.start_unit("page", page.number, page.label)
         for warning in page.warnings:
             self._sink.warn(warning)
@@ -67,7 +67,7 @@ class PageWriter:
         edges = [run for run in passage.runs if id(run) in furniture]
         body = [run for run in passage.runs if id(run) not in furniture]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
-        # OCR knows heights of lines instead of font sizes: they compare within a page, not with other pages.
+        # OCR gives line heights instead of font sizes: comparable within a page, not across pages.
         known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
         rects = [table.rect for table in passage.tables] + [passage.rotation.upright(image.rect) for image in images]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
@@ -95,7 +95,7 @@ class PageWriter:
             )
 
     def _notes(self, page: PageContent) -> None:
-        """Form fields, comments and attached files of a page, after its text."""
+        """Emits form fields, comments and attached files of a page, after its text."""
         for form_field in page.notes.fields:
             text = f"{form_field.name}: {form_field.value}" if form_field.name else form_field.value
             self._sink.emit(
@@ -169,7 +169,7 @@ class PageWriter:
 
 
 def _about(rendered: RenderedTable, title: Sequence[str]) -> JsonObject:
-    """A table's `title`, the `unit` of its figures, and the `groups` of its rows, as far as it has them."""
+    """Returns a table's `title`, the `unit` of its figures, and the `groups` of its rows, as far as it has them."""
     grid = rendered.table.grid
     about: JsonObject = {}
     if title:
@@ -195,9 +195,10 @@ def _box(page: int, rect: Rect) -> Box:
 
 
 def _parts(columns: Sequence[Sequence[Line]], right_to_left: bool) -> list[list[list[Line]] | int]:
-    """Paragraphs of each stretch of text, and the index of the table or image between stretches, in turn.
+    """Returns, alternating, the paragraphs of each stretch of text, and the index of the table or image between
+    stretches.
 
-    A paragraph that breaks off at the foot of a column continues at the head of the next.
+    A paragraph that breaks off at the bottom of a column continues at the top of the next.
     """
     found: list[list[list[Line]] | int] = []
     for column in columns:
@@ -215,7 +216,7 @@ def _parts(columns: Sequence[Sequence[Line]], right_to_left: bool) -> list[list[
 
 
 def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
-    """The lines between tables and images, and the indices of these, in turn."""
+    """Yields, alternating, the lines between tables and images, and the indices of these."""
     lines: list[Line] = []
     for line in column:
         index = line.float_index
@@ -231,7 +232,7 @@ def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
 
 
 def _split_images(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
-    """Images under text (backgrounds), and the others, which get a place of their own in the reading order."""
+    """Splits images into those under text (backgrounds), and the rest, which get their own place in reading order."""
     backgrounds: list[PageImage] = []
     figures: list[PageImage] = []
     runs = [p.rotation.shown(run.rect) for p in page.passages for run in p.runs]
@@ -242,7 +243,7 @@ def _split_images(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:
 
 
 def _links(page: PageContent, locator: Locator) -> JsonObject:
-    """The `links` on these boxes."""
+    """Returns the `links` on these boxes."""
     rects = [Rect(box.x0, box.y0, box.x1, box.y1) for box in locator.boxes]
     urls = [
         link.url

@@ -1,4 +1,4 @@
-"""PowerPoint 97–2003 presentations (PPT), by [MS-PPT]."""
+"""PowerPoint 97–2003 presentations (PPT), per [MS-PPT]."""
 
 from citewell.extract.formats.powerpoint97.reader import extract
 

@@ -22,12 +22,12 @@ _TITLE_TEXTS = frozenset((0, 6))
 _BODY_TEXTS = frozenset((1, 5, 7, 8))
 _NOTES_TEXT = 2
 _SLIDES, _NOTES_LIST = 0, 2
-_BAND = 144  # a quarter of an inch in master units (1/576 inch): shapes whose tops differ by less are in one row
+_BAND = 144  # a quarter of an inch in master units (1/576 inch): shapes whose tops differ by less share a row
 
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """A text of the outline or of a shape, with its kind as [MS-PPT] 2.13.33 numbers them."""
+    """A text of the outline or of a shape, with its kind as numbered in [MS-PPT] 2.13.33."""
 
     kind: int
     text: str
@@ -35,7 +35,7 @@ class _Text:
 
 @dataclass(slots=True)
 class _SlideEntry:
-    """A slide of the slide list: its object's number, its id, and the texts that the outline keeps for it."""
+    """An entry of the slide list: its object's number, its id, and its texts in the outline."""
 
     reference: int
     identifier: int
@@ -43,7 +43,7 @@ class _SlideEntry:
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a PPT. Raises `CorruptFile` when its container or document record is damaged."""
+    """Reads a PPT. Raises `CorruptFile` if its container or document record is damaged."""
     with CompoundFile(path) as compound:
         stream = compound.read("PowerPoint Document")
         if stream is None:
@@ -70,7 +70,7 @@ class _PowerPointReader:
         slides = self._entries(_SLIDES)
         notes = {entry.identifier: entry for entry in self._entries(_NOTES_LIST)}
         if not slides:
-            self._sink.warn("The list of slides is missing; the texts are given in the order of the file.")
+            self._sink.warn("The list of slides is missing; texts are in file order.")
         for number, entry in enumerate(slides, 1):
             if number > self._sink.options.max_pages:
                 self._sink.skip(f"Slides {number} to {len(slides)}: the limit is {self._sink.options.max_pages}.")
@@ -143,7 +143,7 @@ class _PowerPointReader:
         return found[-1]
 
     def _entries(self, kind: int) -> list[_SlideEntry]:
-        """The slides (or notes pages) in order, with the texts of the outline."""
+        """Returns the slides (or notes pages) in order, with the texts of the outline."""
         listed = self._document.child(kinds.SLIDE_LIST, kind)
         out: list[_SlideEntry] = []
         group: list[PowerPointRecord] = []
@@ -166,7 +166,7 @@ class _PowerPointReader:
 
 
 def _shape_texts(slide: PowerPointRecord, outline: list[_Text]) -> Iterator[_Text]:
-    """The texts of a slide's shapes: titles first, then from top to bottom and left to right.
+    """Yields the texts of a slide's shapes: titles first, then from top to bottom and left to right.
 
     A placeholder's text may be in the outline, which its shape refers to by number.
     """
@@ -198,7 +198,7 @@ def _box_texts(box: PowerPointRecord, outline: list[_Text], used: set[int]) -> I
 
 
 def _texts(found: Iterator[PowerPointRecord]) -> Iterator[_Text]:
-    """Text atoms, each of the kind that the header before it names."""
+    """Yields text atoms, each of the kind named by the preceding header."""
     kind = 4
     for record in found:
         if record.kind == kinds.TEXT_HEADER and len(record.content) >= 4:
@@ -210,7 +210,7 @@ def _texts(found: Iterator[PowerPointRecord]) -> Iterator[_Text]:
 
 
 def _position(shape: PowerPointRecord) -> tuple[int, int] | None:
-    """(top, left) of a shape in master units."""
+    """Returns (top, left) of a shape in master units."""
     anchor = shape.child(kinds.CLIENT_ANCHOR)
     if anchor is not None and len(anchor.content) >= 16:
         left, top = struct.unpack_from("<ii", anchor.content)

@@ -33,16 +33,16 @@ class PowerPointRecord:
         return self.data[self.start : self.end]
 
     def children(self) -> Iterator[PowerPointRecord]:
-        """The records inside a container; none in an atom."""
+        """Yields the records inside a container; none in an atom."""
         if self.container:
             yield from records(self.data, self.start, self.end)
 
     def child(self, kind: int, instance: int | None = None) -> PowerPointRecord | None:
-        """The first record inside of this kind."""
+        """Returns the first child record of this kind."""
         return next((r for r in self.children() if r.kind == kind and instance in (None, r.instance)), None)
 
     def walk(self, depth: int = 0) -> Iterator[PowerPointRecord]:
-        """All records inside, in order."""
+        """Yields all descendant records, in order."""
         for record in self.children():
             yield record
             if depth < _MAX_DEPTH:
@@ -50,7 +50,7 @@ class PowerPointRecord:
 
 
 def records(data: bytes, start: int, end: int) -> Iterator[PowerPointRecord]:
-    """The records between two offsets; stops at damage."""
+    """Yields the records between two offsets; stops at damage."""
     while start + 8 <= end:
         record = record_at(data, start, end)
         if record is None:
@@ -60,7 +60,7 @@ def records(data: bytes, start: int, end: int) -> Iterator[PowerPointRecord]:
 
 
 def record_at(data: bytes, start: int, end: int) -> PowerPointRecord | None:
-    """The record at an offset, or None. A record that is cut off reaches to `end`."""
+    """Returns the record at an offset, or None. A truncated record reaches to `end`."""
     if start < 0 or start + 8 > end:
         return None
     flags, kind, length = struct.unpack_from("<HHI", data, start)
@@ -70,7 +70,7 @@ def record_at(data: bytes, start: int, end: int) -> PowerPointRecord | None:
 
 
 def persist_directory(data: bytes, current_user: bytes) -> dict[int, int]:
-    """Offsets of the top objects by their number, from the last edit back to the first ([MS-PPT] 2.1.2)."""
+    """Returns offsets of the top objects by number, from the last edit back to the first ([MS-PPT] 2.1.2)."""
     out: dict[int, int] = {}
     offset = struct.unpack_from("<I", current_user, 16)[0] if len(current_user) >= 20 else 0
     for _ in range(_MAX_EDITS):

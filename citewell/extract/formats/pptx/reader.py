@@ -21,7 +21,7 @@ _CLOSED = frozenset(("txBody", "tbl"))
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a PPTX. Raises `CorruptFile` when its container or main part is damaged; a damaged slide is left out with a warning."""
+    """Reads a PPTX. Raises `CorruptFile` if its container or main part is damaged; damaged slides are skipped."""
     with OfficePackage(path, sink.options) as package:
         read_properties(package, sink)
         part = package.main_part(_MAIN_PARTS)
@@ -39,7 +39,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _slides(package: OfficePackage, part: str, presentation: XmlElement) -> list[tuple[str, str]]:
-    """(slide id, part) in the order of the show; in the order of their names when the list is missing."""
+    """Returns (slide id, part) in presentation order, or ordered by name if the list is missing."""
     relationships = package.relationships(part)
     out: list[tuple[str, str]] = []
     listed = child(presentation, "sldIdLst")
@@ -51,7 +51,7 @@ def _slides(package: OfficePackage, part: str, presentation: XmlElement) -> list
 
 
 def _sections(presentation: XmlElement) -> dict[str, str]:
-    """The name of the section that each slide id belongs to."""
+    """Returns the section name of each slide id."""
     out: dict[str, str] = {}
     for section in presentation.iter():
         if local_name(section) == "section":
@@ -62,7 +62,7 @@ def _sections(presentation: XmlElement) -> dict[str, str]:
 
 
 class _Slide:
-    """One slide: its number, its section's name and, once found, its title are the place of every element."""
+    """One slide. Its number, its section's name and, once found, its title locate every element."""
 
     def __init__(
         self, package: OfficePackage, part: str, number: int, section: str | None, graphics: Graphics, sink: Sink
@@ -140,7 +140,7 @@ class _Slide:
             emit_table(self._sink, table, self._place)
 
     def _notes(self) -> None:
-        """The speaker's notes; the slide's picture, number and date on the notes page are left out."""
+        """Emits the speaker's notes, without the slide's picture, number and date on the notes page."""
         for part in self._package.related(self._part, "notesSlide"):
             root = self._optional(part)
             tree = child(root, "cSld", "spTree")

@@ -1,4 +1,4 @@
-"""The shapes of a slide in the order in which they are read: the title, then from top to bottom and left to right."""
+"""The shapes of a slide in reading order: the title, then from top to bottom and left to right."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from citewell.extract.formats.ooxml.package import attribute, child
 TITLES = frozenset(("title", "ctrTitle"))
 FURNITURE = frozenset(("ftr", "dt", "sldNum", "hdr"))
 _SHAPES = frozenset(("sp", "pic", "graphicFrame", "cxnSp", "contentPart"))
-_BAND = 228_600  # a quarter of an inch in English metric units: shapes whose tops differ by less are in one row
+_BAND = 228_600  # a quarter of an inch in English Metric Units: shapes whose tops differ by less share a row
 
 
 @dataclass(frozen=True, slots=True)
 class Placeholder:
-    """What a shape is for on its layout. `index` ties it to the layout's shape."""
+    """The role of a shape in its layout. `index` links it to the layout's shape."""
 
     type: str
     index: str
 
 
 def shapes_in_order(tree: XmlElement, layout: XmlElement | None) -> list[XmlElement]:
-    """All shapes of a slide's `spTree`, groups opened, in reading order."""
+    """Returns all shapes of a slide's `spTree` in reading order, with groups expanded."""
     places = _layout_places(layout)
     ordered = list(_ordered(tree, places))
     return sorted(ordered, key=lambda shape: _is_title(shape) is False)
 
 
 def placeholder(shape: XmlElement) -> Placeholder | None:
-    """The shape's placeholder; None for a shape of the slide's own."""
+    """Returns the shape's placeholder; None for a shape that is not one."""
     for properties in shape:
         if local_name(properties).startswith("nv"):
             found = child(properties, "nvPr", "ph")
@@ -41,7 +41,7 @@ def placeholder(shape: XmlElement) -> Placeholder | None:
 
 
 def drawing_properties(shape: XmlElement) -> XmlElement | None:
-    """The `cNvPr` of a shape: its name, alternative text and visibility."""
+    """Returns the `cNvPr` of a shape: its name, alternative text and visibility."""
     return next((child(inner, "cNvPr") for inner in shape if local_name(inner).startswith("nv")), None)
 
 
@@ -73,7 +73,7 @@ def _members(tree: XmlElement) -> Iterator[XmlElement]:
 
 
 def _position(shape: XmlElement, places: dict[Placeholder, tuple[int, int]]) -> tuple[int, int] | None:
-    """(top, left) in English metric units, from the shape itself or its layout."""
+    """Returns (top, left) in English Metric Units, from the shape itself or its layout."""
     for path in (("spPr", "xfrm", "off"), ("grpSpPr", "xfrm", "off"), ("xfrm", "off")):
         offset = child(shape, *path)
         if offset is not None:
@@ -85,7 +85,7 @@ def _position(shape: XmlElement, places: dict[Placeholder, tuple[int, int]]) -> 
 
 
 def _layout_places(layout: XmlElement | None) -> dict[Placeholder, tuple[int, int]]:
-    """Positions of a layout's placeholders by (type, index), by index and by type alone."""
+    """Returns positions of a layout's placeholders by (type, index), by index and by type alone."""
     out: dict[Placeholder, tuple[int, int]] = {}
     for shape in layout.iter() if layout is not None else ():
         found = placeholder(shape) if local_name(shape) == "sp" else None

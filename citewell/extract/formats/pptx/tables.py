@@ -12,7 +12,7 @@ _ON = ("1", "true")
 
 
 def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Table | None:
-    """The table of an `a:tbl`, in which each merged cell is present in the XML; None when it is empty."""
+    """Reads an `a:tbl`, in which each merged cell is present in the XML; None if it is empty."""
     cells: list[Cell] = []
     rows = [row for row in table if local_name(row) == "tr"]
     for number, row in enumerate(rows):

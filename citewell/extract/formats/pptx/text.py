@@ -23,7 +23,7 @@ _NUMBER_STYLES = {
 
 @dataclass(frozen=True, slots=True)
 class TextParagraph:
-    """One paragraph: bullet is True or False where the paragraph itself specifies it, None where its placeholder does."""
+    """One paragraph. `bullet` is True or False if the paragraph specifies it, None if its placeholder does."""
 
     text: str
     level: int
@@ -32,7 +32,7 @@ class TextParagraph:
 
 
 def read_paragraphs(body: XmlElement, relationships: dict[str, Relationship]) -> Iterator[TextParagraph]:
-    """The paragraphs of a `txBody` that hold text, automatic numbers counted."""
+    """Yields the paragraphs of a `txBody` that have text, with automatic numbers counted."""
     counts: dict[int, int] = {}
     for element in body:
         if local_name(element) != "p":
@@ -56,7 +56,7 @@ def read_paragraphs(body: XmlElement, relationships: dict[str, Relationship]) ->
 
 
 def plain_text(body: XmlElement | None, relationships: dict[str, Relationship]) -> str:
-    """All paragraphs of a `txBody`, a line each."""
+    """Returns all paragraphs of a `txBody`, a line each."""
     return "\n".join(paragraph.text for paragraph in read_paragraphs(body, relationships)) if body is not None else ""
 
 
@@ -99,7 +99,7 @@ def _bullet(properties: XmlElement | None) -> bool | None:
 
 
 def _label(number: int, kind: str) -> str:
-    """`arabicPeriod` → `1.`, `alphaLcParenBoth` → `(a)`, `romanUcParenR` → `I)`."""
+    """Formats an automatic number: `arabicPeriod` → `1.`, `alphaLcParenBoth` → `(a)`, `romanUcParenR` → `I)`."""
     style = next((word for prefix, word in _NUMBER_STYLES.items() if kind.startswith(prefix)), "decimal")
     text = formatted(number, style)
     if kind.endswith("ParenBoth"):

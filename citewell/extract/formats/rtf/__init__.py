@@ -1,4 +1,4 @@
-"""Rich Text Format (RTF 1.9.1), as Word, WordPad, LibreOffice and Outlook write it."""
+"""Rich Text Format (RTF 1.9.1), as written by Word, WordPad, LibreOffice and Outlook."""
 
 from citewell.extract.formats.rtf.reader import extract, read_rtf
 

@@ -1,4 +1,4 @@
-"""From the text of RTF to elements: paragraphs, list items, headings and tables, with what hangs on them."""
+"""Converts RTF text to elements: paragraphs, list items, headings and tables, with attached notes and pictures."""
 
 from __future__ import annotations
 
@@ -38,32 +38,32 @@ class Blocks:
         self._seen: set[tuple[Place, str]] = set()
 
     def text(self, text: str) -> None:
-        """Text of the present paragraph."""
+        """Adds text to the current paragraph."""
         self._parts.append(text)
 
     def label(self, text: str) -> None:
-        """The automatic number or bullet of the present paragraph."""
+        """Sets the automatic number or bullet of the current paragraph."""
         self._label = " ".join(without_private_use(text).split()) or "•"
 
     def link(self, target: str) -> None:
-        """A link that the present paragraph holds."""
+        """Adds a link to the current paragraph."""
         if len(self._links) < 50 and not target.lower().startswith(("javascript:", "file:", "data:")):
             self._links.append({"href": target})
 
     def aside(self, place: Place, text: str) -> None:
-        """A note, comment, text box, header or footer; emitted after the present paragraph."""
+        """Adds a note, comment, text box, header or footer, emitted after the current paragraph."""
         folded = _tidy([text])
         if folded and (place not in (Place.HEADER, Place.FOOTER) or (place, folded) not in self._seen):
             self._seen.add((place, folded))
             self._asides.append((place, folded))
 
     def picture(self, data: bytes) -> None:
-        """A picture in the present paragraph."""
+        """Adds a picture to the current paragraph."""
         if data:
             self._images.append(data)
 
     def row_word(self, word: str, number: int | None) -> None:
-        """A word of a table row's definition."""
+        """Takes a word of a table row's definition."""
         if word == "trowd":
             self._format = RowFormat()
         elif word == "cellx":
@@ -74,7 +74,7 @@ class Blocks:
             self._format.mark(word)
 
     def end_paragraph(self, state: State) -> None:
-        """The paragraph ends: part of a cell, or an element of its own."""
+        """Ends the paragraph: as part of a cell, or as an element."""
         text = _tidy(self._parts)
         self._parts = []
         label, self._label = self._label, ""
@@ -88,21 +88,21 @@ class Blocks:
         self._attached()
 
     def end_cell(self) -> None:
-        """The cell ends with the text since the last paragraph."""
+        """Ends the cell with the text since the last paragraph."""
         text = _tidy(self._parts)
         self._parts, self._label = [], ""
         self._cells.append("\n".join(line for line in (*self._cell, text) if line))
         self._cell = []
 
     def end_row(self) -> None:
-        """The row ends; its definition is the last one that was given."""
+        """Ends the row, with the last definition given."""
         if self._cells:
             self._rows.append(Row(self._cells, self._format))
         self._cells, self._cell = [], []
         self._sink.progress(len(self._rows))
 
     def finish(self) -> None:
-        """The document ends; what is still open becomes elements."""
+        """Ends the document; everything still open becomes elements."""
         if self._cells or self._cell:
             self.end_cell()
             self.end_row()
@@ -145,7 +145,7 @@ class Blocks:
 
 
 def _tidy(parts: list[str]) -> str:
-    """Text with surrogate pairs joined and white space at the ends of lines removed."""
+    """Returns text with surrogate pairs joined and white space at line ends removed."""
     text = "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     lines = (line.strip(" \ufeff") for line in without_private_use(text).split("\n"))
     return "\n".join(lines).strip()

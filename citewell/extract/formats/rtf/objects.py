@@ -20,7 +20,7 @@ _EMBEDDED = 2
 
 
 def embedded_file(data: bytes) -> tuple[str, bytes] | None:
-    """(file name, bytes) of the embedded file; None for links and damaged objects."""
+    """Returns (file name, bytes) of the embedded file; None for links and damaged objects."""
     try:
         _, form = struct.unpack_from("<II", data)
         if form != _EMBEDDED:

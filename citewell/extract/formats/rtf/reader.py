@@ -28,7 +28,7 @@ _ASIDES = frozenset((Place.HEADER, Place.FOOTER, Place.FOOTNOTE, Place.COMMENT, 
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read an RTF file. Raises `CorruptFile` when it is not RTF, or larger than the limit."""
+    """Reads an RTF file. Raises `CorruptFile` if it is not RTF, or larger than the limit."""
     if path.stat().st_size > MAX_RTF_BYTES:
         raise CorruptFile(f"The RTF file exceeds the limit of {MAX_RTF_BYTES:,} bytes.")
     data = path.read_bytes()
@@ -39,7 +39,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def read_rtf(data: bytes, sink: Sink, outline: Outline) -> None:
-    """Emit the elements of an RTF text."""
+    """Emits the elements of an RTF text."""
     reader = _RtfReader(sink, outline)
     for count, token in enumerate(tokens(data)):
         reader.read(token)
@@ -49,7 +49,7 @@ def read_rtf(data: bytes, sink: Sink, outline: Outline) -> None:
 
 
 class _RtfReader:
-    """The state of reading: the stack of groups, and the text that has not become an element yet."""
+    """The reading state: the stack of groups, and the text that is not yet an element."""
 
     def __init__(self, sink: Sink, outline: Outline) -> None:
         self._sink = sink
@@ -66,7 +66,7 @@ class _RtfReader:
         self._too_deep = 0
 
     def read(self, token: RtfToken) -> None:
-        """Take one token."""
+        """Takes one token."""
         if token.kind is RtfKind.TEXT:
             self._raw(token.data)
             return
@@ -84,7 +84,7 @@ class _RtfReader:
             self._starred = False
 
     def finish(self) -> None:
-        """To be called after the last token; groups left open by damage still give their text."""
+        """Must be called after the last token; groups left open by damage still give their text."""
         self._end_bytes()
         while self._groups:
             self._close()
@@ -139,7 +139,7 @@ class _RtfReader:
             self._paragraph_word(word, number)
 
     def _character_word(self, word: str, number: int | None) -> bool:
-        """Character formatting and the document's code page; whether it was one of them."""
+        """Applies character formatting or the document's code page; False for other words."""
         state = self._state
         if word == "f":
             state.encoding = self._head.fonts.get(number or 0, self._head.default)
@@ -163,7 +163,7 @@ class _RtfReader:
         return True
 
     def _paragraph_word(self, word: str, number: int | None) -> None:
-        """Paragraph and table formatting, and the ends of paragraphs, cells and rows."""
+        """Applies paragraph and table formatting, and ends paragraphs, cells and rows."""
         state, blocks = self._state, self._blocks
         if state.place in (Place.SKIPPED, Place.PICTURE, Place.OBJECT, Place.LABEL, Place.FIELD, Place.INFO):
             return
@@ -232,7 +232,7 @@ class _RtfReader:
     def _object(self, data: bytes) -> None:
         found = embedded_file(data)
         if found is None:
-            self._sink.skip("An embedded object that cannot be unpacked.")
+            self._sink.skip("An embedded object could not be unpacked.")
         else:
             self._sink.add_child(found[0]).write_bytes(found[1])
 
@@ -265,7 +265,7 @@ class _RtfReader:
             self._bytes += data
 
     def _style_name(self, data: bytes) -> None:
-        """The name of a style ends with a semicolon; its number and level came before."""
+        """Takes the name of a style, which ends with a semicolon; its number and level came before."""
         self._state.collected.append(data.decode("cp1252", "replace"))
         if b";" in data:
             name = "".join(self._state.collected).partition(";")[0].strip().lower()
@@ -302,7 +302,7 @@ class _RtfReader:
 
 
 def _bytes_of(data: bytearray) -> bytes:
-    """Binary data as it is, or as the hexadecimal digits it is written in."""
+    """Returns binary data, decoded if it is written as hexadecimal digits."""
     digits = bytes(data).translate(None, b" \t\r\n")
     if re.fullmatch(rb"[0-9a-fA-F]*", digits):
         return bytes.fromhex(digits[: len(digits) // 2 * 2].decode("ascii"))

@@ -1,4 +1,4 @@
-"""What an RTF group inherits from the one around it, and the tables at the head of a document (fonts, styles)."""
+"""State that an RTF group inherits from the enclosing one, and the tables at the head of a document (fonts, styles)."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ DESTINATIONS = {
 }  # fmt: skip
 
 
-# Destinations whose text goes where the text around them goes.
+# Destinations whose text goes where the surrounding text goes.
 TRANSPARENT = frozenset(("fldrslt", "shppict"))
 
 
 @dataclass(slots=True)
 class State:
-    """The formatting that matters, in the current group. Copied when a group opens."""
+    """The relevant formatting of the current group. Copied when a group opens."""
 
     place: Place = Place.BODY
     destination: str = ""
@@ -90,7 +90,7 @@ class State:
     collected: list[str] = field(default_factory=list[str])
 
     def reset_paragraph(self) -> None:
-        """`\\pard`: paragraph properties as they are by default."""
+        """Resets paragraph properties to their defaults (`\\pard`)."""
         self.style, self.outline, self.listed, self.level, self.in_table, self.nesting = 0, None, False, 0, False, 1
 
 
@@ -107,18 +107,18 @@ class Head:
     style: int = 0
 
     def set_codepage(self, number: int) -> None:
-        """The document's own code page (`\\ansicpg`)."""
+        """Sets the document's own code page (`\\ansicpg`)."""
         self.default = codepage(number) or self.default
 
     def set_charset(self, number: int) -> None:
-        """The charset of the font that is being defined."""
+        """Sets the charset of the font being defined."""
         if number == SYMBOL_CHARSET:
             self.symbol_fonts.add(self.font)
         elif number in _CHARSETS and number not in (0, 1):
             self.fonts[self.font] = _CHARSETS[number]
 
     def heading_level(self, style: int) -> int | None:
-        """The heading level of a style: by its name, else by its outline level; None for body text."""
+        """Returns a style's heading level, from its name or else its outline level; None for body text."""
         match = _HEADING.fullmatch(self.style_names.get(style, ""))
         if match:
             return int(match.group(1))
@@ -127,6 +127,6 @@ class Head:
 
 
 def codepage(number: int) -> str | None:
-    """A Windows code page as a Python encoding; None for an unknown one."""
+    """Returns the Python encoding for a Windows code page; None for an unknown one."""
     name = {65001: "utf-8", 10000: "mac_roman", 936: "gb18030"}.get(number, f"cp{number}")
     return name if is_usable(name) else None

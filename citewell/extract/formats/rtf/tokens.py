@@ -13,7 +13,7 @@ _TOKEN = re.compile(
 
 
 class RtfKind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     OPEN = auto()
     CLOSE = auto()
@@ -34,7 +34,7 @@ class RtfToken:
 
 
 def tokens(data: bytes) -> Iterator[RtfToken]:
-    """All tokens; what is not RTF is skipped."""
+    """Yields all tokens; anything that is not RTF is skipped."""
     position = 0
     while match := _TOKEN.search(data, position):
         position = match.end()

@@ -1,4 +1,4 @@
-"""The kinds of value that a column of text can hold, as SQL: a test that every cell must pass, and the conversion.
+"""The value kinds of a text column, as SQL: a test that every cell must pass, and the conversion.
 
 In `test` and `convert`, `{c}` stands for the column's trimmed text.
 """
@@ -30,10 +30,10 @@ _CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
 class ValueKind:
     """One kind of value.
 
-    dtype:   the name people see: integer, number, boolean, date, datetime, time or text
-    pattern: what every text of this kind matches; not every text that matches is of this kind
-    format:  how it was written, where that is not the plain form
-    rivals:  formats that read the same text as something else (day/month against month/day)
+    dtype:   the name shown to people: integer, number, boolean, date, datetime, time or text
+    pattern: matches every text of this kind; not every match is of this kind
+    format:  how it was written, if not in plain form
+    rivals:  formats that read the same text differently (day/month or month/day)
     """
 
     dtype: str
@@ -44,7 +44,7 @@ class ValueKind:
     rivals: tuple[str, ...] = ()
 
     def admits(self, text: str) -> bool:
-        """Whether `text` can be of this kind; what it admits, `test` decides."""
+        """Whether `text` may be of this kind; `test` decides."""
         return re.fullmatch(self.pattern, text, re.IGNORECASE) is not None
 
 
@@ -56,7 +56,7 @@ def _matching(pattern: str) -> str:
 
 
 def _written_number(digits: str, decimal: str, name: str) -> ValueKind:
-    """Numbers with group signs, a currency or percent sign, or parentheses for a minus."""
+    """Returns the kind of numbers with group separators, a currency or percent sign, or parentheses for a minus."""
     pattern = rf"[(]?[+-]?{UNIT}?\s?[+-]?{digits}\s?{UNIT}?[)]?"
     bare = f"replace(regexp_replace({{c}}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
     sign = "CASE WHEN regexp_matches({c}, '[(-]') THEN -1 ELSE 1 END"
@@ -78,7 +78,7 @@ def _moment(day: str) -> ValueKind:
 
 
 def _shape(format: str) -> str:
-    """A pattern for the texts that a date format reads."""
+    """Returns a pattern for the texts that a date format reads."""
     parts = {"%Y": r"\d{4}", "%y": r"\d{2}", "%m": r"\d{1,2}", "%d": r"\d{1,2}", "%b": r"[a-z]{3}", "%B": r"[a-z]{3,9}"}
     pattern = re.escape(format).replace("\\%", "%")
     for name, part in parts.items():
@@ -87,13 +87,13 @@ def _shape(format: str) -> str:
 
 
 def _rivals(format: str) -> tuple[str, ...]:
-    """The format that reads the same texts with month and day swapped."""
+    """Returns the format that reads the same texts with month and day swapped."""
     swapped = _swapped(format)
     return (swapped,) if swapped != format and "%b" not in format.lower() else ()
 
 
 def _swapped(format: str) -> str:
-    """Month before day for day before month, and back; the same where the year leads."""
+    """Swaps day before month and month before day; unchanged if the year leads."""
     if format.startswith("%Y"):
         return format
     return format.replace("%d", "%?").replace("%m", "%d").replace("%?", "%m")

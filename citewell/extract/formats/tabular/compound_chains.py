@@ -1,4 +1,4 @@
-"""Whether the sector chains of an OLE compound file ([MS-CFB]) end, and stay in the file: calamine follows them without asking."""
+"""Checks that sector chains of OLE compound files ([MS-CFB]) end and stay in the file: calamine does not check."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 from citewell.errors import CorruptFile
 from citewell.extract.core.compound import SIGNATURE
 
-_LAST = 0xFFFFFFFA  # from here on, numbers are marks rather than sectors
+_LAST = 0xFFFFFFFA  # from here on, numbers are marks, not sectors
 _HEADER = 512
 _ENTRY = 128
 
 
 def check_chains(path: Path) -> None:
-    """Raise `CorruptFile` for a compound file whose chains run in a circle or out of the file; other files pass."""
+    """Raises `CorruptFile` for a compound file whose chains loop or leave the file; other files pass."""
     data = path.read_bytes()
     if not data.startswith(SIGNATURE):
         return
@@ -23,7 +23,7 @@ def check_chains(path: Path) -> None:
     if shift not in (9, 12):
         raise CorruptFile("The OLE container is damaged.")
     size = 1 << shift
-    count = len(data) // size  # sector 0 comes after the header's
+    count = len(data) // size  # sector 0 follows the header's
     fat = _numbers(data, size, _fat_sectors(data, size, count))
     _check(fat[:count], count)
     directory = _chain(data, 48, fat, count)
@@ -52,7 +52,7 @@ def _fat_sectors(data: bytes, size: int, count: int) -> list[int]:
 
 
 def _chain(data: bytes, offset: int, fat: Sequence[int], count: int) -> list[int]:
-    """The sectors from the one that the header names at `offset`."""
+    """Returns the sectors from the one that the header names at `offset`."""
     sectors: list[int] = []
     sector = struct.unpack_from("<I", data, offset)[0]
     while sector < _LAST:
@@ -76,7 +76,7 @@ def _within(sector: int, count: int) -> None:
 
 
 def _check(following: Sequence[int], count: int) -> None:
-    """No chain may leave the file or meet itself."""
+    """Raises `CorruptFile` if a chain leaves the file or meets itself."""
     done = bytearray(len(following))
     for start in range(len(following)):
         path: list[int] = []

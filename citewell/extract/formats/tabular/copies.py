@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _BATCH_CELLS = 100_000
-_BATCH_ROWS = 500  # of a wide table: below that, planning an insert costs more than its cells
+_BATCH_ROWS = 500  # of a wide table: with fewer, planning an insert costs more than its cells
 _MAX_BATCH_CELLS = 1_000_000
 _BATCH_CHARACTERS = 16 * 1024 * 1024
 _MEMORY = "256MB"
-_BLOCK = 16_384  # the least there is: a table under construction holds a block per column in memory
+_BLOCK = 16_384  # the minimum: a table under construction holds a block per column in memory
 _VECTOR = 2_048
 _GROUP_ROWS = 60 * _VECTOR
 _GROUP_CELLS = 2_000_000
 
 
 def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
-    """A database that can touch nothing but the scratch folder (and one more file to read), within fixed memory."""
+    """Opens a database that can access only the scratch folder (and one more file to read), within fixed memory."""
     import duckdb
 
     connection = duckdb.connect(
@@ -51,24 +51,24 @@ def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
 
 
 def quoted(identifier: str) -> str:
-    """An SQL identifier."""
+    """Quotes an SQL identifier."""
     return '"' + identifier.replace('"', '""') + '"'
 
 
 def literal(text: str) -> str:
-    """An SQL string."""
+    """Quotes an SQL string."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def write_parquet(connection: DuckDBPyConnection, query: str, path: Path, width: int) -> None:
-    """Write a query's rows; wide tables in small row groups, so that one fits into the memory limit."""
+    """Writes a query's rows; wide tables in small row groups, so that one fits in the memory limit."""
     group = max(_VECTOR, min(_GROUP_ROWS, _GROUP_CELLS // max(1, width)) // _VECTOR * _VECTOR)
     options = f"FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE {group}"
     connection.execute(f"COPY ({query}) TO {literal(str(path))} ({options})")
 
 
 class Staging:
-    """One table on its way to its copy. Cells come as text, empty for nothing; memory holds one batch."""
+    """One table on its way to its copy. Cells are text, empty for no value; memory holds one batch."""
 
     def __init__(self, connection: DuckDBPyConnection, name: str, width: int) -> None:
         self.rows = 0
@@ -83,11 +83,11 @@ class Staging:
         connection.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
 
     def widen(self, width: int) -> None:
-        """Make room for more columns; earlier rows hold nothing in them."""
+        """Makes room for more columns; earlier rows are empty in them."""
         self._width = max(self._width, width)
 
     def add(self, number: int, cells: Sequence[str]) -> None:
-        """Stage one row under the number that a person sees; `cells` has the table's width or less."""
+        """Stages one row under its visible number; `cells` has at most the table's width."""
         if self._discarded:
             return
         self._widest = max(self._widest, len(cells))
@@ -103,18 +103,18 @@ class Staging:
             self._flush()
 
     def discard(self) -> None:
-        """Give up the copy: drop what was staged and take no more."""
+        """Gives up the copy: drops the staged rows and accepts no more."""
         self._discarded = True
         self._numbers, self._batch = [], []
         self._connection.execute(f"DROP TABLE IF EXISTS {self._name}")
 
     def kinds(self, beat: Callable[[], None], *, written: bool) -> list[ColumnKind]:
-        """What each column holds, over all rows; `beat` is called on the way. written: numbers are as people wrote them."""
+        """Infers each column's kind over all rows, calling `beat`. written: numbers are as people wrote them."""
         self._flush()
         return infer(self._connection, self._name, self._width, beat, written=written)
 
     def write(self, path: Path, names: Sequence[str], kinds: Sequence[ColumnKind]) -> None:
-        """Write the Parquet copy and drop the staged rows."""
+        """Writes the Parquet copy and drops the staged rows."""
         columns = [
             f"{kind.value(f'c{i}')} AS {quoted(name)}" for i, (name, kind) in enumerate(zip(names, kinds, strict=True))
         ]
@@ -128,7 +128,7 @@ class Staging:
         self._stored_width = self._width
         if not self._batch:
             return
-        # Columns without a value in this batch are not named: that is what sparse tables are made of.
+        # Columns without a value in this batch are omitted: sparse tables consist mostly of these.
         filled = [(f"c{i}", column) for i, column in enumerate(zip_longest(*self._batch, fillvalue="")) if any(column)]
         batch = {name: np.array(column, dtype=object) for name, column in filled}
         batch["n"] = np.array(self._numbers, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""CSV, TSV and their kin: delimiter, quoting and encoding found by content, rows streamed with their record numbers."""
+"""CSV, TSV and similar: delimiter, quoting and encoding detected from content, rows streamed with record numbers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from citewell.extract.formats.tabular.writer import MAX_COLUMNS, DataFile, Table
 from citewell.types import ElementType, Locator
 
 _HEAD_RECORDS = 100
-"""Records that the header is looked for in."""
+"""Records searched for the header."""
 _SAMPLE_CHARACTERS = 256 * 1024
-"""Characters that delimiter and quotes are told by."""
+"""Characters sampled to detect delimiter and quotes."""
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Every record as a row element numbered as a spreadsheet numbers it, with a typed copy and statistics over all of them."""
+    """Emits each record as a row element, numbered as in a spreadsheet, with a typed copy and statistics."""
     encoding = file_encoding(path)
     sink.start_unit("file", 1)
     with path.open(encoding=encoding, errors="replace", newline="") as file:
@@ -51,7 +51,7 @@ def _read(records: Records, data: DataFile) -> None:
 
 
 def _split_titles(head: Sequence[CsvRecord]) -> tuple[Sequence[CsvRecord], Sequence[CsvRecord]]:
-    """Lines above the header that have one cell where rows have several."""
+    """Splits off lines above the header that have one cell where rows have several."""
     widths = Counter(_filled(record) for record in head)
     usual = max(widths, key=lambda width: (widths[width], width), default=0)
     if usual < 2:
@@ -61,7 +61,7 @@ def _split_titles(head: Sequence[CsvRecord]) -> tuple[Sequence[CsvRecord], Seque
 
 
 def _header(head: Sequence[CsvRecord]) -> tuple[list[str], int | None, Sequence[CsvRecord]]:
-    """Column names, the record number of the header (None without one), and the records below it."""
+    """Returns column names, the record number of the header (None without one), and the records below it."""
     width = max(Counter(len(record.cells) for record in head).most_common(1)[0][0], len(head[0].cells))
     looked_at = min(width, MAX_COLUMNS)
     rows = [
@@ -74,7 +74,7 @@ def _header(head: Sequence[CsvRecord]) -> tuple[list[str], int | None, Sequence[
 
 
 def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
-    """Delimited files without a single measurement conventionally begin with their header."""
+    """Whether no cell is a measurement; such files conventionally begin with their header."""
     return len(rows) > 1 and not any(is_data(cell) for row in rows for cell in row)
 
 

@@ -1,4 +1,4 @@
-"""How a delimited file separates and quotes its cells, found by which reading gives the most regular rows."""
+"""Detects how a delimited file separates and quotes its cells, by which reading gives the most regular rows."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from itertools import islice
 
 _DELIMITERS = ",;\t|:^~"
 _SAMPLE_RECORDS = 200
-"""Records by which a delimiter's regularity is judged."""
+"""Records used to judge a delimiter's regularity."""
 MAX_FIELD = 64 * 1024 * 1024
 """Characters of the longest cell."""
 
 
 @dataclass(frozen=True, slots=True)
 class CsvDialect:
-    """A delimiter and a quote sign; `escape` is a backslash where quotes are escaped rather than doubled."""
+    """A delimiter and a quote character; `escape` is a backslash if quotes are escaped rather than doubled."""
 
     delimiter: str = ","
     quote: str = '"'
@@ -26,7 +26,7 @@ class CsvDialect:
     skip_initial_space: bool = False
 
     def reader(self, lines: Iterable[str], quoting: bool = True) -> Iterator[list[str]]:
-        """A reader of `lines` in this dialect; without `quoting`, quote signs are plain characters."""
+        """Returns a reader of `lines` in this dialect; without `quoting`, quote characters are plain text."""
         csv.field_size_limit(MAX_FIELD)
         return csv.reader(
             lines,
@@ -40,7 +40,7 @@ class CsvDialect:
 
 
 def sniff(sample: str) -> CsvDialect:
-    """The dialect of a text by its first characters; a comma where nothing speaks for another delimiter."""
+    """Detects the dialect from the first characters of a text; a comma if nothing points to another delimiter."""
     lines = sample.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = lines[:-1] if len(lines) > 2 else lines
     declared = lines[0][4:5] if lines[0].lower().startswith("sep=") else ""
@@ -53,12 +53,12 @@ def sniff(sample: str) -> CsvDialect:
 
 
 def _escaped_quotes(sample: str, quote: str) -> int:
-    """Quotes after a backslash, followed by more of the cell; a quote at the end of its cell merely closes it, as in `"C:\\"`."""
+    """Counts quotes after a backslash inside a cell; at the end of a cell, a quote closes it, as in `"C:\\"`."""
     return len(re.findall(rf"\\{quote}(?![{re.escape(_DELIMITERS)}\r\n]|\Z)", sample))
 
 
 def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
-    """How regular the rows are: the share of records with the usual number of cells, times a weight for cells beyond the first."""
+    """Returns how regular rows are: the share of records with the usual cell count, weighted by extra cells."""
     widths: Counter[int] = Counter()
     for record in islice(dialect.reader(line + "\n" for line in lines), _SAMPLE_RECORDS):
         if record:
@@ -72,5 +72,5 @@ def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
 
 
 def _wraps(sample: str, quote: str) -> int:
-    """How often a quote sign is next to a delimiter or a line break, as it is around a cell."""
+    """Counts the quote characters next to a delimiter or line break, as around a cell."""
     return sum(sample.count(delimiter + quote) + sample.count(quote + delimiter) for delimiter in ",;\t|\n")

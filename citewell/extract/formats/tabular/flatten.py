@@ -1,4 +1,4 @@
-"""Nested JSON values as paths and leaves: `{"a": {"b": [1]}}` becomes `a.b[0]: 1`."""
+"""Flattens nested JSON values to paths and leaves: `{"a": {"b": [1]}}` becomes `a.b[0]: 1`."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from citewell.errors import LimitExceeded
 from citewell.extract.formats.tabular.values import Cell, tidy
 
 MAX_DEPTH = 200
-"""Levels of nested data that are read."""
+"""Levels of nested data read."""
 _MAX_LIST_LENGTH = 20
-"""Plain values of the longest list that is shown in one cell."""
+"""Plain values of the longest list shown in one cell."""
 _CONTAINERS = (dict, list)
 JsonData: TypeAlias = "dict[str, JsonData] | list[JsonData] | str | int | float | bool | None"
 
 
 def leaves(value: JsonData, path: str = "") -> Iterator[tuple[str, Cell]]:
-    """Every leaf under `value` with its path, in order; a list of more than 20 plain values is one leaf, its JSON text.
+    """Yields every leaf under `value` with its path, in order; a list of more than 20 plain values is one leaf, its
+    JSON text.
 
     Raises `LimitExceeded` beyond 200 levels.
     """
@@ -39,14 +40,14 @@ def leaves(value: JsonData, path: str = "") -> Iterator[tuple[str, Cell]]:
 
 
 def leaf(value: JsonData) -> Cell:
-    """A plain value as a cell; a list or object as its JSON text, an empty one as nothing."""
+    """Returns a plain value as a cell; a list or object as its JSON text, an empty one as None."""
     if isinstance(value, list | dict):
         return json.dumps(value, ensure_ascii=False) if value else None
     return tidy(value)
 
 
 def join(path: str, key: str) -> str:
-    """The path of a member."""
+    """Returns the path of a member."""
     return f"{path}.{key}" if path else key or '""'
 
 

@@ -1,4 +1,4 @@
-"""Column names: which rows of a table are its header, and one distinct name per column."""
+"""Column names: determines a table's header rows, and one distinct name per column."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from citewell.types import ROW_COLUMN
 MAX_HEADER_ROWS = 5
 """Rows of the tallest header. Set by hand on the development workbooks."""
 _SAMPLE_ROWS = 60
-"""Rows below that tell, by their types, whether the first ones are a header."""
+"""Rows below whose types show whether the first ones are a header."""
 _MAX_NAME_LENGTH = 300
 """Characters of the longest column name."""
 
 
 def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:
-    """How many first rows of a table are header: 0 when the data begin at once.
+    """Returns how many leading rows of a table are its header: 0 if the data begin at once.
 
     rows:        the first rows of the table, all the same length, titles above it already removed
-    group_rows:  rows at the top that hold merged group labels, so that the row below them is header too
+    group_rows:  rows at the top with merged group labels, so that the row below them is also a header
     """
     if not rows or not any(cell is not None for cell in rows[0]):
         return 0
@@ -40,7 +40,7 @@ def header_depth(rows: Sequence[Sequence[Cell]], group_rows: int = 0) -> int:
 
 
 def join_names(rows: Sequence[Sequence[Cell]], first_column: int = 0) -> list[str]:
-    """One name per column from its header rows, top to bottom: `2023 / Revenue`; `Column C` where they are empty."""
+    """Returns one name per column from its header rows, top down: `2023 / Revenue`; `Column C` if they are empty."""
     width = max((len(row) for row in rows), default=0)
     names: list[str] = []
     for index in range(width):
@@ -54,7 +54,7 @@ def join_names(rows: Sequence[Sequence[Cell]], first_column: int = 0) -> list[st
 
 
 def distinct(names: Sequence[str]) -> list[str]:
-    """The names, numbered where they repeat without regard to case; never the reserved `_row`."""
+    """Returns the names, numbered where they repeat (ignoring case); never the reserved `_row`."""
     seen: set[str] = {ROW_COLUMN}
     taken = {name.casefold() for name in names}
     out: list[str] = []
@@ -69,7 +69,7 @@ def distinct(names: Sequence[str]) -> list[str]:
 
 
 def free_name(name: str, taken: set[str]) -> str:
-    """`name`, numbered where it is `taken` without regard to case; it is taken from then on."""
+    """Returns `name`, numbered if it is `taken` (ignoring case), and marks it as taken."""
     candidate, n = name, 1
     while candidate.casefold() in taken:
         n += 1
@@ -79,7 +79,7 @@ def free_name(name: str, taken: set[str]) -> str:
 
 
 def _data_columns(rows: Sequence[Sequence[Cell]]) -> list[int]:
-    """Columns whose cells below the first row are mostly measurements."""
+    """Returns columns whose cells below the first row are mostly measurements."""
     body = rows[1:_SAMPLE_ROWS]
     if len(body) > 4:
         body = body[min(MAX_HEADER_ROWS, len(body) // 3) :]
@@ -92,7 +92,7 @@ def _data_columns(rows: Sequence[Sequence[Cell]]) -> list[int]:
 
 
 def _is_header_row(row: Sequence[Cell], data_columns: Sequence[int]) -> bool:
-    """No measurement in a column of measurements, years and dates as column heads aside."""
+    """Whether no measurement is in a measurement column, apart from years and dates as column heads."""
     heads = [row[index] for index in data_columns if row[index] is not None]
     filled = [cell for cell in row if cell is not None]
     if not filled or all(is_data(cell) and not _is_period(cell) for cell in filled):
@@ -110,7 +110,7 @@ def _names_most(row: Sequence[Cell], data_columns: Sequence[int]) -> bool:
 
 
 def _is_period(cell: Cell) -> bool:
-    """A year or a date, as they head the columns of a time series."""
+    """Whether a cell is a year or a date, as at the head of a time-series column."""
     if isinstance(cell, bool):
         return False
     if isinstance(cell, int):
@@ -121,7 +121,7 @@ def _is_period(cell: Cell) -> bool:
 
 
 def _depth_of_text_table(rows: Sequence[Sequence[Cell]], group_rows: int) -> int:
-    """A table of words only: its first row is the header when it names nearly every column, each differently.
+    """Returns the header depth of a words-only table: its first row if it names nearly every column, each differently.
 
     No name may recur in its own column, and names are not longer than the values below them.
     """

@@ -1,4 +1,4 @@
-"""Which kind of value each column of staged text holds: guessed from its first values, then proved over all rows."""
+"""Infers the value kind of each column of staged text: guessed from its first values, then proved over all rows."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _SAMPLE_ROWS = 1_000
-"""Rows whose values suggest the type of a column, before all rows are checked."""
+"""Rows whose values suggest a column's type, before all rows are checked."""
 _SAMPLE_VALUES = 100
-"""Different values of each column that do."""
+"""Distinct values per column used for that."""
 _COLUMNS_PER_QUERY = 20
 """Columns checked in one query; bounds memory on wide tables."""
 _MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
@@ -24,12 +24,12 @@ _MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
 
 @dataclass(frozen=True, slots=True)
 class ColumnKind:
-    """What a column was found to hold.
+    """The inferred content of a column.
 
-    unit:          the one currency or percent sign that its numbers carry
+    unit:          the one currency or percent sign of its numbers
     null_markers:  texts such as `N/A` that mean “no value” in a column of numbers or dates, with their counts
     note:          why a column that looks like numbers or dates stayed text
-    decimals:      digits after the point that all its numbers are shown with; 0 where they differ
+    decimals:      decimal places shown by all its numbers; 0 if they differ
     """
 
     kind: ValueKind
@@ -39,17 +39,17 @@ class ColumnKind:
     decimals: int = 0
 
     def with_decimals(self, decimals: int) -> ColumnKind:
-        """A column of numbers whose program shows so many; others, and for 0, as they are."""
+        """Returns a number column with this many decimals shown; other columns, and 0, leave it unchanged."""
         return replace(self, decimals=decimals) if decimals and self.kind.dtype in ("integer", "number") else self
 
     def value(self, column: str) -> str:
-        """SQL that turns the staged text of `column` into the typed value."""
+        """Returns the SQL that converts the staged text of `column` to the typed value."""
         return column if self.kind is TEXT else self.kind.convert.replace("{c}", _meant(column))
 
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
-    """What holds for every cell of a column, and whether some cells say that there is nothing."""
+    """What holds for every cell of a column, and whether some cells are null markers."""
 
     kinds: list[ValueKind]
     marked: bool
@@ -58,9 +58,12 @@ class _Proof:
 def infer(
     connection: DuckDBPyConnection, table: str, width: int, beat: Callable[[], None], *, written: bool = False
 ) -> list[ColumnKind]:
-    """For each column c0, c1, … of `table` the first kind that all its cells pass, else text; `beat` is called on the way.
+    """Returns, for each column c0, c1, … of `table`, the first kind that all its cells pass, else text; calls `beat` on
+    the way.
 
-    written: numbers are as people wrote them, so that `1.200` is 1200 beside columns with decimal commas or days such as 31.12.2025
+    written: numbers are as people wrote them, so that `1.200` is 1200 next to columns with decimal commas or days such
+             as
+    31.12.2025
     """
     samples = _samples(connection, table, width)
     guesses = [[kind for kind in KINDS if sample and all(map(kind.admits, sample))] for sample in samples]
@@ -88,7 +91,7 @@ def _shows_decimal_comma(kind: ValueKind) -> bool:
 def _with_decimal_comma(
     connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
 ) -> dict[int, ColumnKind]:
-    """Columns of numbers with a point or a comma that may as well be written like the other columns of their table."""
+    """Returns number columns with a point or comma that may also be read like the other columns of their table."""
     comma = next(kind for kind in KINDS if kind.format == DECIMAL_COMMA)
     doubtful = [
         index for index, one in found.items() if one.kind.dtype == "number" and one.kind.format in (None, DECIMAL_POINT)
@@ -105,7 +108,7 @@ def _with_decimal_comma(
 def _with_decimals(
     connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
 ) -> dict[int, ColumnKind]:
-    """Columns whose numbers were all written with as many decimals: two or more, or one that is 0 in some of them."""
+    """Returns columns whose numbers all have the same decimals: two or more, or one that is 0 in some of them."""
     numbers = [index for index, one in found.items() if one.kind.dtype == "number"]
     out: dict[int, ColumnKind] = {}
     for columns in _batches(numbers):
@@ -128,17 +131,17 @@ def _with_decimals(
 
 
 def _batches(columns: Sequence[int]) -> Iterator[Sequence[int]]:
-    """As many columns at a time as one query checks."""
+    """Yields as many columns at a time as one query checks."""
     return (columns[first : first + _COLUMNS_PER_QUERY] for first in range(0, len(columns), _COLUMNS_PER_QUERY))
 
 
 def _first_with_rivals(kinds: Sequence[ValueKind]) -> list[ValueKind]:
-    """The next kind to prove, and those that read the same texts as something else."""
+    """Returns the next kind to prove, and those that read the same texts differently."""
     return [kind for kind in kinds if kind is kinds[0] or kind.format in kinds[0].rivals]
 
 
 def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set[str]]:
-    """Some different values of each column, without null markers."""
+    """Returns some distinct values of each column, without null markers."""
     columns = ", ".join(f"trim(c{index})" for index in range(width))
     rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
     samples: list[set[str]] = []
@@ -152,7 +155,7 @@ def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set
 
 
 def _prove(connection: DuckDBPyConnection, table: str, guesses: Mapping[int, Sequence[ValueKind]]) -> dict[int, _Proof]:
-    """Of the guesses for each column those that hold for every cell."""
+    """Returns, for each column, the guesses that hold for every cell."""
     open_columns = [index for index, kinds in guesses.items() if kinds]
     if not open_columns:
         return {index: _Proof([], False) for index in guesses}
@@ -188,7 +191,7 @@ def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Pro
 
 
 def _meant(column: str) -> str:
-    """SQL for the trimmed text of a column, NULL where it says that there is nothing."""
+    """Returns the SQL for a column's trimmed text, NULL for null markers."""
     return f"(CASE WHEN {_is_marker(column)} THEN NULL ELSE trim({column}) END)"
 
 
@@ -202,7 +205,7 @@ def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> di
 
 
 def _units(connection: DuckDBPyConnection, table: str, column: str) -> list[str]:
-    """The units in a column of numbers, "" for numbers without one."""
+    """Returns the units in a column of numbers, "" for numbers without one."""
     found = f"regexp_extract({_meant(column)}, '{UNIT}')"
     query = f"SELECT DISTINCT {found} FROM {table} WHERE {_meant(column)} IS NOT NULL"
     return [str(unit) for (unit,) in connection.execute(query).fetchall()]

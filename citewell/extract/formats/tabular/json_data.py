@@ -1,4 +1,4 @@
-"""JSON and JSON lines: lists of objects become rows, everything else `path: value`; broken text is kept as text."""
+"""JSON and JSON Lines: lists of objects become rows, everything else `path: value`; malformed text is kept as text."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TEXT_PIECE = 4_000
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Rows of every list of objects (numbered by record, JSON lines by line) and the other values, streamed."""
+    """Streams the rows of every list of objects (numbered by record, JSON Lines by line) and the other values."""
     encoding = file_encoding(path)
     sink.start_unit("file", 1)
     with path.open(encoding=encoding, errors="replace") as file, DataFile(sink) as data:
@@ -36,7 +36,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _is_lines(file: TextIO) -> bool:
-    """Whether the first two lines that hold anything are values of their own."""
+    """Whether each of the first two non-empty lines is a value."""
     lines: list[str] = []
     while len(lines) < 2 and (line := file.readline(_MAX_LINE_LENGTH)):
         if not line.isspace():
@@ -54,7 +54,7 @@ def _is_json(text: str) -> bool:
 
 
 class _JsonReader:
-    """One file on its way into tables and paragraphs; at most one table is open at a time."""
+    """Reads one file into tables and paragraphs; at most one table is open at a time."""
 
     def __init__(self, data: DataFile) -> None:
         self._data = data
@@ -63,7 +63,7 @@ class _JsonReader:
         self._key: str | None = None
 
     def read_lines(self, file: TextIO) -> None:
-        """Every line a record; lines that are not JSON stay as text."""
+        """Reads every line as a record; lines that are not JSON stay text."""
         broken: list[int] = []
         for number, line in enumerate(_lines(file), start=1):
             if line.isspace():
@@ -82,7 +82,7 @@ class _JsonReader:
             self._sink.warn(f"{len(broken)} lines are not JSON, the first is line {broken[0]}; kept as text")
 
     def read_document(self, stream: JsonStream) -> None:
-        """One JSON text, or several one after the other."""
+        """Reads one JSON text, or several in sequence."""
         number = 0
         try:
             for item in stream:
@@ -95,11 +95,11 @@ class _JsonReader:
             self._close()
         except Damaged:
             self._close()
-            self._sink.warn("the JSON is broken or cut off; the rest is kept as text")
+            self._sink.warn("the JSON is malformed or cut off; the rest is kept as text")
             self._texts(stream.rest())
 
     def _item(self, key: str | None, number: int, value: JsonData) -> None:
-        """One element of a list: a row when it is an object or a list."""
+        """Reads one element of a list: a row if it is an object or a list."""
         if not isinstance(value, dict | list):
             self._paragraph(f"{key or ''}[{number - 1}]", leaves(value))
             return
@@ -109,7 +109,7 @@ class _JsonReader:
         self._table.add(number, value)
 
     def _value(self, path: str, value: JsonData) -> None:
-        """A value outside a list: lists of objects inside it become tables, the rest paragraphs."""
+        """Reads a value outside a list: lists of objects inside it become tables, the rest paragraphs."""
         work = [(path, value)]
         while work:
             here, item = work.pop()

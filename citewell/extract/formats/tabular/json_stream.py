@@ -1,4 +1,4 @@
-"""JSON read piece by piece: members of a top-level object and elements of lists come one at a time, whatever the file's size."""
+"""Reads JSON of any size piece by piece: members of a top-level object and elements of lists one at a time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENDS = tuple(" \t\n\r,:]}")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One value: `key` names the member of the top-level object it belongs to; `index` counts from 0 in its list, None outside one."""
+    """One value: `key` names its member of the top-level object; `index` is its place (from 0) in a list, else None."""
 
     key: str | None
     index: int | None
@@ -29,17 +29,17 @@ class Item:
 
 
 class Damaged(Exception):
-    """The text from here on is not JSON; `rest()` of the stream still has it."""
+    """The text from here on is not JSON; the stream's `rest()` still returns it."""
 
 
 class JsonStream:
-    """The values of a JSON text. Iterating raises `Damaged` where the syntax breaks, `LimitExceeded` for absurd nesting."""
+    """The values of a JSON text. Iterating raises `Damaged` at a syntax error, `LimitExceeded` if nested too deeply."""
 
     def __init__(self, file: TextIO) -> None:
         self._file = file
         self._buffer = ""
         self._at = 0
-        self._key = ""  # the text of a key whose value was not read yet
+        self._key = ""  # the text of a key whose value is still to be read
         self._ended = False
         self._decoder = json.JSONDecoder(parse_int=_integer)
 
@@ -48,7 +48,7 @@ class JsonStream:
             yield from self._top_level()
 
     def rest(self) -> Iterator[str]:
-        """The text that was not read as JSON, in pieces."""
+        """Yields the text not read as JSON, in pieces."""
         yield self._key + self._buffer[self._at :]
         while piece := self._file.read(_PIECE):
             yield piece
@@ -96,7 +96,7 @@ class JsonStream:
             yield Item(key, None, [])
 
     def _peek(self) -> str:
-        """The next character that is not white space; empty at the end."""
+        """Returns the next character that is not white space; empty at the end."""
         while True:
             self._at = cast("re.Match[str]", _SPACE.match(self._buffer, self._at)).end()
             if self._at < len(self._buffer) or not self._more():
@@ -124,7 +124,7 @@ class JsonStream:
                     return cast("JsonData", value)
 
     def _more(self) -> bool:
-        """Read on, twice as much when one value needs it; False at the end of the file."""
+        """Reads on, twice as much if one value needs it; False at the end of the file."""
         if self._ended:
             return False
         pending = len(self._buffer) - self._at

@@ -1,4 +1,4 @@
-"""What a filled rectangle of a sheet is: a table with titles and header rows, the continuation of one, or notes."""
+"""Classifies a filled rectangle of a sheet: a table with titles and header rows, the continuation of one, or notes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from citewell.extract.formats.tabular.sheet_rows import Merges
 from citewell.extract.formats.tabular.values import Cell, line_of
 
 _WIDEST_GAP = 4
-"""Columns from the last of one part to the first of the next (blank ones and one) within a table; more separate two. Set by hand."""
+"""Most columns (blank ones plus one) from one part of a table to the next; a wider gap separates two. Set by hand."""
 _SHORT = 4
-"""Rows below which a part beside another one belongs to it on weak evidence. Set by hand."""
+"""Rows below which a part next to another belongs to it on weak evidence. Set by hand."""
 _SAMPLE_ROWS = 200
-"""Rows of a region that its columns are judged by."""
+"""Rows of a region used to judge its columns."""
 
 
 @dataclass(slots=True)
 class SheetTable:
     """A table of a sheet: `region` holds its header and first rows, `more` its rows below blank ones.
 
-    titles: rows above the header that hold one text; header: header rows of `region`, 0 without any;
-    names: one per column; head: the last row of a header that is set apart above `region`;
+    titles: rows above the header with one text; header: header rows of `region`, 0 without any;
+    names: one per column; head: the last row of a header separated from `region`, above it;
     name: the table's own, empty without one
     """
 
@@ -36,7 +36,7 @@ class SheetTable:
     name: str = ""
 
     def columns(self, sheet: SheetMap) -> list[int]:
-        """The region's columns that hold anything, counted from its left: spacers do not belong to the table."""
+        """Returns the region's non-empty columns, counted from its left: spacers do not belong to the table."""
         used = 0
         for region in (self.region, *self.more):
             used |= sheet.used_columns(region)
@@ -55,14 +55,14 @@ class SheetTable:
 
     @property
     def header_row(self) -> int | None:
-        """The last header row's number as the program shows it."""
+        """The last header row's visible number."""
         if self.head is not None:
             return self.head + 1
         return self.body.top if self.header else None
 
 
 def read_layout(region: Region, head: Sequence[list[Cell]], merges: Merges) -> SheetTable | None:
-    """The region as a table, or None when it is text without rows and columns."""
+    """Reads the region as a table; None if it is text without rows and columns."""
     titles = _title_rows(region, head, merges)
     rows = [list(row) for row in head[titles:]]
     if len(rows) < 2 or (region.width == 1 and all(isinstance(row[0], str | None) for row in rows)):
@@ -72,7 +72,7 @@ def read_layout(region: Region, head: Sequence[list[Cell]], merges: Merges) -> S
 
 
 def header_names(region: Region, rows: list[list[Cell]], merges: Merges) -> tuple[list[str], int]:
-    """Column names of a table whose first rows are `rows`, and how many of them are its header."""
+    """Returns the column names of a table whose first rows are `rows`, and how many of these are its header."""
     spans = merges.within(region, region.top + MAX_HEADER_ROWS)
     groups = _group_rows(region, spans)
     _fill_merged(rows, region, spans)
@@ -83,7 +83,7 @@ def header_names(region: Region, rows: list[list[Cell]], merges: Merges) -> tupl
 
 
 def continues(table: SheetTable, region: Region, sheet: SheetMap) -> bool:
-    """Whether a headerless region below a table is more of it: within its columns, with data where it has data."""
+    """Whether a headerless region below a table continues it: within its columns, with data where it has data."""
     if not table.named or region.left < table.region.left or region.right > table.region.right:
         return False
     same = 0
@@ -98,10 +98,10 @@ def continues(table: SheetTable, region: Region, sheet: SheetMap) -> bool:
 
 
 def one_table(left: Region, right: Region, sheet: SheetMap, merges: Merges) -> bool:
-    """Whether two parts of a band beside each other, with blank columns between, are one table with a spacer.
+    """Whether two adjacent parts of a band, with blank columns between, are one table with a spacer.
 
-    They are when a header cell is merged across the gap, or when they share most rows, no header name, and the right part
-    begins with data rather than labels of its own.
+    They are if a header cell is merged across the gap, or if they share most rows, no header name, and the right part
+    begins with data rather than its own labels.
     """
     rows = range(left.top, left.bottom + 1)
     both = [row for row in rows if sheet.filled[row] & left.mask and sheet.filled[row] & right.mask]
@@ -132,14 +132,14 @@ def _filled_rows(sheet: SheetMap, region: Region) -> int:
 
 
 def _data_share(sheet: SheetMap, region: Region) -> float | None:
-    """The share of data among the filled cells of the region's first rows; None when all are blank."""
+    """Returns the share of data among the filled cells of the region's first rows; None if all are blank."""
     region = replace(region, bottom=min(region.bottom, region.top + _SAMPLE_ROWS))
     filled = sheet.count(sheet.filled, region)
     return sheet.count(sheet.data, region) / filled if filled else None
 
 
 def _title_rows(region: Region, head: Sequence[list[Cell]], merges: Merges) -> int:
-    """How many rows at the top hold one text only, at the left or merged across, with wider rows below."""
+    """Returns how many rows at the top hold only one text, at the left or merged across, with wider rows below."""
     if region.width < 2:
         return 0
     spans = {(span.top, span.left): span for span in merges.within(region, region.top + len(head))}
@@ -155,7 +155,7 @@ def _title_rows(region: Region, head: Sequence[list[Cell]], merges: Merges) -> i
 
 
 def _group_rows(region: Region, spans: Sequence[Region]) -> int:
-    """How many rows at the top of the header hold labels merged over several columns."""
+    """Returns how many rows at the top of the header hold labels merged over several columns."""
     rows = 0
     while any(span.top == region.top + rows and 1 < span.width < region.width and span.height == 1 for span in spans):
         rows += 1
@@ -163,7 +163,7 @@ def _group_rows(region: Region, spans: Sequence[Region]) -> int:
 
 
 def _fill_merged(rows: list[list[Cell]], region: Region, spans: Sequence[Region]) -> None:
-    """Give every cell of a merged range near the top its text."""
+    """Gives every cell of a merged range near the top its text."""
     for span in spans:
         first = span.top - region.top
         if not 0 <= first < min(len(rows), MAX_HEADER_ROWS) or span.left < region.left:
@@ -177,7 +177,7 @@ def _fill_merged(rows: list[list[Cell]], region: Region, spans: Sequence[Region]
 
 
 def _spread_labels(rows: Sequence[list[Cell]]) -> None:
-    """Without merge information, a group label reaches to the next label on its row."""
+    """Extends group labels to the next label on the row, for formats without merge information."""
     for row in rows:
         label: Cell = None
         for place, cell in enumerate(row):
@@ -186,5 +186,5 @@ def _spread_labels(rows: Sequence[list[Cell]]) -> None:
 
 
 def note_text(row: Sequence[Cell]) -> str:
-    """A row outside tables as one line."""
+    """Returns a row outside tables as one line."""
     return " | ".join(line_of(cell) for cell in row if cell is not None)

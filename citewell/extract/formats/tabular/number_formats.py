@@ -1,4 +1,4 @@
-"""What number formats show of a number: a percent sign, a currency, so many decimals (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
+"""What number formats show: a percent sign, a currency, decimals (ECMA-376 part 1, 18.8.30 and 18.8.31)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from citewell.extract.formats.ooxml.package import child
 from citewell.extract.formats.tabular.column_types import UNIT
 
 _BUILT_IN = {2: "0.00", 4: "#,##0.00", 9: "0%", 10: "0.00%", 39: "#,##0.00", 40: "#,##0.00"}
-"""Formats that files need not define, by number. Those of currencies are not here: they show the currency of the reader's machine."""
+"""Formats that files need not define, by number. Currency formats are missing: they depend on the reader's machine."""
 _CODE_PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<end>;)|(?P<plain>.)',
     re.DOTALL,
@@ -20,23 +20,25 @@ _CODE_PART = re.compile(
 _UNITS = re.compile(rf"(?<![A-Za-z]){UNIT}(?![A-Za-z])")
 _DECIMALS = re.compile(r"\.(0+)")
 _SHOWN_DIGITS = 15
-"""Significant digits of a number that spreadsheet programs show."""
+"""Significant digits shown by spreadsheet programs."""
 _MORE_OF_PERCENT, _MORE_OF_AMOUNT = 2, 4
-"""Decimals beyond those of the format: totals of amounts stay right to the cent."""
+"""Decimals beyond those of the format: totals of amounts stay correct to the cent."""
 _MAX_CODE = 255
-"""Characters that programs take of a format code."""
+"""Characters of a format code that programs accept."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a cell's number is written: with its `unit` (empty without one), multiplied by `times`, and with so many `decimals` at least."""
+    """How a cell's number is written: with its `unit` (empty without one), multiplied by `times`, and with at least
+    this many `decimals`.
+    """
 
     unit: str
     times: int = 1
     decimals: int = 0
 
     def shown(self, number: float) -> str:
-        """The number as text, with more decimals than the format has where the number has them: two of a percentage, four of an amount.
+        """Returns the number as text, with up to two more decimals than the format for percentages, four for amounts.
 
         >>> NumberFormat("%", 100).shown(0.245), NumberFormat("€", decimals=2).shown(-1234.5), NumberFormat("GHS").shown(900)
         ('24.5%', '-€1,234.50', 'GHS 900')
@@ -54,7 +56,9 @@ class NumberFormat:
 
 
 def format_of_code(code: str) -> NumberFormat | None:
-    """What a format code such as `#,##0.00 "€"` shows of positive numbers; None for neither a percent sign, nor one currency, nor decimals."""
+    """Returns what a format code such as `#,##0.00 "€"` shows of positive numbers; None without a percent sign, one
+    currency or decimals.
+    """
     plain, literal = "", ""
     for part in _CODE_PART.finditer(code[:_MAX_CODE]):
         if part["end"]:
@@ -74,7 +78,7 @@ def format_of_code(code: str) -> NumberFormat | None:
 
 
 def formats_of_styles(styles: XmlElement | None) -> dict[int, NumberFormat]:
-    """By the number of a cell's style (`s`), from the part `xl/styles.xml`: the styles whose numbers are more than plain ones."""
+    """Returns the styles with more than plain numbers, by cell style number (`s`), from the part `xl/styles.xml`."""
     codes = {
         int(number): element.get("formatCode", "")
         for element in _children(styles, "numFmts")
@@ -85,7 +89,7 @@ def formats_of_styles(styles: XmlElement | None) -> dict[int, NumberFormat]:
 
 
 def formats_of_codes(codes: Mapping[int, str], used: Iterable[int]) -> dict[int, NumberFormat]:
-    """By the number of a cell's style: the formats that are more than plain numbers.
+    """Returns the formats with more than plain numbers, by cell style number.
 
     codes: the formats that the file defines, by number; used: the number of each style's format
     """
@@ -94,7 +98,7 @@ def formats_of_codes(codes: Mapping[int, str], used: Iterable[int]) -> dict[int,
 
 
 def _decimals(value: Decimal) -> int:
-    """Digits after the point that are not zeros at the end."""
+    """Returns the number of decimals without trailing zeros."""
     exponent = value.normalize().as_tuple().exponent
     return max(-exponent, 0) if isinstance(exponent, int) else 0
 

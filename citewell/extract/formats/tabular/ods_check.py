@@ -1,4 +1,4 @@
-"""Refuses ODS files that would keep their reader busy without end: XML that breaks off, and repeats that span too many cells."""
+"""Rejects ODS files that would keep their reader busy forever: truncated XML, and repeats that span too many cells."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CELLS = {f"{_TABLE} table-cell", f"{_TABLE} covered-table-cell"}
 
 
 def check_ods(container: SafeZip, most_cells: int) -> None:
-    """Raise `CorruptFile` or `LimitExceeded` when the spreadsheet inside is not one to be opened; other containers pass."""
+    """Raises `CorruptFile` or `LimitExceeded` for a spreadsheet that must not be opened; other containers pass."""
     if _CONTENT not in container:
         return
     reach = _Reach(most_cells)
@@ -32,7 +32,7 @@ def check_ods(container: SafeZip, most_cells: int) -> None:
 
 
 class _Reach:
-    """Follows how far the filled cells of each table reach, repeats counted."""
+    """Tracks the extent of the filled cells of each table, including repeats."""
 
     def __init__(self, most_cells: int) -> None:
         self._most = most_cells
@@ -69,5 +69,5 @@ class _Reach:
 
 
 def _count(value: str | None) -> int:
-    """How often something is repeated; what is no number counts once, as its reader has it."""
+    """Returns a repeat count; a value that is not a number counts once, as in the spreadsheet reader."""
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 12 else 1

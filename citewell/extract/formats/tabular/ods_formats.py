@@ -1,4 +1,4 @@
-"""How the cells of an ODS file show their numbers (OpenDocument 1.3, 16.29 and 19.385): by their styles, else by the type of their values."""
+"""Number formats of ODS cells (OpenDocument 1.3, 16.29 and 19.385): from their styles or else their value types."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _NO_DECIMALS = frozenset({f"{_NUMBER}scientific-number", f"{_NUMBER}fraction"})
 _NUMERIC = frozenset({"float", "percentage", "currency"})
 _MAX_DECIMALS = 15
 _MAX_CHAIN = 20
-"""Styles that a style may be based on, one upon the other."""
+"""Longest chain of base styles."""
 _MAX_REPEATS = 10_000
-"""Cells beside each other that one element may be for."""
+"""Most adjacent cells that one element may stand for."""
 
 
 def is_ods(container: SafeZip) -> bool:
-    """Whether a container holds an OpenDocument file rather than one of Office."""
+    """Whether a container is an OpenDocument file rather than an Office one."""
     return _PARTS[1] in container
 
 
 def ods_formats(container: SafeZip) -> dict[str, ShownFormats]:
-    """By the sheets' names; of damaged XML what comes before the damage."""
+    """Returns formats by sheet name; of damaged XML, those before the damage."""
     reader = _Reader()
     for part in _PARTS:
         if part in container:
@@ -140,7 +140,7 @@ class _Reader:
 
 
 def _by_type(kind: str, currency: str) -> NumberFormat | None:
-    """For a cell whose style says nothing of its numbers."""
+    """Returns the format of a cell whose style does not define its numbers."""
     return (
         NumberFormat("%", 100)
         if kind == "percentage"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from duckdb.sqltypes import DuckDBPyType
 
 _FETCH = 2_000
-_MAX_MORE = 1_000  # a column being read takes some 50 KB of the memory that a copy may use
+_MAX_MORE = 1_000  # reading a column takes about 50 KB of the memory allowed for a copy
 _EXACT_DIGITS = 15
 _NESTED = ("struct", "list", "map", "array", "union", "variant")
 _MOMENTS = ("date", "time", "timestamp", "timestamp_s", "timestamp_ms", "timestamp_ns")
@@ -44,7 +44,7 @@ _DTYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A column without structure: the SQL of its stored and of its shown value."""
+    """A column without structure: the SQL of its stored and its shown value."""
 
     name: str
     stored: str
@@ -53,7 +53,7 @@ class Leaf:
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Every row as an element, numbered from 1 in the file's order."""
+    """Emits every row as an element, numbered from 1 in file order."""
     with path.open("rb") as file:
         if file.read(4) == _ENCRYPTED_MAGIC:
             raise PasswordRequired("The Parquet file is encrypted; keys for such files are not supported.")
@@ -85,7 +85,7 @@ def _read(source: str, data: DataFile) -> None:
 
 
 def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
-    """The file's columns, structures opened into their fields."""
+    """Returns the file's columns, with structures expanded into their fields."""
     relation = connection.sql(f"SELECT * FROM {source}")
     found: list[Leaf] = []
     work = [(name, quoted(name), kind) for name, kind in zip(relation.columns, relation.types, strict=True)][::-1]
@@ -103,7 +103,7 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
 
 
 def _bounded(leaves: list[Leaf], sink: Sink) -> list[Leaf]:
-    """The first 1,000 columns, and one more for the next 1,000, as a JSON object; what comes after those is left out."""
+    """Returns the first 1,000 columns, and one more for the next 1,000 as a JSON object; further ones are skipped."""
     own, more = leaves[:MAX_COLUMNS], leaves[MAX_COLUMNS : MAX_COLUMNS + _MAX_MORE]
     if not more:
         return own

@@ -1,4 +1,4 @@
-"""A table of JSON records whose columns are found on the way."""
+"""A table of JSON records whose columns are discovered along the way."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from citewell.extract.formats.tabular.writer import MAX_COLUMNS, MORE, DataFile,
 
 
 class RecordTable:
-    """Rows under the paths of their leaves.
+    """Rows keyed by the paths of their leaves.
 
-    Beyond 1,000 different paths, or fewer when the records share hardly a field, the rest of a record is one JSON cell.
-    Once a field had to go without a column, no more are opened: a column holds all values of its field or none.
+    Beyond 1,000 different paths, or fewer if the records share hardly any field, the rest of a record is one JSON cell.
+    Once a field is denied a column, no more columns are opened: a column holds all values of its field or none.
     """
 
     def __init__(self, data: DataFile, name: str) -> None:
@@ -22,7 +22,7 @@ class RecordTable:
         self._rows = self._values = 0
 
     def add(self, number: int, record: JsonData) -> None:
-        """One record under its number."""
+        """Adds one record under its number."""
         self._rows += 1
         found: dict[int, Cell] = {}
         more: dict[str, Cell] = {}
@@ -44,16 +44,16 @@ class RecordTable:
         self._table.add_with_texts(number, cells, texts)
 
     def finish(self) -> None:
-        """Write the copy and the statistics."""
+        """Writes the copy and the statistics."""
         self._table.finish()
         if self._more is not None:
             self._sink.warn(
-                f"the records have more than {self._more:,} different fields; those found first have columns, the rest "
-                f"stands in the column {MORE!r}"
+                f"the records have more than {self._more:,} different fields; the first ones have columns, the rest "
+                f"is in the column {MORE!r}"
             )
 
     def _open(self, path: str) -> int | None:
-        """The place of a new column; None when there must be no more of them."""
+        """Returns the position of a new column; None if no more are allowed."""
         width = len(self._places)
         if self._more is not None or width >= MAX_COLUMNS or is_sparse(self._rows, width, self._values):
             return None

@@ -1,4 +1,4 @@
-"""Records of a delimited file, numbered as a spreadsheet numbers rows; a stray quote costs one line, not the rest of the file."""
+"""Records of a delimited file, numbered like spreadsheet rows; a stray quote costs one line, not the whole rest."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MAX_LINE_LENGTH = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class CsvRecord:
-    """One record: its number, counting from 1 with blank ones, and its cells as written."""
+    """One record: its number, counted from 1 including blank ones, and its cells as written."""
 
     number: int
     cells: list[str]
 
 
 class Records:
-    """The records of `file` that hold anything. A quote that does not close within 1,000 lines is read as a plain character."""
+    """The non-blank records of `file`. A quote that does not close within 1,000 lines is read as a plain character."""
 
     def __init__(self, file: TextIO, dialect: CsvDialect) -> None:
         self.stray_quotes: list[int] = []
@@ -39,7 +39,7 @@ class Records:
         self._unclosed = False
 
     def __iter__(self) -> Iterator[CsvRecord]:
-        """The records from first to last; to be called once."""
+        """Yields the records from first to last; call once."""
         while self._lines or self._fill():
             if self._quoted:
                 yield from self._numbered(self._careful())
@@ -48,7 +48,7 @@ class Records:
                 yield from self._numbered(self._dialect.reader(lines))
 
     def warnings(self) -> list[str]:
-        """What was odd about the records read so far."""
+        """Returns warnings about the records read so far."""
         if not self.stray_quotes:
             return []
         return [
@@ -62,7 +62,7 @@ class Records:
                 yield CsvRecord(self._number, cells)
 
     def _careful(self) -> Iterator[list[str]]:
-        """The rows of lines that hold quotes, until no line is left in memory."""
+        """Yields the rows of lines with quotes, until no line is left in memory."""
         reader = self._dialect.reader(self._record_lines())
         while self._lines:
             self._record, self._characters, self._unclosed = [], 0, False
@@ -76,14 +76,14 @@ class Records:
             yield cells
 
     def _without_quotes(self) -> list[str]:
-        """Read the first line of a broken record without quoting, and give the others back."""
+        """Reads the first line of a broken record without quoting, and puts the others back."""
         first, *others = self._record
         self._lines.extendleft(reversed(others))
         self.stray_quotes.append(self._number + 1)
         return next(self._dialect.reader([first], quoting=False), [])
 
     def _record_lines(self) -> Iterator[str]:
-        """Lines for the reader, remembered until the record ends; stops within a record that grows without end."""
+        """Yields lines for the reader, remembered until the record ends; stops in a record that grows without end."""
         while True:
             grown = len(self._record) >= _MAX_RECORD_LINES or self._characters > _MAX_RECORD_CHARACTERS
             if grown or not (self._lines or self._fill()):
@@ -95,7 +95,7 @@ class Records:
             yield line
 
     def _fill(self) -> bool:
-        """Take the next lines into memory; False at the end of the file."""
+        """Reads the next lines into memory; False at the end of the file."""
         block = self._file.read(_BLOCK)
         if not block:
             return False

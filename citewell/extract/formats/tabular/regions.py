@@ -1,4 +1,4 @@
-"""The filled rectangles of a sheet, cut apart at blank rows and columns; computed on one bit mask per row."""
+"""The filled rectangles of a sheet, separated at blank rows and columns; computed on one bit mask per row."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from citewell.extract.formats.tabular.values import Cell, is_marker, tidy
 _MAX_HEADS = 5_000
 """Rows remembered as possible headers of a sheet."""
 _MAX_REGIONS = 2_000
-"""Regions beyond which a sheet has scattered cells rather than tables, and is read as one."""
+"""Regions beyond which a sheet has scattered cells rather than tables, and is read as one region."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +24,12 @@ class Region:
 
     @property
     def width(self) -> int:
-        """Columns."""
+        """The number of columns."""
         return self.right - self.left + 1
 
     @property
     def height(self) -> int:
-        """Rows."""
+        """The number of rows."""
         return self.bottom - self.top + 1
 
     @property
@@ -40,9 +40,10 @@ class Region:
 
 @dataclass(slots=True)
 class SheetMap:
-    """Which cells of a sheet are filled, and which of those hold typed data (or a mark that there is none) rather than text: one mask per row, bit n for column n.
+    """Records which cells of a sheet are filled, and which of those hold typed data (or a mark for missing data) rather
+    than text: one mask per row, bit n for column n.
 
-    heads: the first rows that hold several texts and nothing else, as header rows do
+    heads: the first rows that hold several texts and nothing else, like header rows
     """
 
     filled: list[int] = field(default_factory=list[int])
@@ -50,7 +51,7 @@ class SheetMap:
     heads: dict[int, Sequence[Cell]] = field(default_factory=dict[int, Sequence[Cell]])
 
     def add(self, values: Sequence[object], left: int, errors: Sequence[tuple[int, str]] = ()) -> None:
-        """Map the next row: values from column `left` on, and error cells by their column."""
+        """Maps the next row: values from column `left` on, and error cells by column."""
         filled = data = 0
         bit = 1 << left
         for value in values:
@@ -70,27 +71,27 @@ class SheetMap:
         self.data.append(data)
 
     def clear(self, region: Region) -> None:
-        """Take the region's cells for empty."""
+        """Marks the region's cells as empty."""
         for row in range(region.top, min(region.bottom + 1, len(self.filled))):
             self.filled[row] &= ~region.mask
 
     def used_columns(self, region: Region) -> int:
-        """The mask of the region's columns that hold anything."""
+        """Returns the mask of the region's non-empty columns."""
         used = 0
         for mask in self.filled[region.top : region.bottom + 1]:
             used |= mask
         return used & region.mask
 
     def count(self, masks: Sequence[int], region: Region) -> int:
-        """How many cells of the region are set in `masks`."""
+        """Returns how many cells of the region are set in `masks`."""
         columns = region.mask
         return sum([(mask & columns).bit_count() for mask in masks[region.top : region.bottom + 1]])
 
 
 def find_regions(sheet: SheetMap, merged: Callable[[Region, Region], bool]) -> list[Region]:
-    """The sheet's regions from top to bottom, left to right.
+    """Returns the sheet's regions from top to bottom, left to right.
 
-    merged(left, right) says whether two parts of a band, separated by blank columns, are one table all the same.
+    merged(left, right) decides whether two parts of a band separated by blank columns are still one table.
     """
     columns = 0
     for mask in sheet.filled:
@@ -105,7 +106,7 @@ def find_regions(sheet: SheetMap, merged: Callable[[Region, Region], bool]) -> l
 def _cut(
     masks: Sequence[int], top: int, bottom: int, columns: int, merged: Callable[[Region, Region], bool]
 ) -> list[Region]:
-    """Cut at blank rows, then each band at blank columns, until nothing falls apart any more."""
+    """Cuts at blank rows, then each band at blank columns, until nothing separates any more."""
     found: list[Region] = []
     work = [(top, bottom, columns)]
     while work:
@@ -121,7 +122,7 @@ def _cut(
 
 
 def _bands(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterator[tuple[int, int, int]]:
-    """Runs of rows that hold something in `columns`, each with the union of its masks."""
+    """Yields runs of rows that are non-empty in `columns`, each with the union of its masks."""
     start = -1
     for row in range(top, bottom + 2):
         if row <= bottom and masks[row] & columns:
@@ -132,7 +133,7 @@ def _bands(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterato
 
 
 def _steps(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterator[tuple[int, int, int]]:
-    """Parts of a band such that no column of one is filled in the next: tables that touch at a corner only."""
+    """Yields parts of a band that have no filled column in common with the next: tables that touch only at a corner."""
     below = [0]
     for row in range(bottom, top, -1):
         below.append(below[-1] | masks[row] & columns)
@@ -145,7 +146,7 @@ def _steps(masks: Sequence[int], top: int, bottom: int, columns: int) -> Iterato
 
 
 def _runs(mask: int) -> Iterator[tuple[int, int]]:
-    """First and last position of each run of set bits."""
+    """Yields the first and last position of each run of set bits."""
     offset = 0
     while mask:
         zeros = (mask & -mask).bit_length() - 1

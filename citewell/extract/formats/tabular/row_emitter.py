@@ -13,21 +13,21 @@ from citewell.extract.formats.tabular.values import Cell, line_of, row_text, row
 from citewell.types import JsonObject, Locator
 
 SMALL_ROWS = 50
-"""Rows of the largest table that is also shown as a whole, besides its rows."""
+"""Rows of the largest table also emitted as a whole, besides its rows."""
 SMALL_COLUMNS = 20
-"""Its columns."""
+"""Columns of the largest such table."""
 _ROOM_FOR_ROWS = 0.75
-"""Share of the output limit that rows may fill; the rest is for what comes after the table."""
+"""Share of the output limit that rows may fill; the rest is reserved for content after the table."""
 
 
 _Row: TypeAlias = tuple[int, Sequence[Cell], Sequence[str]]
 
 
 class RowEmitter:
-    """Emits a table's rows as they come; holds back at most 51 of them, until it is known whether the table is small.
+    """Emits a table's rows as they arrive; holds back at most 51 of them, until it is known whether the table is small.
 
-    Row and table elements carry `{"table": id, "table_name": name}`, so that the rows of a table element are known; a table
-    element also `{"rows": […]}`, the numbers of the rows that its lines after the header are.
+    Row and table elements carry `{"table": id, "table_name": name}`, which links rows to their table element; a table
+    element also carries `{"rows": […]}`, the row numbers of its lines after the header.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class RowEmitter:
         self._metadata: JsonObject = {"table": id, "table_name": name}
 
     def add(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
-        """One data row under the number that a person sees; `texts` are the cells' texts."""
+        """Adds one data row under its visible number; `texts` are the cells' texts."""
         self.rows += 1
         self.first_row = number if self.first_row is None else self.first_row
         self.last_row = number
@@ -63,18 +63,18 @@ class RowEmitter:
             self._release()
 
     def finish(self) -> None:
-        """Emit what waits."""
+        """Emits the rows held back."""
         if self._waiting and len(self.columns) <= SMALL_COLUMNS and self._sink.options.extract_tables:
             self._emit_table(self._waiting)
         self._release()
         if self._first_unlisted:
             self._sink.skip(
-                f"the rows of {self.name!r} from row {self._first_unlisted:,} on are not listed one by one, as the file is "
-                "very large; its copy, counts and statistics hold them all"
+                f"the rows of {self.name!r} from row {self._first_unlisted:,} on are not listed individually, as the "
+                "file is very large; its copy, counts and statistics include them"
             )
 
     def place(self) -> JsonObject:
-        """Where the table is: `header_row`, `first_row` and `last_row` as a person counts, None where there is none."""
+        """Returns where the table is: `header_row`, `first_row` and `last_row`, counted from 1; None if missing."""
         return {"header_row": self.header_row, "first_row": self.first_row, "last_row": self.last_row}
 
     def _release(self) -> None:

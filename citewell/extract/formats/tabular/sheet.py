@@ -22,7 +22,7 @@ _FOOTNOTE_LENGTH = 60
 
 
 def read_sheet(rows: SheetRows, named: Sequence[NamedTable], data: DataFile) -> None:
-    """Emit the sheet's name and everything that its cells hold, from top to bottom; `named` tables are taken as their author made them."""
+    """Emits the sheet's name and all its cells, top to bottom; `named` tables are kept as their author defined them."""
     if rows.empty:
         data.sink.skip("the sheet has no cells with content")
         return
@@ -66,7 +66,7 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
 
 
 def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[int, NumberFormat]:
-    """By its place in `columns`: how the program shows all numbers of a column."""
+    """Returns, by position in `columns`, how the program shows all numbers of a column."""
     absolute = [table.region.left + place for place in columns]
     body = ((number - 1, cells) for number, cells in _body(table, columns, rows)) if rows.shown else ()
     return rows.shown.shared(absolute, body)
@@ -75,7 +75,7 @@ def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[
 def _written(
     table: SheetTable, columns: Sequence[int], rows: SheetRows, shared: Mapping[int, NumberFormat]
 ) -> Iterator[tuple[int, list[Cell]]]:
-    """The table's rows, with the numbers of columns that share a unit written as the program shows them."""
+    """Yields the table's rows, with numbers in columns that share a unit written as the program shows them."""
     with_unit = [(place, shown) for place, shown in shared.items() if shown.unit]
     for number, cells in _body(table, columns, rows):
         for place, shown in with_unit:
@@ -86,9 +86,9 @@ def _written(
 
 
 def _body(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:
-    """The table's rows that hold anything: number as the program shows it, cells of the chosen columns.
+    """Yields the table's non-empty rows: visible number, cells of the chosen columns.
 
-    A label that is merged over several rows is that of each of them.
+    A label merged over several rows is repeated in each.
     """
     labels = MergedLabels(rows.merges, table.region.left)
     for part in (table.body, *table.more):
@@ -108,12 +108,12 @@ def _add_rows(writer: TableWriter, rows: Sequence[tuple[int, list[Cell]]]) -> No
 
 
 def _may_be_note(row: Sequence[Cell]) -> bool:
-    """Whether a row of a wider table holds one text at its left and nothing else."""
+    """Whether a row of a wider table holds only one text, at its left."""
     return len(row) > 1 and isinstance(row[0], str) and all(cell is None for cell in row[1:])
 
 
 def _closing_notes(rows: Sequence[tuple[int, list[Cell]]]) -> Sequence[tuple[int, list[Cell]]]:
-    """Of the lone texts at a table's end those from the first on that reads like a footnote."""
+    """Returns the lone texts at a table's end, from the first that reads like a footnote."""
     for place, (_, row) in enumerate(rows):
         text = line_of(row[0])
         if len(text) > _FOOTNOTE_LENGTH or _FOOTNOTE.match(text):

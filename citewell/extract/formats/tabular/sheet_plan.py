@@ -13,15 +13,15 @@ from citewell.extract.formats.tabular.sheet_rows import SheetRows
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
 
 _HEAD_ROWS = 60
-"""Rows of a region that its header is looked for in."""
+"""Rows of a region searched for its header."""
 _BLANK_BELOW_HEADER = 2
-"""Blank rows between a header and its table. Set by hand."""
+"""Most blank rows between a header and its table. Set by hand."""
 _MAX_TITLE_LENGTH = 200
 """Characters of the longest table name."""
 
 
 def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) -> list[SheetTable | Region]:
-    """The sheet's tables and, as plain regions, its notes, from top to bottom; `named` tables are taken as they were made."""
+    """Returns the sheet's tables and (as plain regions) notes, top to bottom; `named` tables are kept as defined."""
     parts: list[SheetTable | Region] = []
     rest = SheetMap(list(cells.filled), cells.data, cells.heads)
     for table in named:
@@ -34,7 +34,7 @@ def plan_sheet(rows: SheetRows, cells: SheetMap, named: Sequence[NamedTable]) ->
 
 
 def _place_region(region: Region, parts: list[SheetTable | Region], rows: SheetRows, cells: SheetMap) -> None:
-    """Add a region to the plan: as more of the table above it, as a table, or as notes."""
+    """Adds a region to the plan: as a continuation of the table above it, as a table, or as notes."""
     head = [row for _, row in rows.within(region, _HEAD_ROWS)]
     found = read_layout(region, head, rows.merges)
     if found is None or not found.header:
@@ -54,7 +54,7 @@ def _place_region(region: Region, parts: list[SheetTable | Region], rows: SheetR
 def _with_header_above(
     table: SheetTable, parts: list[SheetTable | Region], rows: SheetRows, cells: SheetMap
 ) -> SheetTable | None:
-    """The table with the names above it, past a blank row; their regions are removed from the plan."""
+    """Returns the table with the names above it, past a blank row; their regions are removed from the plan."""
     region = table.region
     first = max(region.top - _BLANK_BELOW_HEADER - 1, 0)
     band = [part for part in parts if isinstance(part, Region) and _heads(part, region, first, cells)]
@@ -91,7 +91,7 @@ def _heads(part: Region, region: Region, first: int, cells: SheetMap) -> bool:
 
 
 def _title_above(table: SheetTable, parts: Sequence[SheetTable | Region], rows: SheetRows) -> str:
-    """A lone text just above a table, or above its header."""
+    """Returns a lone text just above a table, or above its header."""
     top = table.region.top if table.head is None else table.head
     for part in reversed(parts):
         if isinstance(part, Region) and part.width == 1 and part.height == 1 and top - 3 <= part.bottom < top:
@@ -101,14 +101,14 @@ def _title_above(table: SheetTable, parts: Sequence[SheetTable | Region], rows: 
 
 
 def _as_made(table: NamedTable, rows: SheetRows) -> SheetTable:
-    """A named table as a table of the sheet."""
+    """Converts a named table to a table of the sheet."""
     header = [row for _, row in rows.within(table.region, table.header)]
     names = join_names(header or [[None] * table.region.width], table.region.left)
     return SheetTable(table.region, 0, table.header, names, name=table.name)
 
 
 def _above(parts: Sequence[SheetTable | Region], region: Region) -> SheetTable | None:
-    """The last part above the region in its columns, if it is a table that may go on."""
+    """Returns the last part above the region in its columns, if it is a table that may continue."""
     for part in reversed(parts):
         place = _place(part)
         if place.bottom < region.top and place.left <= region.right and place.right >= region.left:

@@ -1,4 +1,4 @@
-"""Access to one sheet's cells by place: rows of a rectangle, and merged ranges."""
+"""Access to one sheet's cells by position: rows of a rectangle, and merged ranges."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _REMEMBERED_ROWS = 1_000
 
 
 class SheetRows:
-    """A sheet's rows by their index from 0, in one forward pass as long as they are asked for roughly from top to bottom.
+    """A sheet's rows by index from 0, in one forward pass as long as they are requested roughly from top to bottom.
 
-    hints: what the sheet's XML tells besides: texts of error cells, which the reader leaves empty, and number formats
+    hints: additional facts from the sheet's XML: texts of error cells, which the reader leaves empty, and number
+           formats
     """
 
     def __init__(self, sheet: CalamineSheet, hints: SheetScan) -> None:
@@ -37,14 +38,14 @@ class SheetRows:
         self._recent: deque[list[Cell]] = deque(maxlen=_REMEMBERED_ROWS)
 
     def map(self) -> SheetMap:
-        """Which cells are filled, over all rows."""
+        """Returns which cells are filled, over all rows."""
         cells = SheetMap()
         for index, row in enumerate(self._sheet.iter_rows()):
             cells.add(row, self._left, self._errors.get(index, ()))
         return cells
 
     def within(self, region: Region, limit: int | None = None) -> Iterator[tuple[int, list[Cell]]]:
-        """The rows of a region (the first `limit` of them), each with its index, cut to the region's columns."""
+        """Yields the rows of a region (the first `limit` of them), each with its index, cut to the region's columns."""
         height = region.height if limit is None else min(limit, region.height)
         for index in range(region.top, region.top + height):
             row = self._row(index)
@@ -53,7 +54,7 @@ class SheetRows:
             yield index, row[region.left : region.right + 1]
 
     def _row(self, index: int) -> list[Cell] | None:
-        """One row, from memory where it was read shortly before; None below the last one."""
+        """Returns one row, from memory if it was read recently; None below the last one."""
         if index < self._next - len(self._recent):
             self._rows, self._next = self._all(), 0
             self._recent.clear()
@@ -84,7 +85,7 @@ def _by_row(errors: Mapping[tuple[int, int], str]) -> dict[int, list[tuple[int, 
 
 @dataclass(frozen=True, slots=True)
 class Merges:
-    """Merged ranges of a sheet; None where the format does not tell."""
+    """Merged ranges of a sheet; None if the format does not record them."""
 
     ranges: Sequence[tuple[tuple[int, int], tuple[int, int]]] | None
 
@@ -94,7 +95,7 @@ class Merges:
         return self.ranges is not None
 
     def within(self, region: Region, bottom: int) -> list[Region]:
-        """Merged ranges that begin in the region's rows down to `bottom` and touch its columns."""
+        """Returns merged ranges that begin in the region's rows down to `bottom` and touch its columns."""
         return [
             Region(top, last, left, right)
             for (top, left), (last, right) in self.ranges or ()
@@ -103,9 +104,10 @@ class Merges:
 
 
 class MergedLabels:
-    """Gives the rows below the first of a merged range its text or date, as rows are read from top to bottom.
+    """Fills the rows below the first of a merged range with its text or date, as rows are read from top to bottom.
 
-    Not its number: that is one figure for all of them, and would be added up as often as there are rows. left: the rows' first column.
+    Not with its number: that is one value for all of them, and would be summed once per row. left: the rows' first
+                         column.
     """
 
     def __init__(self, merges: Merges, left: int) -> None:
@@ -117,7 +119,7 @@ class MergedLabels:
         self._reaching: dict[int, tuple[int, Cell]] = {}
 
     def fill(self, index: int, row: list[Cell]) -> None:
-        """Complete a row, whose index from 0 this is."""
+        """Completes the row with this index from 0."""
         for column, (bottom, label) in list(self._reaching.items()):
             place = column - self._left
             if index > bottom:

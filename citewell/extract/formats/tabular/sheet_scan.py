@@ -1,4 +1,4 @@
-"""What a worksheet's XML records and its values do not: error cells, formulas never calculated, how far its cells reach, and how they are shown."""
+"""Facts in a worksheet's XML that its values lack: error cells, uncalculated formulas, extent, number formats."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
 
 _OVERLAP = 4_096
-"""Bytes that two pieces of XML have in common, so that no cell is cut."""
+"""Bytes shared by consecutive pieces of XML, so that no cell is cut."""
 _MAX_ERRORS = 10_000
-"""Error cells remembered of a sheet."""
+"""Error cells remembered per sheet."""
 _ERROR_MARK = b't="e"'
 _ERROR = re.compile(
     rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})([0-9]{1,7})"[^>]*>(?:(?!</(?:\w+:)?c>).)*?<(?:\w+:)?v>([^<]{1,20})<',
@@ -24,7 +24,9 @@ _FAR = re.compile(rb'<(?:\w+:)?c r="([A-Z]{3}[0-9]{1,7}|[A-Z]{1,2}[0-9]{6,7})"[^
 
 @dataclass(slots=True)
 class SheetScan:
-    """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of far cells only, else 0; shown: formats with a unit."""
+    """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of distant cells only,
+    else 0; shown: formats with a unit.
+    """
 
     errors: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
     uncalculated: int = 0
@@ -34,12 +36,12 @@ class SheetScan:
 
     @property
     def cells(self) -> int:
-        """How many cells the sheet spans as far as its far cells tell."""
+        """The number of cells that the sheet spans, as far as its distant cells show."""
         return (self.last_row + 1) * (self.last_column + 1)
 
 
 def scan(pieces: Iterable[bytes], styles: Mapping[int, NumberFormat]) -> SheetScan:
-    """Read a worksheet part piece by piece; `styles` are those of the workbook whose numbers are shown with a unit."""
+    """Reads a worksheet part piece by piece; `styles` are those of the workbook whose numbers are shown with a unit."""
     found = SheetScan()
     styled = _styled(styles)
     kept = b""
@@ -55,7 +57,7 @@ def scan(pieces: Iterable[bytes], styles: Mapping[int, NumberFormat]) -> SheetSc
 
 
 def cell_place(letters: str, number: str) -> tuple[int, int]:
-    """Row and column from 0 of a cell such as `B7`."""
+    """Returns row and column from 0 of a cell such as `B7`."""
     column = 0
     for letter in letters:
         column = column * 26 + ord(letter) - 64
@@ -78,7 +80,7 @@ def _scan_window(window: bytes, found: SheetScan) -> None:
 
 
 def _styled(styles: Mapping[int, NumberFormat]) -> re.Pattern[bytes] | None:
-    """A pattern for the beginnings of cells that have one of these styles: column, row and style."""
+    """Returns a pattern for the beginnings of cells with one of these styles: column, row and style."""
     if not styles:
         return None
     numbers = "|".join(map(str, styles))

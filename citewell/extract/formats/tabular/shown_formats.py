@@ -1,4 +1,4 @@
-"""Which cells of a sheet show their numbers with a unit or with so many decimals, kept as runs of rows for each column."""
+"""Number formats with a unit or fixed decimals in a sheet's cells, stored as runs of rows per column."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.values import Cell
 
 _MAX_RUNS = 100_000
-"""Runs remembered of a sheet; one with more has cells of many formats, and no column that is all of one."""
+"""Most runs remembered per sheet; with more, formats are mixed and no column has a single one."""
 
 
 class ShownFormats:
@@ -25,7 +25,7 @@ class ShownFormats:
         return bool(self._formats) and self._runs <= _MAX_RUNS
 
     def add(self, row: int, column: int, format: NumberFormat, rows: int = 1) -> None:
-        """The format of one cell, or of `rows` cells from it down. Cells come from top to bottom."""
+        """Sets the format of one cell, or of `rows` cells down from it. Cells must come from top to bottom."""
         if self._runs > _MAX_RUNS:
             return
         last = self._last.setdefault(column, [])
@@ -39,12 +39,13 @@ class ShownFormats:
         self._runs += 1
 
     def of(self, row: int, column: int) -> NumberFormat | None:
-        """The format of a cell, None for a plain one."""
+        """Returns the format of a cell; None for a plain one."""
         run = bisect_right(self._first.get(column, ()), row) - 1
         return self._formats[column][run] if run >= 0 and row <= self._last[column][run] else None
 
     def shared(self, columns: Sequence[int], rows: Iterable[tuple[int, Sequence[Cell]]]) -> dict[int, NumberFormat]:
-        """By its place in `columns`: the format of a column whose numbers all show the same unit, or none, with the fewest decimals of any.
+        """Returns, by position in `columns`, the format of each column whose numbers all show the same unit, or none,
+        with the fewest decimals of any.
 
         rows: the index of each row with its cells, one for each of `columns`
         """

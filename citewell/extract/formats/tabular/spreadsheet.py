@@ -1,4 +1,4 @@
-"""XLSX, XLSM, XLS, XLSB and ODS: every sheet's tables as rows under the numbers that the program shows, and the notes around them."""
+"""XLSX, XLSM, XLS, XLSB and ODS: each sheet's tables as rows with visible row numbers, and the notes around them."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ _UNPACKED_FLOOR = 64 * 1024 * 1024
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Every sheet in order, hidden ones too; formulas' results, dates as ISO dates, a column of percentages or of one currency with its sign, other values as stored."""
+    """Reads every sheet in order, hidden ones too. Formulas give their results, dates ISO dates, columns of percentages
+    or of one currency their sign; other values are as stored.
+    """
     _refuse_bomb(path, sink)
     with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
         sink.metadata["sheet_names"] = list(workbook.sheet_names)
@@ -106,7 +108,7 @@ def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
 
 @contextmanager
 def _parts(path: Path, sink: Sink) -> Generator[WorkbookParts | None]:
-    """What an XLSX holds beside cells; None for other formats."""
+    """Yields an XLSX file's parts besides cells; None for other formats."""
     try:
         parts = WorkbookParts(path, sink)
     except CorruptFile:
@@ -118,7 +120,7 @@ def _parts(path: Path, sink: Sink) -> Generator[WorkbookParts | None]:
 
 
 def _shown(path: Path, sink: Sink) -> Mapping[str, ShownFormats]:
-    """How the sheets of other formats than XLSX show their numbers, by name; nothing where that cannot be read."""
+    """Returns the number formats of sheets by name, for formats other than XLSX; empty if they cannot be read."""
     try:
         if not zipfile.is_zipfile(path):
             return xls_formats(path)
@@ -146,14 +148,14 @@ def _loaded(workbook: CalamineWorkbook, index: int) -> CalamineSheet:
 
 
 def _translated(error: BaseException, subject: str) -> BaseException:
-    """Ours for what the reader raises on damage; its Rust panics derive from `BaseException` and have no importable class."""
+    """Translates the reader's errors; its Rust panics derive from `BaseException` and have no importable class."""
     if isinstance(error, CalamineError | OSError | ValueError) or type(error).__name__ == "PanicException":
         return CorruptFile(f"{subject} is damaged and cannot be read: {error}")
     return error
 
 
 def _refuse_bomb(path: Path, sink: Sink) -> None:
-    """Refuse a container that claims to unpack to much more than spreadsheets do, before the reader unpacks it."""
+    """Rejects a container that claims to unpack to far more than spreadsheets do, before the reader unpacks it."""
     if not zipfile.is_zipfile(path):
         return
     with SafeZip(path, sink.options) as container:

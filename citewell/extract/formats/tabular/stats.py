@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 _NUMBERS = ("integer", "number")
 _ORDERED = (*_NUMBERS, "date", "datetime", "time")
 _EXACT_DISTINCT_ROWS = 500_000
-"""Rows up to which different values and quartiles are exact; beyond, they are estimated."""
+"""Rows up to which distinct counts and quartiles are exact; beyond, they are estimated."""
 _QUANTILES = {"q25": 0.25, "median": 0.5, "q75": 0.75}
 _COLUMNS_PER_QUERY = 25
-"""Columns summed up in one query,"""
+"""Columns aggregated in one query,"""
 _CELLS_PER_QUERY = 1_000_000
 """and cells: bounds memory."""
 _SAMPLES = 5
-"""Example values shown of a column."""
+"""Example values shown per column."""
 _SAMPLE_ROWS = 1_000
-"""Rows that they are taken from, before the whole column is asked."""
+"""Rows sampled for them before the whole column is queried."""
 _MAX_SAMPLE_LENGTH = 200
-"""Characters shown of an example."""
+"""Characters shown per example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a copy: its name, its dtype as people see it, and remarks on how it was written."""
+    """A column of a copy: its name, its dtype as shown to people, and remarks on how it was written."""
 
     name: str
     dtype: str
@@ -44,7 +44,7 @@ class Column:
 
 
 def inferred(name: str, found: ColumnKind) -> Column:
-    """The column that an inferred kind makes."""
+    """Returns the column for an inferred kind."""
     notes: JsonObject = {
         "format": found.kind.format,
         "unit": found.unit,
@@ -58,9 +58,10 @@ def inferred(name: str, found: ColumnKind) -> Column:
 def describe(
     connection: DuckDBPyConnection, copy: Path, columns: Sequence[Column], rows: int, beat: Callable[[], None]
 ) -> list[JsonObject]:
-    """One object per column: name, dtype, nulls, distinct, samples; for numbers and dates their range, for numbers quartiles, mean and sum too.
+    """Returns one object per column: name, dtype, nulls, distinct, samples; for numbers and dates also their range, for
+    numbers also quartiles, mean and sum.
 
-    `beat` is called on the way.
+    `beat` is called along the way.
     """
     source = f"read_parquet({literal(str(copy))})"
     width = max(1, min(_COLUMNS_PER_QUERY, _CELLS_PER_QUERY // max(1, rows)))
@@ -88,7 +89,9 @@ def _describe(
 
 
 def _aggregates(column: Column, rows: int, low: str) -> dict[str, str]:
-    """The SQL of every fact about a column. Spread is taken from the smallest value (`low`) up, so that large numbers lose no digits."""
+    """Returns the SQL of every fact about a column. Spread is computed relative to the smallest value (`low`), so that
+    large numbers lose no digits.
+    """
     name, dtype = f"t.{quoted(column.name)}", column.dtype
     wanted = {"nulls": f"count(*) - count({name})"}
     if rows <= _EXACT_DISTINCT_ROWS:
@@ -121,7 +124,7 @@ def _low(column: Column) -> str:
 
 
 def plain(value: object) -> JsonValue:
-    """A database value as JSON; what JSON has no number for becomes None or text."""
+    """Converts a database value to JSON; numbers that JSON lacks become None or text."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):
@@ -134,7 +137,7 @@ def plain(value: object) -> JsonValue:
 
 
 def _samples(connection: DuckDBPyConnection, source: str, columns: Sequence[Column]) -> list[list[JsonValue]]:
-    """The first few different values of each column."""
+    """Returns the first few distinct values of each column."""
     names = ", ".join(quoted(column.name) for column in columns)
     head = connection.execute(f"SELECT {names} FROM {source} LIMIT {_SAMPLE_ROWS}").fetchall()
     samples: list[list[JsonValue]] = []

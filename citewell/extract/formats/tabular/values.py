@@ -1,4 +1,4 @@
-"""One cell: as Python holds it, as people read it, as JSON stores it."""
+"""A cell as a Python value, as text for people, and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from citewell.types import JsonValue
 
 Cell: TypeAlias = str | int | float | bool | date | time | timedelta | None
 _MAX_EXACT = 2**53
-"""Largest whole number that a double holds exactly."""
+"""Largest integer that a double holds exactly."""
 _PLAIN_JSON = frozenset({str, int, float, bool})
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
@@ -27,8 +27,8 @@ _BOOLEANS = frozenset({"true", "false"})
 
 
 def tidy(value: object) -> Cell:
-    """A reader's value as a cell: nothing for blank text, an integer for a whole float that holds one exactly."""
-    kind = value.__class__  # compared rather than tested with isinstance, as this runs for every cell
+    """Normalizes a reader's value to a cell: None for blank text, an integer for a float that holds one exactly."""
+    kind = value.__class__  # faster than isinstance: this runs for every cell
     if kind is str:
         text = cast("str", value)
         text = text if text.isascii() and "\0" not in text else _storable(text)
@@ -42,7 +42,7 @@ def tidy(value: object) -> Cell:
 
 
 def text_of(cell: Cell) -> str:
-    """The cell as text: ISO dates, the shortest number that reads back the same, elapsed time as `hours:mm:ss`."""
+    """Returns the cell as text: ISO dates, the shortest number that round-trips, elapsed time as `hours:mm:ss`."""
     kind = cell.__class__
     if kind is str:
         return cast("str", cell)
@@ -60,23 +60,23 @@ def text_of(cell: Cell) -> str:
 
 
 def line_of(cell: Cell) -> str:
-    """`text_of` on one line."""
+    """Returns `text_of` on one line."""
     return _on_one_line(text_of(cell).strip())
 
 
 def json_of(cell: Cell) -> JsonValue:
-    """The cell as JSON: numbers, booleans and text stay, the rest becomes `text_of`."""
+    """Returns the cell as JSON: numbers, booleans and text unchanged, the rest as `text_of`."""
     return cell if cell is None or isinstance(cell, str | int | float) else text_of(cell)
 
 
 def row_text(names: Sequence[str], texts: Sequence[str]) -> str:
-    """`Header: value | Header: value` of the texts that are not empty, on one line."""
+    """Returns `Header: value | Header: value` of the non-empty texts, on one line."""
     pairs = [f"{name}: {text.strip()}" for name, text in zip(names, texts, strict=False) if text]
     return _on_one_line(" | ".join(pairs))
 
 
 def row_values(names: Sequence[str], cells: Sequence[Cell], texts: Sequence[str]) -> dict[str, JsonValue]:
-    """Header → value as JSON, of the cells that hold something; `texts` are the cells' texts."""
+    """Returns header → value as JSON, for non-empty cells; `texts` are the cells' texts."""
     return {
         name: cast("JsonValue", cell) if cell.__class__ in _PLAIN_JSON else text
         for name, cell, text in zip(names, cells, texts, strict=False)
@@ -89,12 +89,12 @@ def _on_one_line(text: str) -> str:
 
 
 def is_marker(cell: Cell) -> bool:
-    """Whether a cell says in words that there is no value, as `N/A` and a dash do."""
+    """Whether a cell marks a missing value, such as `N/A` or a dash."""
     return isinstance(cell, str) and len(cell) <= _MAX_MARKER_LENGTH and cell.strip() in _MARKERS
 
 
 def is_data(cell: Cell) -> bool:
-    """Whether a cell looks like a measurement rather than a name: a number, date, time or truth value, typed or written."""
+    """Whether a cell looks like a measurement rather than a name: a number, date, time or Boolean, typed or written."""
     if cell is None:
         return False
     if not isinstance(cell, str):
@@ -106,7 +106,7 @@ def is_data(cell: Cell) -> bool:
 
 
 def column_letter(index: int) -> str:
-    """The spreadsheet's letter of a column: 0 → A, 26 → AA."""
+    """Returns the spreadsheet letter of a column: 0 → A, 26 → AA."""
     letters = ""
     index += 1
     while index:
@@ -116,7 +116,7 @@ def column_letter(index: int) -> str:
 
 
 def _storable(text: str) -> str:
-    """Text that databases take: no NUL, no lone surrogates."""
+    """Returns text that databases accept: no NUL, no lone surrogates."""
     return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 

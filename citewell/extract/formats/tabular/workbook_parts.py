@@ -1,4 +1,4 @@
-"""What an XLSX workbook holds beside cells: named tables, comments, pictures, charts, and hints from the sheets' XML."""
+"""XLSX content besides cells: named tables, comments, pictures, charts, and hints from the sheets' XML."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MAIN_PARTS = ("xl/workbook.xml",)
 
 @dataclass(frozen=True, slots=True)
 class NamedTable:
-    """A table that the workbook's author made one: `region` with its header rows (0 or 1)."""
+    """A table defined by the workbook's author: `region` with its header rows (0 or 1)."""
 
     name: str
     region: Region
@@ -32,7 +32,7 @@ class NamedTable:
 
 
 class WorkbookParts:
-    """The parts of an XLSX file by sheet name. Raises `CorruptFile` or `LimitExceeded` when the package cannot be opened."""
+    """The parts of an XLSX file by sheet name. `CorruptFile` or `LimitExceeded` if the package cannot be opened."""
 
     def __init__(self, path: Path, sink: Sink) -> None:
         self._sink = sink
@@ -51,11 +51,11 @@ class WorkbookParts:
         self._package.__exit__(kind, error, trace)
 
     def read_properties(self) -> None:
-        """Title, author and dates into the sink's metadata."""
+        """Copies title, author and dates into the sink's metadata."""
         read_properties(self._package, self._sink)
 
     def scan(self, sheet: str) -> SheetScan:
-        """Hints from the sheet's XML; none when it is too large to look through."""
+        """Returns hints from the sheet's XML; none if it is too large to scan."""
         part = self._sheets.get(sheet)
         try:
             return scan(self._package.pieces(part), self._formats) if part else SheetScan()
@@ -63,13 +63,13 @@ class WorkbookParts:
             return SheetScan()
 
     def tables(self, sheet: str) -> list[NamedTable]:
-        """The sheet's named tables."""
+        """Returns the sheet's named tables."""
         part = self._sheets.get(sheet, "")
         roots = [self._package.optional_xml(target, self._sink) for target in self._package.related(part, "table")]
         return [table for root in roots if root is not None and (table := _named_table(root))]
 
     def emit_rest(self, sheet: str) -> None:
-        """Comments, pictures and charts of a sheet."""
+        """Emits comments, pictures and charts of a sheet."""
         part = self._sheets.get(sheet)
         if part is None:
             return
@@ -80,7 +80,7 @@ class WorkbookParts:
             self._emit_drawing(target, sheet)
 
     def finish(self) -> None:
-        """To be called after the last sheet."""
+        """Must be called after the last sheet."""
         self._graphics.finish()
 
     def _sheet_parts(self) -> dict[str, str]:

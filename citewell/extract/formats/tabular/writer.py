@@ -1,4 +1,4 @@
-"""Where the readers of data files put their tables: elements, exact copies and statistics, summed up in the metadata."""
+"""Where readers of data files write their tables: elements, exact copies and statistics, and a metadata summary."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from citewell.types import ROW_COLUMN, JsonObject, JsonValue
 
 PARQUET_TYPE = "application/vnd.apache.parquet"
 MAX_COLUMNS = 1_000
-"""Columns that a table may have; what lies beyond them shares one more, `MORE`, as a JSON object."""
+"""Most columns of a table; cells beyond them share one more, `MORE`, as a JSON object."""
 MORE = "(more)"
 _ALWAYS_COLUMNS = 100
 """Columns below which a table is never sparse."""
 _CELLS_PER_VALUE = 50
-"""Cells per filled cell beyond which a wider one is: a few values far apart rather than a table."""
-_ROOMY_CELLS = 20_000_000  # of an inflated table: far beyond what any but a hostile file has
+"""Cells per filled cell beyond which a wider table is sparse: a few scattered values rather than a table."""
+_ROOMY_CELLS = 20_000_000  # of an inflated table: far more than any non-hostile file has
 _PROGRESS_ROWS = 5_000
 """Rows after which progress is reported."""
 
@@ -36,7 +36,7 @@ _PROGRESS_ROWS = 5_000
 class DataFile:
     """The tables of one file. Use as a context manager; leaving it writes them and their totals to the sink's metadata.
 
-    written: its numbers are as people wrote them, with signs of their language, rather than typed values.
+    written: numbers are as people wrote them, with the separators of their language, rather than typed values.
 
     `metadata["tables"]` has one object per table: id, name, sheet?, columns (see `stats.describe`), row_count, column_count,
     header_row, first_row, last_row, copy (the blob's name).
@@ -67,21 +67,21 @@ class DataFile:
     def emitter(
         self, name: str, columns: Sequence[str], header_row: int | None = None, sheet: str | None = None
     ) -> RowEmitter:
-        """The elements of a new table, whose copy the caller writes."""
+        """Returns the emitter of a new table whose copy the caller writes."""
         self._opened += 1
         return RowEmitter(self.sink, f"t{self._opened - 1}", name, columns, header_row, sheet)
 
     def table(
         self, name: str, columns: Sequence[str], header_row: int | None = None, sheet: str | None = None
     ) -> TableWriter:
-        """Begin a table; `finish` it before the next one begins."""
+        """Begins a table; `finish` it before the next one begins."""
         kept, beyond = columns[:MAX_COLUMNS], columns[MAX_COLUMNS:]
         if beyond:
             kept = distinct([*kept, MORE])
         return TableWriter(self, self.emitter(name, kept, header_row, sheet), beyond)
 
     def add_copy(self, table: RowEmitter) -> Path:
-        """Declare a table's Parquet copy and return the path to write it to."""
+        """Declares a table's Parquet copy and returns the path to write it to."""
         metadata: JsonObject = {
             "table": table.name,
             "table_id": table.id,
@@ -91,13 +91,13 @@ class DataFile:
         return self.sink.add_blob(f"table-{table.id[1:]}.parquet", PARQUET_TYPE, "parquet", metadata)
 
     def withdraw_copy(self, table: RowEmitter) -> None:
-        """Take back what `add_copy` declared for a table, if it did."""
+        """Withdraws a copy declared by `add_copy`, if any."""
         if self.sink.blobs and self.sink.blobs[-1].metadata.get("table_id") == table.id:
             copy = self.sink.blobs.pop()
             (self.sink.folder / copy.path).unlink(missing_ok=True)
 
     def record(self, table: RowEmitter, columns: Sequence[Column]) -> None:
-        """Take a table whose copy is written into the file's metadata, with statistics over all its rows."""
+        """Adds a table whose copy is written to the file's metadata, with statistics over all its rows."""
         copy = self.sink.blobs[-1]
         facts: dict[str, JsonValue] = {"id": table.id, "name": table.name}
         if table.sheet is not None:
@@ -113,18 +113,18 @@ class DataFile:
 
 
 def is_sparse(rows: int, columns: int, values: int) -> bool:
-    """Whether a table has too many columns for what it holds: beyond 100 of them, less than one cell in 50.
+    """Whether a table has too many columns for its content: beyond 100 of them, less than one filled cell in 50.
 
-    Empty cells cost as much as others when a copy is written, so this keeps its cost in proportion to the file.
+    Empty cells cost as much as others when a copy is written, so this keeps the cost in proportion to the file.
     """
     return columns >= _ALWAYS_COLUMNS and rows * columns > values * _CELLS_PER_VALUE
 
 
 class TableWriter:
-    """A table whose cells come as text or typed values: emitted, and staged for its typed copy.
+    """A table whose cells arrive as text or typed values: emitted, and staged for its typed copy.
 
-    The cells of a row that come after the columns are those of `beyond`: they share the column `MORE`. `decimals` are those that the
-    program shows of all numbers of a column, by its place; where numbers are as people wrote them, they tell that themselves.
+    Cells of a row after the columns are in `beyond` and share the column `MORE`. `decimals` are those that the program
+    shows for all numbers of a column, by position; numbers as people wrote them show their own.
     """
 
     def __init__(self, file: DataFile, rows: RowEmitter, beyond: Sequence[str] = ()) -> None:
@@ -139,15 +139,15 @@ class TableWriter:
 
     @property
     def width(self) -> int:
-        """How many cells a row may have before `widen` must be called."""
+        """The number of cells that a row may have before `widen` must be called."""
         return self._own + len(self._beyond)
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
-        """One data row under the number that a person sees."""
+        """Adds one data row under its visible number."""
         self.add_with_texts(number, cells, [text_of(cell) for cell in cells])
 
     def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
-        """`add` for a reader that has the cells' texts already; empty text means no value."""
+        """Like `add`, for a reader that already has the cells' texts; empty text means no value."""
         self._values += sum(map(bool, texts))
         if self._beyond and len(cells) > self._own:
             cells, texts = self._folded(cells, texts)
@@ -161,15 +161,15 @@ class TableWriter:
                 self._give_up_copy(f"it spans {spanned:,} cells, nearly all of them empty")
 
     def add_column(self, name: str) -> None:
-        """One more column, called `name`, or that with a number where it is taken."""
+        """Adds a column called `name`, with a number appended if the name is taken."""
         self._own += 1
         self._rows.columns.append(free_name(name, self._taken))
         self._staging.widen(len(self._rows.columns))
 
     def widen(self, width: int) -> None:
-        """Make room for rows that are longer than the header, under the letters of a spreadsheet.
+        """Makes room for rows longer than the header, under spreadsheet letters.
 
-        No more than 1,000 columns are opened, and none that the table would be too sparse for; further cells share one.
+        At most 1,000 columns are opened, and none that would make the table too sparse; further cells share one.
         """
         while self.width < width:
             name = f"Column {column_letter(self.width)}"
@@ -190,14 +190,14 @@ class TableWriter:
         return [*cells[:own], shared], [*texts[:own], shared]
 
     def finish(self) -> None:
-        """Write what waits, the copy and the statistics."""
+        """Writes the rows held back, the copy and the statistics."""
         self._rows.finish()
         with self._without_copy_in_shortage():
             self._write_copy()
         if self._beyond:
             self._file.sink.warn(
-                f"{self._rows.name!r} has {self.width:,} columns; what stands in those after the first {self._own:,} "
-                f"is in the column {self._rows.columns[-1]!r}, without statistics"
+                f"{self._rows.name!r} has {self.width:,} columns; values after the first {self._own:,} "
+                f"are in the column {self._rows.columns[-1]!r}, without statistics"
             )
 
     def _write_copy(self) -> None:
@@ -211,7 +211,7 @@ class TableWriter:
 
     @contextmanager
     def _without_copy_in_shortage(self) -> Generator[None]:
-        """The rows of a table that is too large for the memory of its copy are kept all the same."""
+        """Keeps the rows of a table that is too large for the memory of its copy."""
         try:
             yield
         except duckdb.OutOfMemoryException:
@@ -224,10 +224,11 @@ class TableWriter:
         self._staging.discard()
         self._file.withdraw_copy(self._rows)
         self._file.sink.skip(
-            f"no exact copy and no statistics were made of the table {self._rows.name!r}, as {reason}; its rows are kept as text"
+            f"no exact copy and no statistics were made of the table {self._rows.name!r}, "
+            f"because {reason}; its rows are kept as text"
         )
 
 
 def more_cell(more: Mapping[str, Cell]) -> str:
-    """The cell of the column `MORE`: a JSON object of names and values."""
+    """Returns the cell of the column `MORE`: a JSON object of names and values."""
     return json.dumps({name: json_of(value) for name, value in more.items()}, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""How the cells of an XLS file show their numbers: formats, styles and cells of its records ([MS-XLS] 2.4)."""
+"""Number formats of XLS cells: formats, styles and cells of its records ([MS-XLS] 2.4)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ _CELLS = frozenset({0x0203, 0x027E, 0x0006})
 """Records of one cell: a number, a number in four bytes, a formula."""
 _MANY_CELLS = 0x00BD
 _VERSION = 0x0600
-"""Excel 97 and later; earlier ones have other records."""
+"""Excel 97 and later; earlier versions have other records."""
 _PLACE = struct.Struct("<HHH")
 
 
 def xls_formats(path: Path) -> dict[str, ShownFormats]:
-    """By the sheets' names; nothing for a file before Excel 97. Raises `CorruptFile` or `LimitExceeded` when the container cannot be read."""
+    """Returns formats by sheet name; none for a file before Excel 97. Raises `CorruptFile` or `LimitExceeded` if the
+    container cannot be read.
+    """
     with CompoundFile(path) as compound:
         data = compound.read("Workbook") or b""
     if len(data) < 6 or struct.unpack_from("<HHH", data)[::2] != (_BEGIN, _VERSION):
@@ -56,7 +58,7 @@ def _sheet(data: bytes, start: int, styles: Mapping[int, NumberFormat]) -> Shown
 
 
 def _records(data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
-    """The records of the substream that begins at `start`, without those of the charts inside it."""
+    """Yields the records of the substream that begins at `start`, without those of charts inside it."""
     at, depth = start, 0
     while at + 4 <= len(data):
         kind, length = struct.unpack_from("<HH", data, at)
@@ -69,7 +71,7 @@ def _records(data: bytes, start: int) -> Iterator[tuple[int, bytes]]:
 
 
 def _text(record: bytes, at: int, length: int) -> str:
-    """Characters after a byte of flags, of which the lowest says that they have two bytes each."""
+    """Returns characters after a flags byte, whose lowest bit says that they take two bytes each."""
     wide = record[at] & 1
     raw = record[at + 1 : at + 1 + length * (1 + wide)]
     return raw.decode("utf-16-le" if wide else "latin-1", "replace")

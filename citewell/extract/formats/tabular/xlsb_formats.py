@@ -1,4 +1,4 @@
-"""How the cells of an XLSB file show their numbers: formats, styles and cells of its records ([MS-XLSB] 2.4)."""
+"""Number formats of XLSB cells: formats, styles and cells of its records ([MS-XLSB] 2.4)."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from citewell.types import ExtractOptions
 
 _ROW, _FORMAT, _STYLE, _STYLES_BEGIN, _STYLES_END = 0, 44, 47, 617, 618
 _CELLS = frozenset({2, 5, 9})
-"""Records of cells with a number: in four bytes, in eight, of a formula."""
+"""Records of numeric cells: four bytes, eight bytes, formula result."""
 
 
 def xlsb_formats(path: Path, options: ExtractOptions) -> dict[str, ShownFormats]:
-    """By the sheets' names. Raises `CorruptFile` or `LimitExceeded` when the package cannot be read."""
+    """Returns formats by sheet name. Raises `CorruptFile` or `LimitExceeded` if the package cannot be read."""
     with OfficePackage(path, options) as package:
         main = package.main_part((WORKBOOK,))
         part = next(iter(package.related(main, "styles")), None)
@@ -64,6 +64,6 @@ def _sheet(data: bytes, styles: Mapping[int, NumberFormat]) -> ShownFormats:
 
 
 def _text(record: bytes, at: int) -> tuple[str, int]:
-    """A counted text in UTF-16, and where it ends."""
+    """Returns a counted UTF-16 text, and where it ends."""
     end = at + 4 + 2 * int.from_bytes(record[at : at + 4], "little")
     return record[at + 4 : end].decode("utf-16-le", "replace"), end

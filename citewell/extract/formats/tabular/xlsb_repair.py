@@ -1,4 +1,4 @@
-"""XLSB files of the format's first writers, whose sheet records carry four more bytes than [MS-XLSB] 2.4.304 says."""
+"""Repairs XLSB files of the format's first writers, whose sheet records have four bytes more than [MS-XLSB] 2.4.304."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MAX_WORKBOOK_SIZE = 4 * 1024 * 1024
 
 
 def repaired(path: Path, target: Path, options: ExtractOptions) -> bool:
-    """Write a copy with regular sheet records to `target`; False when there is nothing to repair."""
+    """Writes a copy with regular sheet records to `target`; False if there is nothing to repair."""
     with SafeZip(path, options) as source:
         if WORKBOOK not in source:
             return False
@@ -32,7 +32,7 @@ def repaired(path: Path, target: Path, options: ExtractOptions) -> bool:
 
 
 def regular(kind: int, data: bytes) -> bytes:
-    """A sheet record without the four bytes between its state and its number."""
+    """Returns a sheet record without the four bytes between its state and its number."""
     return data[:4] + data[8:] if kind == SHEET_RECORD and not _adds_up(data, 8) and _adds_up(data, 12) else data
 
 
@@ -46,7 +46,7 @@ def _adds_up(data: bytes, start: int) -> bool:
 
 
 def records(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """Record type and content; types take one or two bytes, lengths up to four, seven bits each."""
+    """Yields record type and content; types take one or two bytes, lengths up to four, seven bits each."""
     at = 0
     while at < len(data):
         kind, at = _number(data, at, 2)

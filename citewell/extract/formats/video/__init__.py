@@ -1,1 +1,1 @@
-"""Readers of videos."""
+"""Video readers."""

@@ -1,6 +1,6 @@
-"""Videos: a frame at each change of scene and at least every ten seconds, each with its second, and the text that OCR reads in it.
+"""Videos: a frame at each scene change and at least every ten seconds, each with its time and its text read by OCR.
 
-Runs in the sandboxed process like every reader: FFmpeg's decoders are the largest surface that a hostile file can reach.
+Runs in the sandboxed process like every reader: FFmpeg's decoders are the largest attack surface for a hostile file.
 """
 
 from __future__ import annotations
@@ -24,20 +24,21 @@ from citewell.types import PREVIEW, ElementType, Locator
 from citewell.types.locators import clock
 
 EVERY_SECONDS = 10.0
-"""Seconds of a video after which a frame is kept in any case."""
+"""Longest interval between kept frames, in seconds."""
 MAX_FRAMES = 300
-"""Frames kept of one video, as many as pictures of one file are described; of a long video they are further apart."""
+"""Frames kept per video, as many as pictures of one file are described; in a long video they are further apart."""
 _SCENE = 0.12
-"""Mean difference of two small frames, 0 to 1, from which they are two scenes. Cuts between unlike pictures give 0.2 and more, a camera
-that moves 0.02 to 0.08 (made videos; set by hand)."""
+"""Mean difference between two small frames, 0 to 1, at which they are different scenes. Cuts between unlike pictures
+give 0.2 and more, a moving camera 0.02 to 0.08 (synthetic videos; set by hand).
+"""
 _MIN_SECONDS = 0.5
-"""Seconds between two kept frames: a flicker is no scene."""
+"""Shortest interval between kept frames, in seconds: a flicker is not a scene."""
 _ALL_FRAMES_SECONDS = 300.0
-"""Length of a video up to which every frame is decoded; of a longer one, only frames that stand alone, which encoders place at cuts."""
+"""Length of a video up to which every frame is decoded; in longer ones, only keyframes (placed at cuts)."""
 _SMALL = 32
-"""Pixels a side of the copy that scenes are told apart by."""
+"""Pixels per side of the copy used to tell scenes apart."""
 _DECODE_SECONDS = 420.0
-"""Seconds of decoding after which the rest is left out; the parser process is ended after 600 in all."""
+"""Seconds of decoding after which the rest is skipped; the parser process is killed after 600 in total."""
 _OCR_SECONDS = 40.0
 _QUALITY = 85
 
@@ -46,7 +47,7 @@ Small = npt.NDArray[np.int16]
 
 @dataclass(frozen=True, slots=True)
 class _Decoded:
-    """A frame as the decoder has it (an `av.VideoFrame`)."""
+    """A frame as returned by the decoder (an `av.VideoFrame`)."""
 
     second: float
     frame: Any
@@ -59,7 +60,7 @@ class _Kept:
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """One image element per kept frame, with its second, its picture and the text read in it. Sound is not read."""
+    """Emits one image element per kept frame, with its time, its picture and its text. Audio is not read."""
     try:
         import av
         from av import logging
@@ -76,7 +77,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 def _read(container: Any, sink: Sink) -> None:
     if not container.streams.video:
-        raise CorruptFile("The file has no pictures in it: it is a recording of sound, which is not read.")
+        raise CorruptFile("The file has no video, only audio, which is not read.")
     stream = container.streams.video[0]
     if stream.width * stream.height > sink.options.max_pixels:
         raise LimitExceeded(f"The video's frames exceed the limit of {sink.options.max_pixels:,} pixels.")
@@ -94,7 +95,7 @@ def _read(container: Any, sink: Sink) -> None:
     if length > _ALL_FRAMES_SECONDS:
         stream.codec_context.skip_frame = "NONKEY"
     if container.streams.audio:
-        sink.skip("The sound of a video is not read.")
+        sink.skip("The audio of a video is not read.")
     kept = 0
     spent = 0.0
     for frame in _scenes(_decoded(container, stream, sink, length), every):
@@ -109,7 +110,7 @@ def _read(container: Any, sink: Sink) -> None:
 
 
 def _decoded(container: Any, stream: Any, sink: Sink, length: float) -> Iterator[_Decoded]:
-    """Frames with their seconds. Damage ends the video where it is; what was decoded before stays."""
+    """Yields frames with their times. Damage ends the video at that point; earlier frames are kept."""
     begin, last = time.monotonic(), 0.0
     try:
         for raw in container.decode(stream):
@@ -119,14 +120,14 @@ def _decoded(container: Any, stream: Any, sink: Sink, length: float) -> Iterator
             sink.progress(int(last), int(length) or None)
             yield _Decoded(last, raw)
             if time.monotonic() - begin > _DECODE_SECONDS:
-                sink.skip(f"What comes after {clock(last)} was left out: decoding takes too long.")
+                sink.skip(f"Everything after {clock(last)} was left out: decoding takes too long.")
                 return
     except LIBRARY_DAMAGE as error:
         sink.warn(f"The video is damaged after {clock(last)}: {str(error)[:120]}")
 
 
 def _scenes(frames: Iterator[_Decoded], every: float) -> Iterator[_Kept]:
-    """The first frame, those that begin a scene, and one at least every so many seconds."""
+    """Yields the first frame, those that begin a scene, and at least one every `every` seconds."""
     shown: Small | None = None
     at = 0.0
     for frame in frames:
@@ -141,7 +142,7 @@ def _scenes(frames: Iterator[_Decoded], every: float) -> Iterator[_Kept]:
 
 
 def _emit(frame: _Kept, number: int, sink: Sink, reads: bool) -> float:
-    """Write a frame; the seconds that reading its text took."""
+    """Writes a frame; returns the seconds that OCR took."""
     sink.start_unit("frame", number + 1, clock(frame.second))
     image = as_rgb(frame.image)
     begin = time.monotonic()

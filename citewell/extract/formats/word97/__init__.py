@@ -1,4 +1,4 @@
-"""Word 97–2003 documents (DOC), by [MS-DOC]; the text of Word 6 and 95 documents."""
+"""Word 97–2003 documents (DOC), per [MS-DOC]; only the text of Word 6 and 95 documents."""
 
 from citewell.extract.formats.word97.reader import extract
 

@@ -1,4 +1,4 @@
-"""The file information block of a DOC ([MS-DOC] 2.5): where everything else is."""
+"""The file information block of a DOC ([MS-DOC] 2.5), which locates everything else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDNOTE_REFERENCES, ENDNOTE_TEXT, TEXT_BOXES, LISTS, LIST_USES = 46, 47, 56, 73,
 
 @dataclass(frozen=True, slots=True)
 class Lengths:
-    """Characters in each part of the document's text, which follow each other in this order."""
+    """Characters in each part of the document's text; the parts follow each other in this order."""
 
     main: int
     footnotes: int
@@ -27,13 +27,13 @@ class Lengths:
 
     @property
     def total(self) -> int:
-        """Characters in all of them."""
+        """Characters in all parts."""
         return self.main + self.footnotes + self.headers + self.comments + self.endnotes + self.text_boxes
 
 
 @dataclass(frozen=True, slots=True)
 class Fib:
-    """The block of one document."""
+    """The file information block of one document."""
 
     data: bytes
     table_stream: str
@@ -42,7 +42,7 @@ class Fib:
     old_text: tuple[int, int]
 
     def part(self, table: bytes, index: int) -> bytes:
-        """A structure in the table stream by its number among the offset-and-length pairs; empty if the file has none."""
+        """Returns a table-stream structure by its index among the offset-and-length pairs; empty if missing."""
         at = _PAIRS_AT + 8 * index
         if self.is_old or at + 8 > len(self.data):
             return b""
@@ -51,7 +51,7 @@ class Fib:
 
 
 def read_fib(document: bytes) -> Fib:
-    """The block at the start of the `WordDocument` stream; `CorruptFile` when it is not one."""
+    """Reads the block at the start of the `WordDocument` stream; `CorruptFile` if it is not one."""
     if len(document) < 0x44 or document[:2] not in (b"\xec\xa5", b"\xdc\xa5"):
         raise CorruptFile("The Word document has no valid header.")
     version, flags = struct.unpack_from("<H", document, 2)[0], struct.unpack_from("<H", document, 10)[0]
@@ -69,7 +69,7 @@ def read_fib(document: bytes) -> Fib:
 
 
 def plc(data: bytes, size: int) -> tuple[list[int], list[bytes]]:
-    """A PLC ([MS-DOC] 2.2.2): n + 1 positions, then n structures of `size` bytes."""
+    """Splits a PLC ([MS-DOC] 2.2.2): n + 1 positions, then n structures of `size` bytes."""
     count = max(0, (len(data) - 4) // (4 + size))
     positions = list(struct.unpack_from(f"<{count + 1}I", data)) if len(data) >= 4 else []
     start = 4 * (count + 1)

@@ -1,4 +1,4 @@
-"""The characters of a DOC's text that are no text: fields, references, breaks."""
+"""Characters of a DOC's text that are not text: fields, references, breaks."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _HYPERLINK = re.compile(r'HYPERLINK\s+(?:\\\w\s+)*"([^"]{1,2000})"')
 
 @dataclass(slots=True)
 class FieldFilter:
-    """Removes field instructions from running text, also where a field spans paragraphs, and notes links."""
+    """Removes field instructions from running text, even if a field spans paragraphs, and records links."""
 
     _open: list[bool] = field(default_factory=list[bool])
     _instruction: list[str] = field(default_factory=list[str])
     links: list[JsonValue] = field(default_factory=list[JsonValue])
 
     def clean(self, text: str) -> str:
-        """The text that a reader sees: results of fields, but not their instructions."""
+        """Returns the visible text: field results, but not their instructions."""
         out: list[str] = []
         for character in text:
             if character == FIELD_BEGIN:
@@ -42,7 +42,7 @@ class FieldFilter:
         return "\n".join(line.strip() for line in lines).strip()
 
     def take_links(self) -> list[JsonValue]:
-        """The links found since the last call."""
+        """Returns the links found since the last call."""
         links, self.links = self.links, []
         return links
 

@@ -1,4 +1,4 @@
-"""The text of a DOC, put together from its pieces ([MS-DOC] 2.8.35), and the offset of each character in the stream."""
+"""The text of a DOC, assembled from its pieces ([MS-DOC] 2.8.35), and the offset of each character in the stream."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PieceText:
         self.length = pieces[-1].end if pieces else 0
 
     def slice(self, start: int, end: int, hidden: list[tuple[int, int]]) -> str:
-        """Characters `start` to `end` without those whose stream offsets are in `hidden` (sorted, not overlapping)."""
+        """Returns characters `start` to `end` except those with stream offsets in `hidden` (sorted, disjoint)."""
         out: list[str] = []
         for index in range(max(0, bisect_right(self._starts, start) - 1), len(self._pieces)):
             piece = self._pieces[index]
@@ -45,7 +45,7 @@ class PieceText:
         return "".join(out)
 
     def offset(self, position: int) -> int:
-        """The offset of a character in the stream."""
+        """Returns the offset of a character in the stream."""
         piece = self._pieces[max(0, bisect_right(self._starts, position) - 1)]
         return piece.offset + (position - piece.start) * piece.width
 
@@ -69,7 +69,7 @@ class PieceText:
 
 
 def read_pieces(document: bytes, table: bytes, fib: Fib) -> PieceText:
-    """The pieces that the CLX lists; `CorruptFile` when it is damaged."""
+    """Reads the pieces listed in the CLX; `CorruptFile` if it is damaged."""
     if fib.is_old:
         begin, end = fib.old_text
         end = min(end, begin + fib.lengths.main, len(document))
@@ -93,7 +93,7 @@ def read_pieces(document: bytes, table: bytes, fib: Fib) -> PieceText:
 
 
 def _bounded(piece: TextPiece, size: int) -> TextPiece:
-    """The piece as far as the stream holds it."""
+    """Returns the part of the piece that the stream holds."""
     available = max(0, size - piece.offset) // piece.width
     return TextPiece(piece.start, min(piece.end, piece.start + available), piece.offset, piece.width)
 
@@ -101,7 +101,7 @@ def _bounded(piece: TextPiece, size: int) -> TextPiece:
 def _decoded(document: bytes, piece: TextPiece) -> str:
     raw = document[piece.offset : piece.offset + (piece.end - piece.start) * piece.width]
     if piece.width == 1:
-        # Characters as Windows-1252 has them; the five that it lacks are kept as they are.
+        # Windows-1252 characters; the five codes that it lacks are kept unchanged.
         return "".join(_SINGLE[byte] for byte in raw)
     return "".join(map(chr, struct.unpack(f"<{len(raw) // 2}H", raw[: len(raw) // 2 * 2])))
 

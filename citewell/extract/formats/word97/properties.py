@@ -19,7 +19,7 @@ _DELETED, _HIDDEN = 0x0800, 0x083C
 
 @dataclass(slots=True)
 class ParagraphProperties:
-    """What matters of a paragraph's formatting. `list_id` 0 means no list; `outline` is None where it sets none."""
+    """The relevant formatting of a paragraph. `list_id` 0 means no list; `outline` is None if it sets none."""
 
     style: int = 0
     in_table: bool = False
@@ -33,7 +33,7 @@ class ParagraphProperties:
 
 
 class ParagraphRuns:
-    """Properties by the offset of a paragraph's mark in the stream."""
+    """Paragraph properties by the stream offset of the paragraph's mark."""
 
     def __init__(self, document: bytes, table: bytes, fib: Fib) -> None:
         found: list[tuple[int, int, ParagraphProperties]] = []
@@ -43,7 +43,7 @@ class ParagraphRuns:
         self._starts = [run[0] for run in self._runs]
 
     def at(self, offset: int) -> ParagraphProperties:
-        """The properties of the paragraph whose mark is at that position; those of plain text if unknown."""
+        """Returns the properties of the paragraph whose mark is at that offset; plain-text properties if unknown."""
         index = bisect_right(self._starts, offset) - 1
         if index >= 0 and self._runs[index][0] <= offset < self._runs[index][1]:
             return self._runs[index][2]
@@ -51,7 +51,7 @@ class ParagraphRuns:
 
 
 def hidden_ranges(document: bytes, table: bytes, fib: Fib) -> list[tuple[int, int]]:
-    """Stream offsets of text that is deleted under revision or formatted as hidden, sorted and merged."""
+    """Returns stream offsets of text deleted under revision or formatted as hidden, sorted and merged."""
     found: list[tuple[int, int]] = []
     for page in _pages(document, fib.part(table, CHARACTER_RUNS)):
         count = page[-1]
@@ -72,7 +72,7 @@ def hidden_ranges(document: bytes, table: bytes, fib: Fib) -> list[tuple[int, in
 
 
 def _pages(document: bytes, data: bytes) -> Iterator[bytes]:
-    """The formatted disk pages that a bin table lists."""
+    """Yields the formatted disk pages listed in a bin table."""
     for number in plc(data, 4)[1]:
         start = (struct.unpack("<I", number)[0] & 0x3FFFFF) * _PAGE
         page = document[start : start + _PAGE]
@@ -122,7 +122,7 @@ def _paragraph(style: int, modifiers: bytes) -> ParagraphProperties:
 
 
 def _modifiers(data: bytes) -> Iterator[tuple[int, bytes]]:
-    """(code, operand) of each modifier; stops at damage."""
+    """Yields (code, operand) of each modifier; stops at damage."""
     position = 0
     while position + 3 <= len(data):
         (code,) = struct.unpack_from("<H", data, position)
@@ -141,7 +141,7 @@ def _modifiers(data: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _row_format(data: bytes) -> RowFormat:
-    """A row's cell edges and merge marks from a table definition ([MS-DOC] 2.9.335)."""
+    """Reads a row's cell edges and merge marks from a table definition ([MS-DOC] 2.9.335)."""
     out = RowFormat()
     count = data[0] if data else 0
     if len(data) < 1 + 2 * (count + 1):

@@ -39,7 +39,7 @@ _OBJECTS = {"WORKBOOK": "Excel", "WORDDOCUMENT": "Word", "POWERPOINT DOCUMENT": 
 
 
 def extract(path: Path, sink: Sink) -> None:
-    """Read a DOC. Raises `CorruptFile` when its container, header or table of pieces is damaged."""
+    """Reads a DOC. Raises `CorruptFile` if its container, header or piece table is damaged."""
     with CompoundFile(path) as compound:
         document = compound.read("WordDocument")
         if document is None:
@@ -61,7 +61,7 @@ def extract(path: Path, sink: Sink) -> None:
 
 
 def _embedded(compound: CompoundFile, sink: Sink) -> None:
-    """Files packaged in the document's object pool become children; objects of office programs are noted."""
+    """Adds files packaged in the document's object pool as children; notes objects of office programs."""
     for name in compound.names():
         if not name.startswith("OBJECTPOOL/"):
             continue
@@ -77,7 +77,7 @@ def _embedded(compound: CompoundFile, sink: Sink) -> None:
 
 
 class _WordReader:
-    """One document: its text and properties, and the heading path at the present point."""
+    """One document: its text and properties, and the current heading path."""
 
     def __init__(self, document: bytes, table: bytes, fib: Fib, sink: Sink) -> None:
         self._fib, self._table, self._sink = fib, table, sink
@@ -108,7 +108,7 @@ class _WordReader:
         self._text_boxes(lengths.total - lengths.text_boxes)
 
     def _paragraphs(self, start: int, end: int) -> Iterator[tuple[int, int]]:
-        """(start, end) of each paragraph; end is past its mark (paragraph, cell, page or section)."""
+        """Yields (start, end) of each paragraph; end is past its mark (paragraph, cell, page or section)."""
         position = start
         window = 64 * 1024
         begin = start
@@ -172,7 +172,7 @@ class _WordReader:
         return self._fields.clean(self._text.slice(start, end, self._hidden))
 
     def _story(self, start: int, end: int) -> str:
-        """A text outside the main one, such as a note."""
+        """Returns a text outside the main one, such as a note."""
         text = FieldFilter().clean(self._text.slice(start, min(end, self._text.length), self._hidden))
         return "\n".join(line for line in text.split("\n") if line)
 
@@ -199,7 +199,7 @@ class _WordReader:
     def _notes(
         self, references: int, texts: int, size: int, base: int, kind: ElementType, name: str
     ) -> Iterator[tuple[int, ElementType, str, dict[str, JsonValue]]]:
-        """(position of the reference, …) of each note; `base` is where the notes' text begins."""
+        """Yields (position of the reference, …) of each note; `base` is where the notes' text begins."""
         if self._fib.is_old:
             return
         positions, _ = plc(self._fib.part(self._table, references), size)
@@ -213,7 +213,7 @@ class _WordReader:
         self._sink.emit(kind, text, self._place(), metadata=metadata)
 
     def _headers(self, base: int) -> None:
-        """Headers and footers, each distinct text once; the first six stories are separators of notes."""
+        """Emits headers and footers, each distinct text once; the first six stories are note separators."""
         if self._fib.is_old:
             return
         bounds, _ = plc(self._fib.part(self._table, blocks.HEADERS), 0)

@@ -1,4 +1,4 @@
-"""Which styles of a DOC are headings ([MS-DOC] 2.9.271), and the numbering of its lists (2.9.131, 2.9.150)."""
+"""Heading styles of a DOC ([MS-DOC] 2.9.271), and the numbering of its lists (2.9.131, 2.9.150)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class StyleSheet:
             position += 2 + size + size % 2
 
     def heading_level(self, style: int) -> int | None:
-        """The heading level that a style gives; 0 for the document's title, None for other text."""
+        """Returns a style's heading level; 0 for the document's title, None for other text."""
         for identity in self._chain(style):
             if 1 <= identity <= 9:
                 return identity
@@ -51,7 +51,7 @@ class StyleSheet:
         return None
 
     def is_caption(self, style: int) -> bool:
-        """Whether the style is that of captions."""
+        """Whether the style is a caption style."""
         return _CAPTION in self._chain(style)
 
     def _chain(self, style: int) -> list[int]:
@@ -72,11 +72,11 @@ class ListTable:
             self._read_lists(table, fib)
             self._read_uses(fib.part(table, LIST_USES))
         except (struct.error, IndexError):
-            # Numbers are an extra: a damaged list table leaves the paragraphs without them.
+            # Numbers are optional: a damaged list table leaves the paragraphs without them.
             return
 
     def label(self, use: int, level: int) -> str:
-        """The label of the next paragraph of the list used as number `use` (from 1); empty for bullets."""
+        """Returns the next label of the list used as number `use` (from 1); empty for bullets."""
         if not 1 <= use <= len(self._uses):
             return ""
         definition = self._definitions.get(self._uses[use - 1])
@@ -87,7 +87,7 @@ class ListTable:
         self._uses = [struct.unpack_from("<I", data, 4 + 16 * i)[0] for i in range(min(count, (len(data) - 4) // 16))]
 
     def _read_lists(self, table: bytes, fib: Fib) -> None:
-        """List headers, then the levels of all of them, which follow after the counted length."""
+        """Reads the list headers, then the levels of all lists, which follow after the counted length."""
         data = fib.part(table, LISTS)
         if len(data) < 2:
             return

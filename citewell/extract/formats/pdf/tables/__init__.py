@@ -1,1 +1,1 @@
-"""Tables of a page, found by ruling lines and by alignment."""
+"""Tables of a page, found from ruling lines and from alignment."""

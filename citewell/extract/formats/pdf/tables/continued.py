@@ -1,4 +1,4 @@
-"""What surrounds a table: its title and unit above, and its continuation on the next page."""
+"""The surroundings of a table: title and unit above it, and its continuation on the next page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _UNIT = re.compile(
 
 
 def title_lines(runs: Sequence[Line], table: FoundTable) -> list[str]:
-    """The lines of the title right above a table, from top to bottom; empty where text or nothing is there."""
+    """Returns the title lines right above a table, from top to bottom; empty if there is only text, or nothing."""
     rect = table.rect
     above = [run for run in runs if run.y1 <= rect.y0 + 1 and run.x0 < rect.x1 and rect.x0 < run.x1]
     found: list[str] = []
@@ -50,7 +50,7 @@ def title_lines(runs: Sequence[Line], table: FoundTable) -> list[str]:
 
 
 def unit_of(texts: Sequence[str]) -> str:
-    """The first of the texts above and in a table's first row that states a scale, a currency or a percentage; empty if none does."""
+    """Returns the first text above a table or in its first row that states a scale, currency or percentage, if any."""
     return next((text.strip("()[] ") for text in texts if _UNIT.search(text)), "")
 
 
@@ -58,7 +58,7 @@ _CONTINUED = ("continued", "cont'd", "cont.", "(cont", "fortsetzung", "suite", "
 
 
 def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
-    """The same pages, in which a table holds its parts on later pages, and those are missing there."""
+    """Yields the same pages, with the parts of a table on later pages moved into its first part."""
     waiting: deque[PageContent] = deque()
     for page in pages:
         waiting.append(_joined(waiting, page) if waiting else page)
@@ -69,7 +69,7 @@ def join_over_pages(pages: Iterable[PageContent]) -> Iterator[PageContent]:
 
 
 def _is_carried(waiting: deque[PageContent]) -> bool:
-    """Whether the first waiting page's table continues on the last one and may continue further."""
+    """Whether the first waiting page's table continues onto the last one and may continue further."""
     table = _last_table(waiting[0])
     last = waiting[-1]
     return bool(
@@ -82,7 +82,7 @@ def _is_carried(waiting: deque[PageContent]) -> bool:
 
 
 def _joined(waiting: deque[PageContent], page: PageContent) -> PageContent:
-    """Moves the first table of `page` to the table before that it continues, if there is one."""
+    """Moves the first table of `page` into the earlier table that it continues, if any."""
     upper, lower = _last_table(waiting[0]), _first_table(page)
     if upper is None or lower is None or waiting[-1].number + 1 != page.number:
         return page
@@ -117,7 +117,7 @@ def _with_tables(page: PageContent, tables: Sequence[FoundTable]) -> PageContent
 
 
 def _extent(page: PageContent) -> tuple[float, float]:
-    """Top and bottom of the page in the frame of its main passage."""
+    """Returns the top and bottom of the page in the frame of its main passage."""
     frame, rotation = page.frame, _main(page).rotation
     if frame is None:
         return 0.0, 1.0
@@ -126,7 +126,7 @@ def _extent(page: PageContent) -> tuple[float, float]:
 
 
 def _ends_page(page: PageContent, table: FoundTable | None) -> bool:
-    """Whether nothing but notes and footers follows the table (or the top of the page, without one)."""
+    """Whether only notes and footers follow the table (or, without one, the top of the page)."""
     if not page.passages:
         return False
     top, bottom = _extent(page)
@@ -159,7 +159,7 @@ def _continues(first: PageContent, upper: FoundTable, end: FoundTable, lower: Fo
     if upper.width != lower.width or not _same_columns(end, lower):
         return False
     above = " ".join(run.text for run in _main(page).runs if run.y1 < lower.rect.y0 + THRESHOLDS.join.edge).casefold()
-    # A word such as “continued” is proof, and so is the header repeated, unless it comes under a title of its own.
+    # A word such as “continued” is proof, and so is a repeated header, unless it comes under a title of its own.
     if any(word in above for word in _CONTINUED):
         return True
     if _same_header(upper, lower):
@@ -174,7 +174,7 @@ def _continues(first: PageContent, upper: FoundTable, end: FoundTable, lower: Fo
 
 
 def _has_own_title(first: PageContent, upper: FoundTable, page: PageContent, lower: FoundTable) -> bool:
-    """Whether the table's title has a line in bold that is not above the table before: statements share their columns."""
+    """Whether the title has a bold line that is not above the previous table: financial statements share columns."""
     known = {_letters(line) for line in title_lines(_main(first).runs, upper)}
     bold = {_letters(run.text) for run in _main(page).runs if run.bold}
     return any(_letters(line) in bold - known for line in title_lines(_main(page).runs, lower))
@@ -209,5 +209,5 @@ def _same_header(upper: FoundTable, lower: FoundTable) -> bool:
 
 
 def _has_figures(table: FoundTable, row: int) -> bool:
-    """Whether a row holds figures: then it is no header, though it may have been taken for one."""
+    """Whether a row holds figures, and so is no header even if it was classified as one."""
     return any(is_numeric(cell_text(cell.words)) for cell in table.cells if cell.row == row and cell.column > 0)

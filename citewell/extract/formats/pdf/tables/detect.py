@@ -1,4 +1,4 @@
-"""All tables of a page: ruled ones first, then those between horizontal lines, then those that only their alignment shows."""
+"""Finds all tables of a page: ruled ones first, then those between horizontal lines, then those by alignment alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.extract.formats.pdf.words import Word
 
 
 def may_hold_tables(runs: Sequence[Line], lines: Sequence[Rect], fills: Sequence[Rect]) -> bool:
-    """A quick look: some lines or areas are drawn, or several rows have short pieces side by side."""
+    """Quick check for tables: some lines or areas are drawn, or several rows have short pieces side by side."""
     if len(lines) + len(fills) >= THRESHOLDS.detect.min_drawn:
         return True
     short = [run for run in runs if run.characters <= THRESHOLDS.detect.max_run]
@@ -31,7 +31,7 @@ def may_hold_tables(runs: Sequence[Line], lines: Sequence[Rect], fills: Sequence
 
 
 def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Rect]) -> list[FoundTable]:
-    """The tables in upright text, from top to bottom. `lines` and `fills` are the page's drawing in the same frame."""
+    """Returns the tables in upright text, top to bottom. `lines` and `fills` are the drawing in the same frame."""
     rules = page_rules(lines, fills)
     tables: list[FoundTable] = []
     rest = list(words)
@@ -51,7 +51,7 @@ def find_tables(words: Sequence[Word], lines: Sequence[Rect], fills: Sequence[Re
 
 
 def _take(tables: list[FoundTable], rest: list[Word], area: Rect, rules: Rules, drawn: bool = True) -> list[Word]:
-    """Adds the table in an area, if there is one; returns the words outside of it."""
+    """Adds the table in an area, if there is one; returns the words outside it."""
     inside = _inside(rest, area)
     table = stream_table(inside, area, rules) if inside else None
     if table is None or not is_plausible(table) or not (drawn or has_dense_columns(table)):

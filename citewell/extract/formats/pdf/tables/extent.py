@@ -1,4 +1,6 @@
-"""Where a table of figures begins and ends: lines and alignment show its middle, but its header and its last rows are often outside of the lines."""
+"""Finds where a table of figures begins and ends: lines and alignment show its middle, but often not its header and
+last rows.
+"""
 
 from __future__ import annotations
 
@@ -30,12 +32,12 @@ _AMOUNT = re.compile(r"[$€£¥%]|\d[.,]\d|\d{3}|^[-–—−]+$|^\([^)]{0,40}\
 
 
 def is_year(text: str) -> bool:
-    """Whether a text is a year and no more, as headers of columns write it: `2024`, `FY 2024`, `2023/24`, `2024p`."""
+    """Whether a text is only a year, as in column headers: `2024`, `FY 2024`, `2023/24`, `2024p`."""
     return _YEAR.match(text) is not None
 
 
 def is_amount(text: str) -> bool:
-    """Whether a text is a figure of a table's body: years, dates, small numbers and numbers of columns may be titles."""
+    """Whether a text is a figure of a table's body: years, dates, small numbers and column numbers may be titles."""
     stripped = text.strip()
     if is_year(stripped) or _DATE.match(stripped):
         return False
@@ -53,14 +55,15 @@ def names_periods(row: TextRow) -> bool:
 
 
 def has_marks_only(row: TextRow) -> bool:
-    """Whether a row consists of marks of notes or letters of columns, as (1) or (a)."""
+    """Whether a row consists only of note marks or column letters, such as (1) or (a)."""
     return all(_MARK.match(piece.text) for piece in row.pieces)
 
 
 def whole_areas(words: Sequence[Word], area: Rect) -> list[Rect]:
-    """The areas of the tables that an area holds part of: with the titles above, the last rows below, and no notes.
+    """Returns the full areas of the tables partly inside an area: with titles above, last rows below, and no notes.
 
-    Several where the area holds several tables, each under titles of its own; the area itself where it holds no table of figures.
+    Several if the area holds several tables, each under its own titles; the area itself if it holds no table of
+    figures.
     """
     rows = text_rows([word for word in words if area.x0 - 2 <= (word.x0 + word.x1) / 2 <= area.x1 + 2])
     inside = [i for i, row in enumerate(rows) if area.y0 - 2 <= (row.y0 + row.y1) / 2 <= area.y1 + 2]
@@ -87,7 +90,7 @@ def _is_of_figures(evidence: Evidence) -> bool:
 
 
 def _to_the_left(columns: Sequence[Interval], rows: Sequence[TextRow]) -> Sequence[Interval]:
-    """The columns, the first from where the leftmost label begins: most may be indented."""
+    """Returns the columns, the first extended to the leftmost label: most labels may be indented."""
     (start, end), *others = columns
     return [(min(start, *(row.pieces[0].x0 for row in rows)), end), *others]
 
@@ -101,7 +104,7 @@ def _pitch(rows: Sequence[TextRow]) -> float:
 
 
 def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, int]]:
-    """First and last row of each table between two rows: a new one begins where titles come between rows of amounts."""
+    """Returns the first and last row of each table between two rows: titles between rows of amounts begin a new one."""
     parts: list[tuple[int, int]] = []
     start, amounts = first, -1
     known = _titles(rows[max(0, first - THRESHOLDS.extent.title_rows) : first])
@@ -119,22 +122,23 @@ def _parts(rows: Sequence[TextRow], first: int, last: int) -> list[tuple[int, in
 
 
 def _has_figures(row: TextRow) -> bool:
-    """Whether a row has amounts, or a label and figures, among them other ones than years."""
+    """Whether a row has amounts, or a label and figures that are not all years."""
     later = [piece.text for piece in row.pieces[1:]]
     named = any(character.isalpha() for character in row.pieces[0].text)
     return has_amounts(row) or (named and all(map(is_numeric, later)) and not all(map(_PERIOD.search, later)))
 
 
 def _titles(rows: Sequence[TextRow]) -> set[str]:
-    """The texts of rows in several pieces."""
+    """Returns the texts of rows in several pieces."""
     return {piece.text.casefold() for row in rows if len(row.pieces) > 1 for piece in row.pieces}
 
 
 def _head(between: Sequence[TextRow], row: TextRow, known: Set[str]) -> int | None:
-    """Which of the lines above a row of figures is the first title of a table that begins with them; None where they are the same table's.
+    """Returns which line above a row of figures is the first title of a new table; None if the lines belong to the same
+    table.
 
-    They are another's where periods are over its columns, the titles that the table above has too, or titles after a sentence that
-    introduces them.
+    They belong to a new table if periods head its columns, if the table above has the same titles, or if the titles
+    follow a sentence that introduces them.
     """
     introduced = False
     first: int | None = None
@@ -156,14 +160,14 @@ def _head(between: Sequence[TextRow], row: TextRow, known: Set[str]) -> int | No
 
 
 def _is_over_figures(line: TextRow, row: TextRow) -> bool:
-    """Whether a line's first text is over the figures of a row, and not in the middle of the whole table."""
+    """Whether a line's first text is over the figures of a row, and not centered on the whole table."""
     piece, label = line.pieces[0], row.pieces[0]
     middle = (label.x0 + row.pieces[-1].x1) / 2
     return piece.x0 > label.x1 and abs(piece.middle - middle) > THRESHOLDS.extent.centred * line.size
 
 
 def _without_notes(rows: Sequence[TextRow], first: int, last: int) -> int:
-    """The last row, moved up over lines of running text and what follows them, and over lines that are far below and page numbers."""
+    """Moves the last row up past running text and everything after it, and past distant lines and page numbers."""
     figures = max((i for i in range(first, last + 1) if has_amounts(rows[i])), default=last)
     columns = weigh(rows[first : figures + 1]).columns
     for i in range(figures + 1, last + 1):
@@ -183,7 +187,7 @@ def _without_notes(rows: Sequence[TextRow], first: int, last: int) -> int:
 
 
 def _is_note(row: TextRow, columns: Sequence[Interval]) -> bool:
-    """Whether a row is a long text across the columns, perhaps after the mark of a note."""
+    """Whether a row is a long text across the columns, perhaps after a note mark."""
     *marks, text = row.pieces
     return (
         len(text.text) > THRESHOLDS.extent.group_length
@@ -193,7 +197,7 @@ def _is_note(row: TextRow, columns: Sequence[Interval]) -> bool:
 
 
 def _with_rows(rows: Sequence[TextRow], last: int, columns: Sequence[Interval], pitch: float) -> int:
-    """The last row, moved down over rows of figures in these columns, with the labels of groups between them."""
+    """Moves the last row down past rows of figures in these columns, with group labels between them."""
     end, groups = last, 0
     for i in range(last + 1, min(len(rows), last + 1 + THRESHOLDS.extent.max_rows)):
         row = rows[i]
@@ -220,7 +224,7 @@ def _is_body(row: TextRow, columns: Sequence[Interval]) -> bool:
 
 
 def _is_group(row: TextRow, columns: Sequence[Interval]) -> bool:
-    """Whether a row is a label alone, in the column of labels."""
+    """Whether a row is only a label, in the label column."""
     piece = row.pieces[0]
     low = columns[0][0]
     return (
@@ -244,7 +248,7 @@ def _has_titles(rows: Sequence[TextRow], columns: Sequence[Interval]) -> bool:
 
 
 def _with_titles(rows: Sequence[TextRow], first: int, columns: Sequence[Interval]) -> int:
-    """The first row, moved up over the titles of these columns and the labels of groups below them."""
+    """Moves the first row up past the titles of these columns and the group labels below them."""
     start, groups, titles = first, 0, 0
     for i in range(first - 1, max(-1, first - 1 - THRESHOLDS.extent.max_rows), -1):
         row = rows[i]
@@ -261,7 +265,7 @@ def _with_titles(rows: Sequence[TextRow], first: int, columns: Sequence[Interval
 
 
 def _is_titles(row: TextRow, columns: Sequence[Interval]) -> bool:
-    """Whether a row holds titles of the columns of figures, perhaps with one of the column of labels, and no amounts."""
+    """Whether a row holds titles of the columns of figures, perhaps one of the label column, and no amounts."""
     low, high = columns[0]
     edge = boundaries(columns)[0]
     labels = [piece for piece in row.pieces if piece.middle <= edge]
@@ -269,7 +273,7 @@ def _is_titles(row: TextRow, columns: Sequence[Interval]) -> bool:
     if not titles or len(labels) > 1 or any(is_amount(piece.text) for piece in titles):
         return False
     if len(row.pieces) == 1 and titles[0].x0 < columns[1][0] - row.size:
-        # A title of the whole table is set in the table's middle, one of all columns in the middle of these.
+        # A title of the whole table is centered on the table; one of all columns is centered on these.
         middle, right = titles[0].middle, columns[-1][1]
         return abs(middle - (columns[1][0] + right) / 2) < abs(middle - (low + right) / 2)
     over = [min(piece.x1, high) - piece.x0 > THRESHOLDS.extent.over_labels * (piece.x1 - piece.x0) for piece in titles]

@@ -1,4 +1,4 @@
-"""Header rows of a table: multi-line column titles joined, and titles that span several columns found."""
+"""Header rows of a table: joins multi-line column titles, and finds titles that span several columns."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from citewell.extract.formats.pdf.words import Word
 
 @dataclass(slots=True)
 class _Title:
-    """A column title in the making: columns first..last, and its words line by line."""
+    """A column title being assembled: columns first..last, and its words line by line."""
 
     first: int
     last: int
@@ -28,7 +28,7 @@ class _Title:
 
 
 def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Rules) -> tuple[list[TableCell], int]:
-    """Cells of the header, and how many rows it has."""
+    """Returns the cells of the header, and how many rows it has."""
     if not rows:
         return [], 0
     titles: list[_Title] = []
@@ -37,7 +37,7 @@ def header_cells(rows: Sequence[TextRow], columns: Sequence[Interval], rules: Ru
         below = rows[index + 1].pieces if index + 1 < len(rows) else ()
         walls = [v.at for v in rules.vertical if v.start <= (row.y0 + row.y1) / 2 <= v.end]
         parts = [part for piece in row.pieces for part in _by_column(piece, columns, walls, row.size)]
-        # A title of the labels says nothing of how many columns the others are over.
+        # A title of the label column does not show how many columns the others span.
         more = _beside_labels(below, columns) > _beside_labels(parts, columns)
         fresh: list[_Title] = []
         for part in parts:
@@ -61,7 +61,7 @@ def _beside_labels(pieces: Sequence[WordGroup], columns: Sequence[Interval]) -> 
 
 
 def _by_column(piece: WordGroup, columns: Sequence[Interval], walls: Sequence[float], size: float) -> list[WordGroup]:
-    """A piece cut where it goes from one column's title to the next: at walls, wide gaps, or where the parts fit their columns."""
+    """Cuts a piece between column titles: at walls, wide gaps, or where the parts fit their columns."""
     cut = [make_piece(group) for group in _at_boundaries(piece, columns, walls, THRESHOLDS.header.word_gap * size)]
     parts = [make_piece(group) for part in cut for group in _at_boundaries(part, columns, (), 0.0)]
     if len(parts) > len(cut) and all(_fits(part, columns, THRESHOLDS.header.fit * size) for part in parts):
@@ -90,7 +90,7 @@ def _at_boundaries(
 
 
 def _fits(piece: WordGroup, columns: Sequence[Interval], tolerance: float) -> bool:
-    """Whether a piece is in one column, aligned to its left, its right or its middle."""
+    """Whether a piece is in one column, aligned to its left, right or center."""
     a, b = columns[sum(1 for middle in boundaries(columns) if piece.middle > middle)]
     return min(abs(piece.x0 - a), abs(piece.x1 - b), abs(piece.middle - (a + b) / 2)) <= tolerance
 
@@ -98,9 +98,10 @@ def _fits(piece: WordGroup, columns: Sequence[Interval], tolerance: float) -> bo
 def _underline(
     piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], rules: Rules
 ) -> tuple[float, float] | None:
-    """The line right under a piece, as far as it belongs to it: up to crossing lines, and half-way to its neighbours.
+    """Returns the part of the line under a piece that belongs to it: up to crossing lines, and halfway to its
+    neighbors.
 
-    None when there is no line, or when it underlines several column titles.
+    None if there is no line, or if it underlines several column titles.
     """
     reach = THRESHOLDS.header.underline * (piece.y1 - piece.y0)
     below = [
@@ -126,7 +127,7 @@ def _underline(
 
 
 def _is_apart(piece: WordGroup, start: float, end: float) -> bool:
-    """Whether a piece alone over a line is neither over its middle nor at its ends: the line then closes the titles beside it too."""
+    """Whether a lone piece over a line is neither centered nor at its ends: the line closes adjacent titles too."""
     offsets = (piece.x0 - start, end - piece.x1, abs(piece.middle - (start + end) / 2))
     return min(offsets) > THRESHOLDS.header.astray * (piece.y1 - piece.y0)
 
@@ -150,7 +151,7 @@ def _span(piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval
 def _centred_span(
     piece: WordGroup, row: Sequence[WordGroup], columns: Sequence[Interval], below: Sequence[WordGroup], size: float
 ) -> tuple[int, int] | None:
-    """The most columns, each with a title below, that a title is centred over; None if these are fewer than two."""
+    """Returns the most columns, each with a title below, that a title is centered over; None if fewer than two."""
     leaves = {id(o) for o in row if not any(p.x0 < o.x1 and o.x0 < p.x1 for p in below)}
     left = max(
         [o.x1 if id(o) in leaves else (o.x1 + piece.x0) / 2 for o in row if o.x1 <= piece.x0],
@@ -175,7 +176,7 @@ def _centred_span(
 def _add(
     titles: Sequence[_Title], fresh: list[_Title], piece: WordGroup, span: tuple[int, int], rules: Rules, row: TextRow
 ) -> None:
-    """Joins the piece to the title right above it, unless a line is between them; else it becomes a title of its own."""
+    """Joins the piece to the title right above it unless a line is between them; otherwise it becomes a new title."""
     first, last = span
     for title in reversed(titles):
         if title.last < first or last < title.first:
@@ -205,7 +206,7 @@ def _cell(title: _Title, titles: Sequence[_Title], depth: int) -> TableCell:
 
 
 def _apart(cells: Sequence[TableCell]) -> list[TableCell]:
-    """The cells, with those that would lie over each other joined into the first of them."""
+    """Returns the cells, with overlapping ones joined into the first of them."""
     kept: list[TableCell] = []
     for cell in cells:
         clash = next((i for i, other in enumerate(kept) if _overlap(cell, other)), None)

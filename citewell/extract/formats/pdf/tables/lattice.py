@@ -1,4 +1,4 @@
-"""Ruled tables: crossing lines make a grid, and where a line between two squares is missing they are one cell."""
+"""Ruled tables: crossing lines form a grid; squares without a line between them are one cell."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from citewell.extract.formats.pdf.words import Word
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Positions of the grid's lines, and the rules that make it."""
+    """Positions of the grid's lines, and the rules that form it."""
 
     xs: Sequence[float]
     ys: Sequence[float]
@@ -30,7 +30,7 @@ class Lattice:
 
 
 def lattices(rules: Rules) -> list[Lattice]:
-    """Grids of at least two squares, one per set of lines that touch each other."""
+    """Returns grids of at least two squares, one per set of touching lines."""
     found: list[Lattice] = []
     for horizontal, vertical in _connected(rules):
         if len(horizontal) < 2 or not vertical:
@@ -46,10 +46,12 @@ def lattices(rules: Rules) -> list[Lattice]:
 
 
 def page_rules(lines: Sequence[Rect], fills: Sequence[Rect]) -> Rules:
-    """The ruling lines of a page. Edges of fills count where no lines are drawn; shading inside of a cell or a larger fill does not."""
+    """Returns the ruling lines of a page. Edges of fills count where no lines are drawn; shading inside a cell or a
+    larger fill does not.
+    """
     drawn = collect_rules(lines, ())
     grids = [lattice.rect for lattice in lattices(drawn)]
-    # Programs draw shading over the lines of a grid, a little off; its edges would double them.
+    # Programs draw shading slightly off the grid lines; its edges would double them.
     free = [
         fill for fill in fills if all(fill.overlap(grid) < THRESHOLDS.lattice.in_grid * fill.area for grid in grids)
     ]
@@ -76,7 +78,7 @@ def _wide_enough(values: list[float]) -> list[float]:
 
 
 def _connected(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
-    """Sets of lines that touch, directly or through others."""
+    """Returns sets of lines that touch, directly or through others."""
     horizontal, vertical = list(rules.horizontal), list(rules.vertical)
     parent = list(range(len(horizontal) + len(vertical)))
 
@@ -102,7 +104,7 @@ def _connected(rules: Rules) -> list[tuple[list[Rule], list[Rule]]]:
 
 
 def lattice_cells(lattice: Lattice, words: Sequence[Word]) -> list[TableCell]:
-    """The cells of a grid with the words whose middle lies in them."""
+    """Returns the cells of a grid, each with the words centered in it."""
     height, width = len(lattice.ys) - 1, len(lattice.xs) - 1
     owner = _merged_squares(lattice, height, width)
     members: dict[tuple[int, int], list[tuple[int, int]]] = {}
@@ -122,7 +124,7 @@ def lattice_cells(lattice: Lattice, words: Sequence[Word]) -> list[TableCell]:
 
 
 def _by_column(cell: TableCell, xs: Sequence[float]) -> list[TableCell]:
-    """A cell without inner lines cut into columns, when its words are well apart in several of them."""
+    """Splits a cell without inner lines into columns if its words are well apart in several of them."""
     if cell.colspan == 1 or len(cell.words) < 2:
         return [cell]
     edges = xs[cell.column : cell.column + cell.colspan + 1]
@@ -152,7 +154,7 @@ def _square_of(lattice: Lattice, x: float, y: float) -> tuple[int, int] | None:
 
 
 def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int, int], tuple[int, int]]:
-    """First square of the cell that each square belongs to. Cells are rectangles: a merge that would not give a rectangle is not made."""
+    """Returns, for each square, the first square of its cell. Merges that would not form a rectangle are skipped."""
     owner: dict[tuple[int, int], tuple[int, int]] = {}
     for row in range(height):
         for column in range(width):
@@ -177,21 +179,21 @@ def _merged_squares(lattice: Lattice, height: int, width: int) -> dict[tuple[int
 
 
 def _wall(lattice: Lattice, row: int, column: int) -> bool:
-    """Whether a line runs along the right of a square."""
+    """Whether a line runs along the right side of a square."""
     x, top, bottom = lattice.xs[column + 1], lattice.ys[row], lattice.ys[row + 1]
     covered = sum(r.covers(top, bottom) for r in lattice.rules.vertical if abs(r.at - x) <= THRESHOLDS.rules.snap)
     return covered >= THRESHOLDS.lattice.border * (bottom - top)
 
 
 def _floor(lattice: Lattice, row: int, column: int) -> bool:
-    """Whether a line runs below a square."""
+    """Whether a line runs along the bottom of a square."""
     y, left, right = lattice.ys[row + 1], lattice.xs[column], lattice.xs[column + 1]
     covered = sum(r.covers(left, right) for r in lattice.rules.horizontal if abs(r.at - y) <= THRESHOLDS.rules.snap)
     return covered >= THRESHOLDS.lattice.border * (right - left)
 
 
 def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
-    """The table in a grid; None where the grid is a frame, a form or a drawing."""
+    """Returns the table in a grid; None if the grid is a frame, a form or a drawing."""
     cells = lattice_cells(lattice, words)
     width = len(lattice.xs) - 1
     if sum(1 for cell in cells if cell.words) < THRESHOLDS.lattice.min_filled:
@@ -210,7 +212,7 @@ def ruled_table(lattice: Lattice, words: Sequence[Word]) -> FoundTable | None:
 
 
 def _trimmed(rows: list[list[TableCell]], width: int) -> list[list[TableCell]]:
-    """Without a title or note inside the frame, above or below the grid proper."""
+    """Drops a title or note inside the frame, above or below the grid proper."""
     rows = [row for row in rows if row]
     while len(rows) > 2 and width > 1 and _spans_all(rows[0], width):
         rows = rows[1:]
@@ -230,7 +232,7 @@ def _area(lattice: Lattice, rows: Sequence[Sequence[TableCell]]) -> Rect:
 
 
 def _needs_text_rows(cells: Sequence[TableCell]) -> bool:
-    """Whether some row of the grid holds many rows of figures without lines between them, or some cell several columns."""
+    """Whether a grid row holds many rows of figures without lines between them, or a cell holds several columns."""
     for row in sorted({cell.row for cell in cells}):
         members = [c for c in cells if c.row == row and c.words]
         lines = text_rows([w for c in members for w in c.words]) if members else []
@@ -244,7 +246,7 @@ def _needs_text_rows(cells: Sequence[TableCell]) -> bool:
 
 
 def _compact(cells: Sequence[TableCell], rect: Rect) -> FoundTable:
-    """The cells renumbered without rows and columns that hold nothing."""
+    """Renumbers the cells without empty rows and columns."""
     used_rows = sorted({cell.row for cell in cells if cell.words})
     used_columns = sorted({cell.column for cell in cells if cell.words})
     row_of = {row: i for i, row in enumerate(used_rows)}
@@ -260,7 +262,7 @@ def _compact(cells: Sequence[TableCell], rect: Rect) -> FoundTable:
 
 
 def _header_rows(cells: Sequence[TableCell], height: int) -> int:
-    """Leading rows that are set bold or hold no figure, when figures follow; at least one."""
+    """Returns the number of leading rows that are bold or without figures, if figures follow; at least one."""
     for row in range(height):
         members = [c for c in cells if c.row == row and c.words]
         figures = any(is_numeric(" ".join(w.text for w in c.words)) for c in members if c.column > 0)

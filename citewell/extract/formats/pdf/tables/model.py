@@ -1,4 +1,4 @@
-"""A table found on a page: cells that hold words, and the element that is made of them."""
+"""A table found on a page: its cells with their words, and the element made from them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOTHING = re.compile(r"^(?:[$€£¥]\s?)?(?:[-–—−*.…]{1,6}|n/?a|na|\(?
 
 @dataclass(frozen=True, slots=True)
 class TableCell:
-    """A cell by its first row and column (from 0), how many it spans, and the words in it."""
+    """A cell: its first row and column (from 0), how many it spans, and its words."""
 
     row: int
     column: int
@@ -36,7 +36,9 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True)
 class FoundTable:
-    """A table in the upright frame of its text. `height` and `width` count rows and columns; `more` are its parts on later pages."""
+    """A table in the upright frame of its text. `height` and `width` count rows and columns; `more` holds its parts on
+    later pages.
+    """
 
     rect: Rect
     cells: Sequence[TableCell]
@@ -48,13 +50,13 @@ class FoundTable:
 
     @property
     def words(self) -> list[Word]:
-        """All words in it."""
+        """All words in the table."""
         return [word for cell in self.cells for word in cell.words]
 
 
 @dataclass(frozen=True, slots=True)
 class TablePart:
-    """The part of a table on a later page; its first `dropped` rows only repeat the header."""
+    """The part of a table on a later page; its first `dropped` rows merely repeat the header."""
 
     page: int
     rotation: Rotation
@@ -64,12 +66,12 @@ class TablePart:
 
 
 def cell_text(words: Sequence[Word], page_text: str = "") -> str:
-    """The words of a cell as text: line after line, hyphenation undone, dot leaders dropped."""
+    """Returns the words of a cell as text: line by line, hyphenation undone, dot leaders dropped."""
     return cell_content(words, page_text).text
 
 
 def cell_content(words: Sequence[Word], page_text: str = "") -> RunningText:
-    """The text of `cell_text` with its spans."""
+    """Like `cell_text`, with spans."""
     if not words:
         return RunningText("", [])
     lines = [join_row(row) for row in rows([make_line([word]) for word in words])]
@@ -80,7 +82,7 @@ def cell_content(words: Sequence[Word], page_text: str = "") -> RunningText:
 
 
 def _within(spans: Sequence[Span], length: int) -> list[Span]:
-    """The spans as far as their words begin before `length`."""
+    """Returns the spans whose words begin before `length`."""
     kept: list[Span] = []
     for span in spans:
         words: list[Word] = []
@@ -97,12 +99,12 @@ def _within(spans: Sequence[Span], length: int) -> list[Span]:
 
 
 def _ordered(words: Sequence[Word]) -> list[Word]:
-    """Words as the content stream has them where it wrote them without a space between."""
+    """Clears `space_before` of words that the content stream wrote right after the previous one."""
     return [word._replace(space_before=not (i and words[i - 1].end == word.start)) for i, word in enumerate(words)]
 
 
 def is_numeric(text: str) -> bool:
-    """Whether a cell's text is a figure, or a mark for a missing one."""
+    """Whether a cell's text is a number, or a mark for a missing one."""
     stripped = text.strip()
     return bool(stripped) and (_NUMERIC.match(stripped) is not None or _NOTHING.match(stripped) is not None)
 
@@ -110,7 +112,7 @@ def is_numeric(text: str) -> bool:
 _BAR = len(" | ")
 _FIRST_BAR = len("| ")
 _LONG = 300
-"""Characters of a header and a row that may be too much for one chunk: then its columns are divided among several."""
+"""Characters of header and row that may exceed one chunk; from this size, columns are split over several chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +132,9 @@ class RenderedTable:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """The cells with text that one page holds, rows counted from the table's first.
+    """The cells with text on one page, with rows counted from the table's first.
 
-    `flows` are their texts, `indents` tells where the labels in the first column begin.
+    `flows` are their texts; `indents` is where the labels in the first column begin.
     """
 
     page: int
@@ -143,7 +145,7 @@ class _Part:
     indents: Mapping[int, float]
 
     def rows(self) -> Iterator[tuple[int, list[tuple[int, RunningText]]]]:
-        """Each row by its number, with the columns and texts of its cells."""
+        """Yields each row number with the columns and texts of its cells."""
         found: dict[int, list[tuple[int, RunningText]]] = {}
         for cell, flow in zip(self.cells, self.flows, strict=True):
             if flow.text:
@@ -155,9 +157,9 @@ class _Part:
 def render(
     found: FoundTable, page: int, rotation: Rotation, ink: Ink | None, page_text: str = ""
 ) -> RenderedTable | None:
-    """The table with the text of its cells, those on later pages included; None when none has any.
+    """Renders the table with the text of its cells, including those on later pages; None if no cell has text.
 
-    A row has one rectangle, or several where one would hold other text too, or hold its own in another order.
+    A row has one rectangle, or several if one would include other text or its own text in a different order.
     """
     parts = [_part(found, 0, 0, page, rotation, ink, page_text)]
     height = found.height
@@ -210,7 +212,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
 
 
 def _cell_box(part: _Part, flow: RunningText) -> Box:
-    """The rectangle around a cell's words, of all its lines."""
+    """Returns the rectangle around all words of a cell."""
     rects = [rect for _, rect in places(flow.spans, part.rotation, part.ink)]
     sides = Rect(min(r.x0 for r in rects), min(r.y0 for r in rects), max(r.x1 for r in rects), max(r.y1 for r in rects))
     return _box(part, sides)
@@ -233,7 +235,7 @@ def _line_starts(text: str) -> list[int]:
 
 
 def _column_starts(grid: Grid, row: int, line: int) -> list[int]:
-    """Where in the Markdown the text of each cell of a row begins, whose line begins at `line`."""
+    """Returns where, in the Markdown, the text of each cell of a row begins; the row's line begins at `line`."""
     starts = [line + _FIRST_BAR]
     for text in grid[row]:
         starts.append(starts[-1] + len(markdown_cell(text)) + _BAR)
@@ -241,5 +243,5 @@ def _column_starts(grid: Grid, row: int, line: int) -> list[int]:
 
 
 def _escaped(text: str, offset: int) -> int:
-    """An offset in a cell's text as one in its Markdown, which has a backslash before each bar."""
+    """Converts an offset in a cell's text to one in its Markdown, which escapes each bar with a backslash."""
     return offset + text.count("|", 0, offset)

@@ -1,4 +1,4 @@
-"""The text of a region as rows of pieces, the columns they share, and how much that looks like a table."""
+"""The text of a region as rows of pieces, the columns they share, and how table-like they are."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CURRENCY = re.compile(r"^(?:[$€£¥]|US\$|Rs\.?|EUR|USD)$")
 
 @dataclass(frozen=True, slots=True)
 class WordGroup:
-    """Neighbouring words of one row."""
+    """Neighboring words of one row."""
 
     words: Sequence[Word]
     x0: float
@@ -34,7 +34,7 @@ class WordGroup:
 
     @property
     def middle(self) -> float:
-        """Its horizontal middle."""
+        """Its horizontal center."""
         return (self.x0 + self.x1) / 2
 
 
@@ -55,7 +55,7 @@ class TextRow:
 
 
 def make_piece(words: Sequence[Word]) -> WordGroup:
-    """A piece of these words; at least one."""
+    """Returns a piece made of these words; at least one."""
     return WordGroup(
         words,
         min(w.x0 for w in words),
@@ -66,7 +66,7 @@ def make_piece(words: Sequence[Word]) -> WordGroup:
 
 
 def text_rows(words: Sequence[Word]) -> list[TextRow]:
-    """The rows of a region from top to bottom."""
+    """Returns the rows of a region from top to bottom."""
     return [_row(line) for line in rows([make_line([word]) for word in words])]
 
 
@@ -90,7 +90,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
         if groups and _belongs(groups[-1], word) and not (leading and _begins_amount(groups[-1], word)):
             groups[-1].append(word)
         elif groups and is_numeric(word.text) and len(groups[-1]) > 1 and _CURRENCY.match(groups[-1][-1].text):
-            # A sign that follows a label or another amount closely is that of the next amount.
+            # A sign close behind a label or another amount belongs to the next amount.
             groups.append([groups[-1].pop(), word])
         else:
             groups.append([word])
@@ -98,7 +98,7 @@ def _split(words: Sequence[Word]) -> list[list[Word]]:
 
 
 def _signs_lead(words: Sequence[Word]) -> bool:
-    """Whether the first amount with a sign of its own has it in front, as then all of the row have."""
+    """Whether the row's first signed amount has its sign in front, as all others of the row then do."""
     for left, right in pairwise(words):
         if _CURRENCY.match(left.text):
             return is_numeric(right.text)
@@ -108,7 +108,7 @@ def _signs_lead(words: Sequence[Word]) -> bool:
 
 
 def _begins_amount(group: Sequence[Word], word: Word) -> bool:
-    """Whether a sign follows an amount: at the left edge of its column it may be nearer to that than to its own."""
+    """Whether a sign begins an amount: at the left edge of its column it may be nearer to the previous amount."""
     return _CURRENCY.match(word.text) is not None and is_numeric(group[-1].text)
 
 
@@ -118,7 +118,7 @@ def _belongs(group: list[Word], word: Word) -> bool:
     distance = word.x0 - last.x1
     if distance <= THRESHOLDS.text_grid.gap * size:
         return True
-    # The sign of an amount is often set at the left edge of its column, far from the figures.
+    # The sign of an amount is often set at the left edge of its column, far from the digits.
     if len(group) == 1 and _CURRENCY.match(last.text) and is_numeric(word.text):
         return True
     return distance <= THRESHOLDS.text_grid.trailing_gap * size and word.text == "%" and is_numeric(last.text)
@@ -128,7 +128,7 @@ Interval = tuple[float, float]
 
 
 def find_columns(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> list[Interval]:
-    """Column intervals from left to right; `walls` are x positions of vertical lines that no column crosses."""
+    """Returns column intervals from left to right; `walls` are x positions of vertical lines that no column crosses."""
     multi = [row for row in rows if len(row.pieces) > 1] or list(rows)
     if not multi:
         return []
@@ -146,7 +146,7 @@ def _tolerance(count: int) -> int:
 
 
 def _cut_at(pieces: Sequence[WordGroup], walls: Sequence[float]) -> list[WordGroup]:
-    """Pieces split where a wall is between two of their words."""
+    """Splits pieces where a wall lies between two of their words."""
     if not walls:
         return list(pieces)
     found: list[WordGroup] = []
@@ -165,7 +165,7 @@ def _cut_at(pieces: Sequence[WordGroup], walls: Sequence[float]) -> list[WordGro
 
 
 def _covered(intervals: Sequence[Interval], tolerance: int) -> list[Interval]:
-    """Maximal intervals that more than `tolerance` of the given ones cover."""
+    """Returns the maximal intervals covered by more than `tolerance` of the given ones."""
     events = sorted([(a, 1) for a, _ in intervals] + [(b, -1) for _, b in intervals])
     found: list[Interval] = []
     depth, start = 0, 0.0
@@ -180,7 +180,7 @@ def _covered(intervals: Sequence[Interval], tolerance: int) -> list[Interval]:
 
 
 def _split_by_words(column: Interval, rows: Sequence[TextRow], size: float) -> list[Interval]:
-    """Parts of a column that holds two columns of figures a mere space apart."""
+    """Splits a column that holds two columns of figures a mere space apart."""
     low, high = column[0] - THRESHOLDS.text_grid.slack, column[1] + THRESHOLDS.text_grid.slack
     inside = [[w for w in row.words if low <= (w.x0 + w.x1) / 2 <= high] for row in rows]
     filled = [words for words in inside if words]
@@ -221,7 +221,7 @@ def _numeric_share(groups: Sequence[Sequence[Word]]) -> float:
 
 
 def _with_walls(columns: Sequence[Interval], walls: Sequence[float]) -> list[Interval]:
-    """Columns that lie between the same two walls stay apart; one that crosses a wall is cut there."""
+    """Keeps columns between the same two walls apart, and cuts a column that crosses a wall."""
     found: list[Interval] = []
     for start, end in columns:
         for wall in walls:
@@ -233,7 +233,7 @@ def _with_walls(columns: Sequence[Interval], walls: Sequence[float]) -> list[Int
 
 
 def boundaries(columns: Sequence[Interval]) -> list[float]:
-    """Middles of the strips between columns."""
+    """Returns the centers of the strips between columns."""
     return [(a[1] + b[0]) / 2 for a, b in pairwise(columns)]
 
 
@@ -249,10 +249,10 @@ class Evidence:
     """Measures of a region.
 
     multi:    rows with at least two pieces
-    share:    of rows that are such
+    share:    share of such rows
     numeric:  share of figures among the pieces after the first of each such row
     length:   mean characters per piece of such rows
-    filled:   share of the squares (such rows x columns) that hold text
+    filled:   share of the positions (such rows x columns) that hold text
     leaders:  share of rows with dot leaders
     """
 
@@ -266,7 +266,7 @@ class Evidence:
 
 
 def weigh(rows: Sequence[TextRow], walls: Sequence[float] = ()) -> Evidence:
-    """The measures of these rows."""
+    """Returns the measures of these rows."""
     multi = [row for row in rows if len(row.pieces) > 1]
     if not multi:
         return Evidence(0, 0.0, 0.0, 0.0, 0.0, 0.0, ())
@@ -290,7 +290,7 @@ def _touched(piece: WordGroup, columns: Sequence[Interval]) -> int:
 
 
 def is_prose_row(row: TextRow) -> bool:
-    """Whether a row reads like lines of text columns: every piece is long, or there is but one and it is."""
+    """Whether a row reads like lines of text columns: every piece is long."""
     lengths = [len(piece.text) for piece in row.pieces]
     return min(lengths) > THRESHOLDS.evidence.long_piece
 
@@ -301,22 +301,22 @@ def is_caption(row: TextRow) -> bool:
 
 
 def is_plausible(table: FoundTable) -> bool:
-    """Whether cells found make a table: not labels scattered over a drawing, a bulleted list, a listing of code or a page layout."""
+    """Whether the cells form a table, not labels of a drawing, a bulleted list, a code listing or a page layout."""
     filled = [cell for cell in table.cells if cell.words]
     squares = sum(min(THRESHOLDS.evidence.counted_span, cell.rowspan * cell.colspan) for cell in filled)
     if table.height < 2 or table.width < 2 or squares < THRESHOLDS.evidence.sparse * table.height * table.width:
         return False
     rows = Counter(cell.row for cell in filled)
     columns = Counter(cell.column for cell in filled)
-    # Cells of a table have company in their rows and columns; labels on a drawing are alone in theirs.
+    # Table cells share their rows and columns with others; labels on a drawing do not.
     if sum(n > 1 for n in rows.values()) < 2 or sum(n > 1 for n in columns.values()) < 2:
         return table.height * table.width <= THRESHOLDS.evidence.small and squares == table.height * table.width
     texts = [" ".join(word.text for word in cell.words) for cell in filled]
     first = [text for cell, text in zip(filled, texts, strict=True) if cell.column == 0]
-    # A list: its markers and its texts.
+    # A list: markers and their texts.
     if table.width == 2 and all(MARKER.match(text) and not is_numeric(text) for text in first):
         return False
-    # Two columns of bare figures are the axes of a chart.
+    # Two columns of bare numbers are the axes of a chart.
     if not any(c.isalpha() for text in texts for c in text) and table.width == 2:
         return False
     if sum(len(text) for text in texts) > THRESHOLDS.evidence.layout_text * len(texts):
@@ -326,7 +326,7 @@ def is_plausible(table: FoundTable) -> bool:
 
 
 def has_dense_columns(table: FoundTable) -> bool:
-    """Whether a fair part of the columns hold text in many rows; labels along the axes of a chart do not."""
+    """Whether a fair share of the columns hold text in many rows; labels along the axes of a chart do not."""
     body = table.height - table.header_rows
     filled = Counter(cell.column for cell in table.cells if cell.words and cell.row >= table.header_rows)
     dense = sum(1 for count in filled.values() if count >= THRESHOLDS.evidence.dense * body)

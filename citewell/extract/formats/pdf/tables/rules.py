@@ -1,4 +1,4 @@
-"""Ruling lines as a table sees them: pieces joined, double lines and touching edges of fills taken as one."""
+"""Ruling lines for table detection: pieces joined, double lines and touching edges of fills merged."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class Rule:
 
     @property
     def length(self) -> float:
-        """How far it runs."""
+        """The line's length."""
         return self.end - self.start
 
     def covers(self, start: float, end: float) -> float:
-        """Length of [start, end] that it runs along."""
+        """Returns the length of [start, end] that the line covers."""
         return max(0.0, min(self.end, end) - max(self.start, start))
 
 
@@ -35,7 +35,7 @@ class Rules:
     vertical: Sequence[Rule] = ()
 
     def within(self, area: Rect) -> Rules:
-        """The lines inside an area."""
+        """Returns the lines inside an area."""
         margin = THRESHOLDS.rules.snap
         return Rules(
             [
@@ -54,7 +54,7 @@ class Rules:
 
 
 def collect_rules(lines: Iterable[Rect], fills: Iterable[Rect]) -> Rules:
-    """Lines of thin rectangles and of the edges of filled areas."""
+    """Collects lines from thin rectangles and from the edges of filled areas."""
     horizontal: list[Rule] = []
     vertical: list[Rule] = []
     for rect in lines:
@@ -69,7 +69,7 @@ def collect_rules(lines: Iterable[Rect], fills: Iterable[Rect]) -> Rules:
 
 
 def _merged(rules: list[Rule]) -> list[Rule]:
-    """Lines at nearly the same place become one place; touching pieces on it become one line."""
+    """Merges lines at nearly the same position, and joins touching pieces on one position."""
     merged: list[Rule] = []
     for group in _same_place(rules):
         at = sum(r.at * r.length for r in group) / max(1e-6, sum(r.length for r in group))
@@ -96,7 +96,7 @@ def _same_place(rules: list[Rule]) -> list[list[Rule]]:
 
 
 def cluster(values: Iterable[float]) -> list[float]:
-    """Mean of each group of values that lie close together, ascending."""
+    """Returns the mean of each group of nearby values, ascending."""
     groups: list[list[float]] = []
     for value in sorted(values):
         if groups and value - groups[-1][0] <= THRESHOLDS.rules.snap:

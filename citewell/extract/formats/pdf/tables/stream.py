@@ -1,4 +1,4 @@
-"""The structure of a table without a full grid of lines: rows and columns from the alignment of its text."""
+"""Reads a table without a full grid of lines: rows and columns from the alignment of its text."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ _UNFINISHED = re.compile(r"(?:[,/–-]|\b(?:and|or|of|in|the|for|to|with|by|per|
 
 
 def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable | None:
-    """The table in an area; None when its text has no two columns or rows."""
+    """Returns the table in an area; None if its text does not form at least two columns and rows."""
     rows = text_rows(words)
     if len(rows) < 2:
         return None
     inner = rules.within(area)
     walls = _walls(inner, area, rows)
     header = _header_length(rows, inner, area)
-    # From the body first: titles in the header span several columns and would join them.
+    # Columns come from the body first: spanning header titles would merge them.
     body = header or _first_figures(rows)
     columns = find_columns(rows[body:], walls)
     if titles := next((row for row in reversed(rows[:body]) if len(row.pieces) > 1), None):
@@ -62,7 +62,7 @@ def stream_table(words: Sequence[Word], area: Rect, rules: Rules) -> FoundTable 
 
 
 def _walls(rules: Rules, area: Rect, rows: Sequence[TextRow]) -> list[float]:
-    """Vertical lines along most of the area, between its edges."""
+    """Returns vertical lines along most of the area, between its edges."""
     height = rows[-1].y1 - rows[0].y0
     positions = cluster([r.at for r in rules.vertical])
     found: list[float] = []
@@ -77,7 +77,7 @@ def _walls(rules: Rules, area: Rect, rows: Sequence[TextRow]) -> list[float]:
 
 
 def full_rules(rules: Rules, area: Rect) -> list[float]:
-    """y of the horizontal lines that run along the whole width, though perhaps in pieces."""
+    """Returns the y of horizontal lines that run the full width, perhaps in pieces."""
     found: list[float] = []
     width = area.x1 - area.x0
     for y in cluster([r.at for r in rules.horizontal]):
@@ -92,7 +92,9 @@ def full_rules(rules: Rules, area: Rect) -> list[float]:
 
 
 def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
-    """How many rows are above the line that closes the header; 0 if there is no such line. One below the title of the whole table does not close it."""
+    """Returns how many rows are above the line that closes the header; 0 if there is none. A line below the title of
+    the whole table does not close it.
+    """
     for y in full_rules(rules, area):
         above = sum(1 for row in rows if (row.y0 + row.y1) / 2 < y)
         if above and above < len(rows):
@@ -108,12 +110,12 @@ def _header_length(rows: Sequence[TextRow], rules: Rules, area: Rect) -> int:
 
 
 def _is_pair_of_values(rows: Sequence[TextRow]) -> bool:
-    """Whether rows are a name and an amount of money in words, as in “$10 billion to $11 billion”: of two columns that is the body."""
+    """Whether rows are a name and a worded amount (“$10 billion to $11 billion”): the body, if in two columns."""
     return all(len(row.pieces) == 2 for row in rows) and any(_MONEY.match(row.pieces[1].text) for row in rows)
 
 
 def _with_periods(rows: Sequence[TextRow], header: int) -> int:
-    """The header's length with what is below its line and still heads columns: letters of columns, and years below a title of them all."""
+    """Extends the header past its line over rows that head columns: column letters, and years below a common title."""
     if header < len(rows) - 1 and has_marks_only(rows[header]):
         return header + 1
     edge = rows[header - 1].pieces[0].x1
@@ -127,7 +129,7 @@ def _with_periods(rows: Sequence[TextRow], header: int) -> int:
 
 
 def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int:
-    """Leading rows without figures, when rows with figures follow; years count as words here."""
+    """Returns the number of leading rows without figures, if rows with figures follow; years count as words here."""
     for index, row in enumerate(rows[: THRESHOLDS.stream.header_rows]):
         if any(_is_figure(piece) for piece in row.pieces if piece.x0 > columns[0][1]):
             return index
@@ -135,14 +137,14 @@ def _unruled_header(rows: Sequence[TextRow], columns: Sequence[Interval]) -> int
 
 
 def _with_titled(columns: Sequence[Interval], titled: Sequence[Interval], titles: TextRow) -> Sequence[Interval]:
-    """The columns with those that have a title and nothing below, if each column of figures has a title of its own in that row."""
+    """Adds columns that have a title but nothing below, if each column of figures has its own title in that row."""
     over = [sum(piece.x0 < b and a < piece.x1 for piece in titles.pieces) for a, b in columns[1:]]
     one_each = all(count == 1 for count in over) and len(titled) - 1 <= len(titles.pieces) <= len(titled)
     return titled if len(titled) > len(columns) > 1 and one_each else columns
 
 
 def _first_figures(rows: Sequence[TextRow]) -> int:
-    """The first row with figures, if titles of several columns are above it; else 0."""
+    """Returns the first row with figures if titles of several columns are above it; else 0."""
     for index, row in enumerate(rows[: THRESHOLDS.stream.header_rows]):
         if any(_is_figure(piece) for piece in row.pieces[1:]):
             return index if any(len(above.pieces) > 1 for above in rows[:index]) else 0
@@ -154,13 +156,13 @@ def _is_figure(piece: WordGroup) -> bool:
 
 
 def _without_groups(rows: Sequence[TextRow], header: int, columns: Sequence[Interval]) -> int:
-    """The header's length without the labels of groups at its end, which head the rows below and no column."""
+    """Shortens the header by the group labels at its end, which head the rows below, not a column."""
     titled = [index for index, row in enumerate(rows[:header]) if row.pieces[-1].x1 > columns[1][0]]
     return titled[-1] + 1 if titled else 0
 
 
 def _place(row: TextRow, columns: Sequence[Interval]) -> dict[tuple[int, int], list[Word]]:
-    """Words of a body row by (first column, how many columns)."""
+    """Returns the words of a body row by (first column, number of columns)."""
     middles = boundaries(columns)
     placed: dict[tuple[int, int], list[Word]] = {}
     for piece in row.pieces:
@@ -187,7 +189,7 @@ def _span(piece: WordGroup, columns: Sequence[Interval], middles: Sequence[float
 
 
 def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence[float]) -> list[WordGroup]:
-    """A piece cut where it runs from one column into another and figures follow the cut."""
+    """Cuts a piece where it runs from one column into another and figures follow the cut."""
     first, last = _span(piece, columns, middles)
     if first == last or len(piece.words) == 1:
         return [piece]
@@ -195,7 +197,7 @@ def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence
     column = _column_at((piece.words[0].x0 + piece.words[0].x1) / 2, middles)
     for word in piece.words[1:]:
         here = _column_at((word.x0 + word.x1) / 2, middles)
-        # A long label may reach into the next column, but a figure there is a cell of its own.
+        # A long label may reach into the next column, but a figure there is a separate cell.
         if here != column and is_numeric(word.text) and word.x0 >= columns[here][0] - THRESHOLDS.stream.figure_inset:
             groups.append([])
             column = here
@@ -204,7 +206,7 @@ def _split_over(piece: WordGroup, columns: Sequence[Interval], middles: Sequence
 
 
 def _lift_between(placed: list[PlacedRow], rows: Sequence[TextRow]) -> tuple[list[PlacedRow], list[TextRow]]:
-    """Moves labels half-way between two rows, which belong to both, to the upper one."""
+    """Moves labels halfway between two rows, which belong to both, to the upper one."""
     kept: list[PlacedRow] = placed[:1]
     lines: list[TextRow] = list(rows[:1])
     for i in range(1, len(placed)):
@@ -233,7 +235,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
     if not placed:
         return []
     ruled = _ruled_groups(rows, rules, area)
-    # Lines between rows are trusted, unless what is between two of them has the figures of two rows.
+    # Lines between rows are trusted unless two of them enclose the figures of two rows.
     if ruled is not None and not any(_repeats_figures([placed[i] for i in group]) for group in ruled):
         return [_union([placed[i] for i in part]) for group in ruled for part in _by_labels(group, placed)]
     pitch = median([b.baseline - a.baseline for a, b in pairwise(rows)] or [0.0])
@@ -251,7 +253,7 @@ def _merge_wrapped(placed: list[PlacedRow], rows: Sequence[TextRow], rules: Rule
 
 
 def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[list[int]] | None:
-    """Rows by the horizontal lines between them; None unless lines separate nearly all rows."""
+    """Groups rows by the horizontal lines between them; None unless lines separate nearly all rows."""
     ys = [
         y
         for y in full_rules(rules, area)
@@ -272,7 +274,7 @@ def _ruled_groups(rows: Sequence[TextRow], rules: Rules, area: Rect) -> list[lis
 
 
 def _by_labels(group: Sequence[int], placed: Sequence[PlacedRow]) -> list[list[int]]:
-    """The lines between two rules, parted after labels that head the rows below: those before a colon, and those of a group without values."""
+    """Splits the lines between two rules after labels that head the rows below: with a colon, or without values."""
     labels_only = all(list(placed[i]) == [(0, 1)] for i in group)
     parts: list[list[int]] = [[group[0]]]
     for before, i in pairwise(group):
@@ -293,7 +295,7 @@ def _repeats_figures(rows: Sequence[PlacedRow]) -> bool:
 
 
 def _union(rows: Sequence[PlacedRow]) -> PlacedRow:
-    """Rows joined cell by cell; cells that overlap become one that spans them all."""
+    """Joins rows cell by cell; overlapping cells become one that spans them all."""
     joined: PlacedRow = {}
     for row in rows:
         for (first, span), words in row.items():
@@ -315,7 +317,7 @@ def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float
         is_numeric(_text(words)) for words in row.values()
     ):
         return False
-    # A label alone on its line: the rest of the one above, or a heading of the rows below.
+    # A label alone on its line is the rest of the one above, or a heading of the rows below.
     if len(row) == 1 and (0, 1) in row:
         if len(above) < 2:
             return False
@@ -337,7 +339,7 @@ def _continues(above: PlacedRow, row: PlacedRow, lower: TextRow, distance: float
 
 
 def _is_open_label(row: PlacedRow, following: PlacedRow | None) -> bool:
-    """A label alone on its line that the next line, which has the values, finishes."""
+    """Whether a label alone on its line is completed by the next line, which has the values."""
     if following is None or list(row) != [(0, 1)] or (0, 1) not in following or len(following) < 2:
         return False
     return _text(following[0, 1])[:1].islower() or _UNFINISHED.search(_text(row[0, 1])) is not None

@@ -1,4 +1,4 @@
-"""Every threshold of finding and reading tables, as one value."""
+"""All thresholds for finding and reading tables, as one value."""
 
 from __future__ import annotations
 
@@ -7,36 +7,36 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignedThresholds:
-    """Thresholds of finding tables without lines; an em is the larger font size of the rows compared.
+    """Thresholds for finding tables without lines; an em is the larger font size of the rows compared.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    singles:              lines in one piece (wrapped cells, group headings) that may come between two rows
-    row_distance:         ems between the baselines of neighbouring lines of one table
+    singles:              one-piece lines (wrapped cells, group headings) allowed between two rows
+    row_distance:         ems between the baselines of neighboring lines of one table
     label:                characters of the longest cell without figures, and of the longest line between two rows
     header_lines:         lines above the first row that may be the header
     header_distance:      ems between their baselines
-    caption_rows:         rows above the table in which a caption is looked for
-    heading_size:         times the size of the row below from which a line between rows is a heading, after which edges must
-                          agree
-    rows_compared:        rows above with which the columns of a row are compared
-    bridging:             share of pieces over two of the other row's from which two rows do not share columns
+    caption_rows:         rows above the table searched for a caption
+    heading_size:         font size, relative to the row below, at which a line between rows is a heading; after it,
+                          edges must agree
+    rows_compared:        rows above with which a row's columns are compared
+    bridging:             share of pieces over two pieces of the other row at which two rows do not share columns
     bridged_rows:         share of the rows compared with which a row may not share columns
-    same_edge:            points within which two pieces have a start, end or middle in common
-    agreeing:             share of pieces that must, after a heading
-    multi_share:          share of rows in several pieces that every table has
-    leaders:              share of rows with dot leaders from which two columns are a table of contents
-    captioned_filled:     share of squares with text that a table with a caption has
-    figures:              share of figures from which few rows are enough:
-    figures_filled:       then the share of squares with text,
-    figures_rows:         the rows in three columns or more,
-    figures_rows_of_two:  and the rows in two
-    cell_length:          mean characters per piece beyond which only figures or a caption show a table
-    wide:                 columns from which short texts are a table with
-    wide_filled:          this share of squares with text and
+    same_edge:            points within which the starts, ends or centers of two pieces agree
+    agreeing:             share of pieces whose edges must agree after a heading
+    multi_share:          least share of rows with several pieces in a table
+    leaders:              share of rows with dot leaders at which two columns are a table of contents
+    captioned_filled:     least share of filled positions in a table with a caption
+    figures:              share of figures at which few rows suffice:
+    figures_filled:       then the least share of filled positions,
+    figures_rows:         the fewest rows in three or more columns,
+    figures_rows_of_two:  and the fewest rows in two
+    cell_length:          mean characters per piece beyond which only figures or a caption indicate a table
+    wide:                 columns at which short texts are a table with
+    wide_filled:          this share of filled positions and
     wide_figures:         this share of figures
-    long_rows:            rows in several pieces from which they are in three columns, with
-    long_filled:          this share of squares with text and
+    long_rows:            rows with several pieces at which three columns are a table with
+    long_filled:          this share of filled positions and
     long_figures:         this share of figures
     """
 
@@ -70,16 +70,16 @@ class AlignedThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DetectThresholds:
-    """Thresholds of looking for tables at all.
+    """Thresholds for whether to look for tables at all.
 
-    The quick look only saves time: what it lets pass is weighed by `evidence`. Set on the tables of ICDAR 2013
+    This quick check only saves time: `evidence` weighs what passes it. Set on the tables of ICDAR 2013
     (`benchmarks/tables.py`) and by hand on the development documents.
 
-    min_drawn:  lines and areas drawn on a page from which tables are looked for
-    min_rows:   rows with short runs side by side from which they are looked for on a page without drawing
-    max_run:    characters of a run that may be a cell
-    row_step:   points within which baselines count as one row in this quick look
-    margin:     points by which the middle of a word may lie outside of a table's area and still belong to it
+    min_drawn:  lines and areas drawn on a page at which tables are looked for
+    min_rows:   rows with short runs side by side at which they are looked for on a page without drawing
+    max_run:    characters of the longest run that may be a cell
+    row_step:   points within which baselines count as one row in this check
+    margin:     points by which the center of a word may lie outside a table's area and still belong to it
     """
 
     min_drawn: int = 2
@@ -91,18 +91,18 @@ class DetectThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvidenceThresholds:
-    """Thresholds of telling tables from what looks like them.
+    """Thresholds for telling tables from lookalikes.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
     long_piece:    characters beyond which a piece is a line of running text
-    sparse:        share of squares with text below which cells are labels on a drawing
-    counted_span:  squares that a merged cell counts as at most, or a title over everything would fill a drawing
-    layout_text:   mean characters per cell beyond which a grid is a page layout
-    code_figures:  share of figures below which cells in a typewriter font are code
-    small:         squares of a table in which a single row or column may be filled, if all of them are
-    dense:         share of rows with text that a column has, and share of such columns (at least two), in a table without
-                   lines: the axes of a chart have fewer
+    sparse:        share of filled positions below which cells are labels on a drawing
+    counted_span:  most positions that a merged cell counts as; otherwise a title over everything would fill a drawing
+    layout_text:   mean characters per cell beyond which a grid is page layout
+    code_figures:  share of figures below which cells in a monospaced font are code
+    small:         positions of the largest table in which only one row or column need be filled, if completely
+    dense:         share of rows with text in a dense column, and share of such columns (at least two), in a table
+                   without lines: the axes of a chart have fewer
     """
 
     long_piece: int = 34
@@ -116,22 +116,23 @@ class EvidenceThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtentThresholds:
-    """Thresholds of finding a table's first and last row; an em is the font size of the row, a pitch the table's median distance of baselines.
+    """Thresholds for finding a table's first and last row; an em is the row's font size, a pitch the table's median
+    baseline distance.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and on statements in annual reports.
 
-    figures:          share of figures from which a table is one of figures; others are left as they were found
+    figures:          share of figures at which a table is numeric; other tables keep the extent found
     title_rows:       rows of titles that may be above the area
     title_distance:   ems between their baselines
     first_distance:   ems from the lowest of them to the row below
-    group_rows:       labels of groups that may be between the titles and the area, or between the area and more rows
-    group_length:     characters of the longest of them
-    over_labels:      share of a title that may be over the column of labels
+    group_rows:       group labels allowed between the titles and the area, or between the area and more rows
+    group_length:     characters of the longest group label
+    over_labels:      share of a title that may lie over the label column
     row_distance:     pitches to a row below the area that belongs to it
-    filled:           share of the columns of figures in which such a row has one
-    note_distance:    pitches from which a last line without figures is a note, and one without a label a page number
-    centred:          ems by which a title of the whole table may miss the table's middle
-    max_rows:         rows that are examined on either side of an area
+    filled:           share of the numeric columns that such a row must fill
+    note_distance:    pitches at which a last line without figures is a note, and one without a label a page number
+    centred:          ems by which a title of the whole table may miss the table's center
+    max_rows:         rows examined on either side of an area
     """
 
     figures: float = 0.5
@@ -150,23 +151,23 @@ class ExtentThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameThresholds:
-    """Thresholds of finding tables between horizontal lines. A band is the text between two lines that follow each other.
+    """Thresholds for finding tables between horizontal lines. A band is the text between two successive lines.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    join:           points of the gap between pieces of one line: lines are often drawn column by column
+    join:           points between pieces of one line: lines are often drawn column by column
     min_length:     points of the shortest line that frames a table
     same_edge:      points by which the ends of a table's lines may differ
-    short_band:     rows of a short band, as tables have that part every few rows by a line
-    short_bands:    short bands from which text in columns is a table even without figures or short labels
-    figures:        share of figures from which a band in columns is a table
-    figures_share:  share of its rows with several pieces that this takes
+    short_band:     rows of a short band, as in tables with a line every few rows
+    short_bands:    short bands at which text in columns is a table even without figures or short labels
+    figures:        share of figures at which a band in columns is a table
+    figures_share:  share of its rows that must have several pieces
     labels_share:   the same for a band of labels
-    some_figures:   share of figures from which a band of labels is a table
-    label_length:   or mean characters per piece up to which it is
-    prose:          share of rows of running text from which a band ends the table
+    some_figures:   share of figures at which a band of labels is a table
+    label_length:   or mean characters per piece up to which it is one
+    prose:          share of rows of running text at which a band ends the table
     caption_reach:  points left of the lines at which the caption of another table may end
-    overlap:        share of an area inside of a larger one from which it is dropped
+    overlap:        share of an area inside a larger one at which it is dropped
     """
 
     join: float = 26.0
@@ -186,19 +187,19 @@ class FrameThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeaderThresholds:
-    """Thresholds of reading header rows; an em is the row's font size.
+    """Thresholds for reading header rows; an em is the row's font size.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    underline:        heights of a title within which a line below underlines it
-    underline_slack:  points by which the line may miss the title's middle
-    astray:           heights of a title by which it may miss the ends and the middle of a line below that is its own
-    full_line:        share of the table's width from which a line belongs to the table, not to a title
-    overlap:          share of the narrower of title and column in common from which the title is over that column
-    word_gap:         ems between words at the edge of two columns from which they are two titles
-    fit:              ems by which the parts of a title may miss the left, right or middle of their columns to be titles of
-                      their own
-    centred:          ems by which a title may miss the middle of the columns that it is over
+    underline:        title heights within which a line below underlines it
+    underline_slack:  points by which the line may miss the title's center
+    astray:           title heights by which it may miss the ends and the center of its own line below
+    full_line:        share of the table's width at which a line belongs to the table, not to a title
+    overlap:          common share of the narrower of title and column at which the title is over that column
+    word_gap:         ems between words at the edge of two columns at which they are two titles
+    fit:              ems by which the parts of a title may miss the left, right or center of their columns to be
+                      separate titles
+    centred:          ems by which a title may miss the center of the columns below it
     wall_slack:       points by which words may reach over a line or an edge between columns
     between:          ems by which a line between two titles may overlap them
     line_gap:         ems between two lines of one title
@@ -219,15 +220,16 @@ class HeaderThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JoinThresholds:
-    """Thresholds of joining tables over page breaks. Set by hand on the development documents; `tests/extract/pdf/test_tables.py` has the cases.
+    """Thresholds for joining tables across page breaks. Set by hand on the development documents; see
+    `tests/extract/pdf/test_tables.py` for the cases.
 
-    foot_zone:            share of the page's height at its foot where text is a footer, not a continuation of the page
-    head_zone:            the same at its head
-    max_notes:            short lines (notes, page numbers, “continued”) that may come between the parts
+    foot_zone:            share of the page height at the bottom in which text is a footer, not page content
+    head_zone:            the same at the top
+    max_notes:            short lines (notes, page numbers, “continued”) allowed between the parts
     max_note_characters:  characters of the longest of them
     same_column:          points by which columns of the two parts may miss each other
     same_width:           share by which the widths of the two parts may differ
-    min_width_slack:      points by which they may differ in any case
+    min_width_slack:      points by which they may always differ
     edge:                 points by which text may reach over the edge of the table and still be outside
     max_pages:            pages of the longest table: they are held in memory together
     """
@@ -245,20 +247,20 @@ class JoinThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LatticeThresholds:
-    """Thresholds of reading a grid of ruling lines.
+    """Thresholds for reading a grid of ruling lines.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    border:      share of a side of a square that a line covers to be its border: smaller values leave merged cells apart,
-                 larger ones join cells with broken borders
+    border:      share of a grid square's side that a line must cover to be its border: lower values split merged cells,
+                 higher ones join cells with broken borders
     min_cell:    points of the smallest row or column; smaller ones are double lines
-    min_filled:  cells with text without which a grid is a frame or a drawing
-    contained:   share of an area inside of a larger one from which it is shading
-    in_grid:     share of an area inside of a drawn grid from which its edges do not count as lines
+    min_filled:  fewest cells with text; grids with fewer are frames or drawings
+    contained:   share of an area inside a larger one at which it is shading
+    in_grid:     share of an area inside a drawn grid at which its edges do not count as lines
     max_fills:   areas beyond which they are a picture, and none counts
-    slack:       points by which words may reach over a column's edge when a merged cell is cut by its text
-    text_rows:   rows with several pieces, and columns, from which the text inside of one row of the grid is a table of its own
-    text_share:  share of those rows among the lines of text, and of figures among their pieces, from which it is
+    slack:       points by which words may reach over a column's edge when a merged cell is split by its text
+    text_rows:   rows with several pieces, and columns, at which the text inside one grid row is its own table
+    text_share:  share of those rows among the lines of text, and of figures among their pieces, at which it is
     """
 
     border: float = 0.6
@@ -274,12 +276,13 @@ class LatticeThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RuleThresholds:
-    """Thresholds of joining drawn lines, in points. Set by hand on the development documents and checked on ICDAR 2013 (`benchmarks/tables.py`).
+    """Thresholds for joining drawn lines, in points. Set by hand on the development documents and checked on ICDAR 2013
+    (`benchmarks/tables.py`).
 
-    snap:    within which parallel lines are one (double lines, the two edges of a thin area, neighbouring cells' borders), and
-             within which a line meets another
-    join:    of the gap between two pieces of one line
-    inside:  share of a line's length inside an area from which it belongs to it
+    snap:    within which parallel lines are one (double lines, the two edges of a thin area, neighboring cells'
+             borders), and within which a line meets another
+    join:    gap between two pieces of one line
+    inside:  share (not points) of a line's length inside an area at which it belongs to the area
     """
 
     snap: float = 3.5
@@ -289,23 +292,25 @@ class RuleThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamThresholds:
-    """Thresholds of reading rows and columns from aligned text; an em is the font size of the row, a pitch the table's median distance of baselines.
+    """Thresholds for reading rows and columns from aligned text; an em is the row's font size, a pitch the table's
+    median baseline distance.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    wall:           share of the table's height along which a vertical line parts columns
+    wall:           share of the table's height that a vertical line must cover to separate columns
     full_rule:      share of the table's width that a full horizontal line covers
     edge:           share of the width by which it may stop short of either side
     header_rows:    lines of the longest header
-    header_share:   share of the table's lines above which a line closes no header
-    overlap:        share of the narrower of piece and column in common from which the piece is in that column
+    header_share:   share of the table's lines above a line at which it no longer closes the header
+    overlap:        common share of the narrower of piece and column at which the piece is in that column
     figure_inset:   points before its column at which a figure that starts a new cell may begin
     interlaced:     ems by which a label between two rows overlaps each of them
-    ruled_rows:     rows parted by lines from which lines decide what a row is,
+    ruled_rows:     rows separated by lines at which lines define the rows,
     ruled_share:    if they are this share of the lines of text,
     ruled_lines:    and none has more lines of text than this
     wrapped_pitch:  pitches beyond which a line does not continue the row above
-    tight_pitch:    pitches up to which an indented label continues the one above: wrapped lines are set tighter than rows
+    tight_pitch:    pitches up to which an indented label continues the one above: wrapped lines are set tighter than
+                    rows
     label_indent:   ems by which it is indented
     """
 
@@ -327,20 +332,20 @@ class StreamThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextGridThresholds:
-    """Thresholds of cutting rows into pieces and finding columns; an em is the font size.
+    """Thresholds for cutting rows into pieces and finding columns; an em is the font size.
 
     Set on the tables of ICDAR 2013 (`benchmarks/tables.py`) and by hand on the development documents.
 
-    gap:              ems between words from which they are two pieces: smaller values cut cells at wide spaces, larger ones
+    gap:              ems between words at which they are two pieces: lower values cut cells at wide spaces, higher ones
                       join cells of narrow columns
-    trailing_gap:     ems by which a percent sign may follow its figure
-    noise:            share of rows that may reach across the strip between two columns
+    trailing_gap:     ems by which a percent sign may follow its number
+    noise:            share of rows that may cross the strip between two columns
     narrowest_strip:  ems between two columns of figures that are a mere space apart
-    filled:           share of rows with words on both sides that parting such columns takes
-    figures:          share of figures on either side that it takes
-    min_rows:         rows with several words that it takes
+    filled:           share of rows with words on both sides required to split such columns
+    figures:          share of figures required on either side
+    min_rows:         rows with several words required
     slack:            points by which words may reach over the edge of a column or over a line
-    wall_inset:       points inside of a column from which a vertical line cuts it
+    wall_inset:       points inside a column at which a vertical line cuts it
     """
 
     gap: float = 0.85
@@ -356,7 +361,8 @@ class TextGridThresholds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TitleThresholds:
-    """Thresholds of finding a table's title; an em is the larger font size of the two lines compared. Set by hand on annual reports.
+    """Thresholds for finding a table's title; an em is the larger font size of the two lines compared. Set by hand on
+    annual reports.
 
     max_lines:   lines of the longest title
     distance:    ems between the baselines of two lines, and from the last to the table's first row

@@ -1,4 +1,4 @@
-"""Areas of tables without a grid: between horizontal lines of equal length, or by the alignment of their rows alone."""
+"""Finds areas of tables without a grid: between horizontal lines of equal length, or from row alignment alone."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ class _Rail:
 
 
 def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
-    """Areas from a table's first line to its last."""
+    """Returns areas from a table's first line to its last."""
     areas: list[Rect] = []
     captions = [row for row in text_rows(words) if any(CAPTION.match(piece.text) for piece in row.pieces)]
     for rails in _equal_rails(rules.horizontal):
         bands = [_band(words, a, b) for a, b in pairwise(rails)]
         short = sum(1 for rows in bands if 0 < len(rows) <= THRESHOLDS.frames.short_band)
         kinds = [_kind(rows, short >= THRESHOLDS.frames.short_bands) for rows in bands]
-        # A caption between two lines belongs to the table below: the lines are not of one table.
+        # A caption between two lines belongs to the table below, so the lines belong to different tables.
         kinds = [
             "text" if _between(captions, a, b) else kind for kind, (a, b) in zip(kinds, pairwise(rails), strict=True)
         ]
@@ -50,7 +50,7 @@ def framed_areas(words: Sequence[Word], rules: Rules) -> list[Rect]:
 
 
 def _equal_rails(rules: Sequence[Rule]) -> list[list[_Rail]]:
-    """Lines grouped by their two ends, from top to bottom; pieces on one height count as one line."""
+    """Groups lines with the same two ends, from top to bottom; pieces at one height count as one line."""
     rails = [
         rail
         for y in cluster([r.at for r in rules])
@@ -103,7 +103,7 @@ def _between(captions: Sequence[TextRow], upper: _Rail, lower: _Rail) -> bool:
 
 
 def _kind(rows: Sequence[TextRow], among_short: bool) -> str:
-    """`empty`, `table`, `text` (breaks a table) or `part` (belongs to one beside it)."""
+    """Classifies a band: `empty`, `table`, `text` (breaks a table) or `part` (belongs to an adjacent table)."""
     if not rows:
         return "empty"
     evidence = weigh(rows)
@@ -132,7 +132,7 @@ def _kind(rows: Sequence[TextRow], among_short: bool) -> str:
 
 
 def _stretches(kinds: Sequence[str]) -> list[tuple[int, int]]:
-    """First and last band of each table: at least one that is a table (or two single rows), with what belongs to it."""
+    """Returns the first and last band of each table: at least one table band (or two single rows), plus its parts."""
     found: list[tuple[int, int]] = []
     start: int | None = None
     for i, kind in enumerate([*kinds, "text"]):
@@ -149,7 +149,7 @@ def _stretches(kinds: Sequence[str]) -> list[tuple[int, int]]:
 
 
 def _trimmed(stretch: Sequence[str]) -> tuple[int, int]:
-    """Without bands at its ends that hold no columns, except one right above the table, which is its header."""
+    """Trims bands without columns at the ends, except one right above the table, which is its header."""
     solid = [i for i, kind in enumerate(stretch) if kind in ("table", "row")]
     first, last = solid[0], solid[-1]
     if first and stretch[first - 1] == "part":
@@ -166,7 +166,7 @@ def _without_overlaps(areas: Sequence[Rect]) -> list[Rect]:
 
 
 def aligned_areas(words: Sequence[Word]) -> list[Rect]:
-    """Areas of the tables among the words of one text column."""
+    """Returns the areas of tables among the words of one text column."""
     rows = text_rows(words)
     areas: list[Rect] = []
     for first, last in _tabular_runs(rows):
@@ -179,7 +179,7 @@ def aligned_areas(words: Sequence[Word]) -> list[Rect]:
 
 
 def _tabular_runs(rows: Sequence[TextRow]) -> list[tuple[int, int]]:
-    """First and last row of runs in which rows with several pieces follow each other closely."""
+    """Returns the first and last row of runs in which rows of several pieces follow each other closely."""
     found: list[tuple[int, int]] = []
     first = last = -1
     for i, row in enumerate(rows):
@@ -205,7 +205,7 @@ def _is_tabular(row: TextRow) -> bool:
 
 
 def _joins(rows: Sequence[TextRow], first: int, last: int, i: int) -> bool:
-    """Whether at most a few short lines are between two rows, and the later row keeps to the columns so far."""
+    """Whether at most a few short lines lie between two rows, and the later row fits the columns so far."""
     between = rows[last + 1 : i]
     if len(between) > THRESHOLDS.aligned.singles or any(is_caption(row) for row in between):
         return False
@@ -226,7 +226,7 @@ def _is_heading(row: TextRow, below: TextRow) -> bool:
 
 
 def _keeps_columns(above: Sequence[TextRow], row: TextRow, strict: bool) -> bool:
-    """Whether few pieces of a row bridge two of those above, or the other way round; after a heading (`strict`), edges must agree."""
+    """Whether few pieces of a row bridge two above, or vice versa; after a heading (`strict`), edges must agree."""
     near = above[-THRESHOLDS.aligned.rows_compared :]
     bridges = sum(_bridges(row, other) for other in near)
     if bridges > THRESHOLDS.aligned.bridged_rows * len(near):
@@ -242,7 +242,7 @@ def _keeps_columns(above: Sequence[TextRow], row: TextRow, strict: bool) -> bool
 
 
 def _bridges(row: TextRow, other: TextRow) -> bool:
-    """Whether many pieces of either row lie over two or more of the other's."""
+    """Whether many pieces of either row overlap two or more of the other's."""
     over = sum(_over(piece, other) > 1 for piece in row.pieces) + sum(_over(piece, row) > 1 for piece in other.pieces)
     return over > THRESHOLDS.aligned.bridging * min(len(row.pieces), len(other.pieces))
 
@@ -252,7 +252,7 @@ def _over(piece: WordGroup, row: TextRow) -> int:
 
 
 def _with_header(rows: Sequence[TextRow], first: int, last: int) -> int:
-    """The index of the first row, moved up over the titles above the later columns."""
+    """Returns the index of the first row, moved up past the titles above the later columns."""
     columns = weigh(rows[first : last + 1]).columns
     if len(columns) < 2:
         return first
@@ -281,7 +281,7 @@ def _is_table(evidence: Evidence, captioned: bool) -> bool:
         return False
     if captioned and filled >= THRESHOLDS.aligned.captioned_filled:
         return True
-    # Figures in columns are hardly ever anything else.
+    # Figures in columns are almost always a table.
     fewest = THRESHOLDS.aligned.figures_rows_of_two if width == 2 else THRESHOLDS.aligned.figures_rows
     if (
         figures >= THRESHOLDS.aligned.figures
@@ -291,7 +291,7 @@ def _is_table(evidence: Evidence, captioned: bool) -> bool:
         return True
     if evidence.length > THRESHOLDS.aligned.cell_length or width < 3:
         return False
-    # Words: only where the grid is wide and nearly full, or long.
+    # Words need a grid that is wide and nearly full, or long.
     if (
         width >= THRESHOLDS.aligned.wide
         and filled >= THRESHOLDS.aligned.wide_filled
