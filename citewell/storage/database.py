@@ -130,7 +130,7 @@ class Database:
         """Returns the error for an unreachable server, and logs each outage once, not once per request."""
         if not self._is_away:
             self._is_away = True
-            _log.error("The database cannot be reached: %s. Requests are answered 503 until it can.", _reason(error))
+            _log.error("The database cannot be reached: %s. Requests get a 503 response until it can.", _reason(error))
         return DatabaseAway()
 
     @asynccontextmanager
@@ -157,14 +157,14 @@ class Database:
     async def look_up(
         self, lookup: Lookup, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
     ) -> Sequence[Mapping[Any, Any]]:
-        """Returns the rows with these ids, outside a transaction. Concurrent lookups of a few ids each are batched."""
+        """Returns the rows with these ids, outside a transaction. On SQLite, small lookups are batched."""
         if self._reader is None or len(ids) > _FEW_IDS:
             return await self.rows(lookup.query, {**parameters, "ids": list(ids)})
         with _values_checked():
             return await self._readings.ask(lambda connection: lookup.read(connection, ids, parameters))
 
     async def fetch(self, prepared: Prepared, **parameters: Any) -> Sequence[Mapping[Any, Any]]:
-        """Returns the rows of a frequent query, outside a transaction. Concurrent calls are batched."""
+        """Returns the rows of a frequent query, outside a transaction. On SQLite, concurrent calls are batched."""
         if self._reader is None:
             return await self.rows(prepared.query, parameters)
         with _values_checked():
@@ -221,8 +221,9 @@ class Database:
     async def migrate(self, backups: Path | None = None) -> None:
         """Brings the schema up to date; safe to call at every start.
 
-        backups: where to copy an SQLite database before its schema changes; on Postgres, backups are the operator's
-        job. Raises `ConfigurationError` for a database migrated by a newer version, as migrations only go forward, and
+        backups: where to copy an SQLite database before its schema changes; on Postgres, use its own backups
+
+        Raises `ConfigurationError` for a database migrated by a newer version, as migrations only go forward, and
         `DatabaseUnusable` for one that cannot be opened, reached or changed.
         """
         try:
@@ -396,7 +397,7 @@ def _upgrade(connection: sa.Connection) -> None:
 def _refuse_nul(context: ExceptionContext) -> None:
     """Raises `InvalidInput` for a NUL character, which Postgres accepts in no text, stored or compared."""
     if getattr(context.original_exception, "sqlstate", None) == _NOT_IN_REPERTOIRE:
-        raise InvalidInput("A text of the request contains a NUL character. Remove it.") from context.original_exception
+        raise InvalidInput("The request contains a NUL character. Remove it.") from context.original_exception
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

@@ -19,8 +19,9 @@ class GroupedWrites:
     """Runs steps in arrival order in `threads`, one transaction at a time.
 
     Steps that arrive while a transaction is being written share the next one. A failed step is rolled back alone,
-    without the rest of its transaction; if the transaction itself fails, all its steps fail. writer: held while a
-    transaction is open
+    without the rest of its transaction; if the transaction itself fails, all its steps fail.
+
+    writer: held while a transaction is open
     """
 
     def __init__(self, engine: sa.Engine, threads: Executor, writer: asyncio.Lock) -> None:
@@ -78,7 +79,7 @@ class _Step:
 
     def fail(self, error: BaseException) -> None:
         self.outcome.set_exception(error)
-        self.outcome.exception()  # marks it retrieved, in case the caller was cancelled
+        self.outcome.exception()  # marks it retrieved, in case the caller was canceled
 
 
 @dataclass(frozen=True, slots=True)

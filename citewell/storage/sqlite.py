@@ -31,7 +31,7 @@ _PRAGMAS = """
 class _Plain(sqlite3.Connection):
     """Rolls back before it closes.
 
-    SQLite delays the rollback until the last statement is finalized. The traceback of a cancelled request may keep that
+    SQLite delays the rollback until the last statement is finalized. The traceback of a canceled request may keep that
     statement alive, and every writer would find the database locked meanwhile.
     """
 
@@ -138,7 +138,7 @@ class Cursor:
 
 
 class FileConnections:
-    """Opens connections. A request cancelled while connecting leaves none open, and no thread outlives `close`."""
+    """Opens connections. A request canceled while connecting leaves none open, and no thread outlives `close`."""
 
     def __init__(self, path: str) -> None:
         self._path = path

@@ -73,7 +73,7 @@ class Batcher(Generic[Q, A]):
 
     def _work(self) -> None:
         while taken := self._next():
-            wanted = [one for one in taken if not one.answer.done()]  # the others were cancelled
+            wanted = [one for one in taken if not one.answer.done()]  # the others were canceled
             try:
                 for part in self._answer_all([one.question for one in wanted]) if wanted else ():
                     _tell([(wanted[number], answer) for number, answer in part])

@@ -58,9 +58,9 @@ _GOOD = {"indexed", "analyzed", "described"}
 _SHOWN_CHARACTERS = 280
 _OUTCOMES = {
     "unchanged": "already known",
-    "retried": "known, tried again",
-    "reread": "known, read again with these options",
-    "reindexed": "known, cut again with these options",
+    "retried": "known, retried",
+    "reread": "known, parsed again with these options",
+    "reindexed": "known, indexed again with these options",
 }
 
 

@@ -33,7 +33,7 @@ class DiskReserve:
         if free < self.reserved + more:
             raise DiskFull(
                 f"The server's disk is full: {free / 1e6:,.0f} MB are left, and {(self.reserved + more) / 1e6:,.0f} MB are needed. "
-                "Free some space; accepted files are kept, and processing resumes by itself."
+                "Free some space; accepted files are kept, and processing then resumes automatically."
             )
 
 

@@ -42,7 +42,7 @@ class Shares:
         owner = self._owners.setdefault(owner_id, _Owner(asyncio.Semaphore(self._each)))
         if owner.asked >= self._most:
             raise RateLimited(
-                f"You have {owner.asked} {self._work} under way, the most there may be. Try again when one has ended.",
+                f"You have {owner.asked} {self._work} in progress, the maximum. Try again when one has finished.",
                 _RETRY_SECONDS,
             )
         owner.asked += 1

@@ -202,7 +202,7 @@ class InvitationRepository:
         async with self._database.write() as connection:
             leave = await use_invitation(connection, secret, email, now)
             if leave is None:
-                raise Forbidden("This invitation is not valid any more, or not for your e-mail address.")
+                raise Forbidden("This invitation is no longer valid, or not for your e-mail address.")
             if leave["project_id"] is not None and leave["invited_by"] != member_id:
                 await join_project(connection, leave, member_id, now)
 

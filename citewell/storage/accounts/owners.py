@@ -248,7 +248,7 @@ async def _add_token(
 
 
 async def _revoke(connection: AsyncConnection, owner_id: str, token_id: str, now: float) -> bool:
-    """Revokes an owner's token and all those created with it, whoever owns them; False if there was none."""
+    """Revokes an owner's token and all those created with it, for any owner; False if there was none."""
     revoked = sa.update(tokens).values(revoked_at=now)
     if not (await connection.execute(revoked.where(*_valid(owner_id, token_id)))).rowcount:
         return False

@@ -17,9 +17,9 @@ from citewell.storage.database import Database, insert_new
 from citewell.types.accounts import Person, PersonState
 
 _ONE_AT_A_TIME = sa.text("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE")
-_KNOWN = "There is an account with this e-mail address. Sign in, or use another address."
-_LINKED = "Somebody else on this server signs in with this account of the identity provider."
-_NOT_INVITED = "This invitation is not valid any more, or not for this e-mail address. Ask for another one."
+_KNOWN = "An account with this e-mail address already exists. Sign in, or use another address."
+_LINKED = "Another person on this server already uses this account of the identity provider."
+_NOT_INVITED = "This invitation is no longer valid, or not for this e-mail address. Ask for a new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +149,7 @@ class PersonRepository:
         mine = sa.update(people).where(people.c.id == person_id, people.c.password_hash.is_not(None))
         async with self._database.write() as connection:
             if not (await connection.execute(mine.values(issuer=None, subject=None))).rowcount:
-                raise Conflict("This account has no password. Set one first, or nobody could sign in to it.")
+                raise Conflict("This account has no password. Set one first; otherwise you could no longer sign in.")
 
     async def rehash(self, person_id: str, before: str, after: str) -> None:
         """Replaces the hash of an unchanged password, unless the password has been changed since."""
@@ -173,7 +173,7 @@ class PersonRepository:
                     people.c.id != person_id, people.c.is_administrator, people.c.state == PersonState.ACTIVE.value
                 )
                 if row["is_administrator"] and await connection.scalar(others.limit(1)) is None:
-                    raise Conflict("This is the only administrator. Make another one first.")
+                    raise Conflict("This is the only administrator. Make another person an administrator first.")
                 ended = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
                 await connection.execute(ended.values(ended_at=time.time()))
             await connection.execute(sa.update(people).where(people.c.id == person_id).values(state=state.value))

@@ -33,9 +33,7 @@ class ServiceAccountRepository:
         async with self._database.write() as connection:
             await lock_owner(connection, owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_SERVICE_ACCOUNTS:
-                raise Conflict(
-                    f"There are {MAX_SERVICE_ACCOUNTS} service accounts already. Delete one that is not used."
-                )
+                raise Conflict(f"There are already {MAX_SERVICE_ACCOUNTS} service accounts. Delete an unused one.")
             acts_as = await add_owner(connection, f"service:{account_id}")
             assert acts_as is not None
             made = ServiceAccount(

@@ -42,7 +42,9 @@ class SourceRepository:
             await connection.execute(sa.update(sources).where(mine).values(project_id=project_id))
         found = await self.get(owner_id, name)
         if found.kind != kind:
-            raise Conflict(f"{named(name)} is the name of another kind of source ({found.kind}). Choose another name.")
+            raise Conflict(
+                f"{named(name)} is already the name of another kind of source ({found.kind}). Choose another name."
+            )
         return found
 
     async def get(self, owner_id: str, name: str) -> SyncSource:

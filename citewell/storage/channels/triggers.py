@@ -66,7 +66,7 @@ class TriggerRepository:
             await connection.execute(ended)
             mine = sa.select(sa.func.count()).select_from(triggers).where(triggers.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_TRIGGERS:
-                raise Conflict(f"There are {MAX_TRIGGERS} triggers already. Delete an unused one.")
+                raise Conflict(f"There are already {MAX_TRIGGERS} triggers. Delete an unused one.")
             await connection.execute(
                 sa.insert(triggers).values(
                     id=trigger.id,

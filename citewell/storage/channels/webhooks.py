@@ -26,7 +26,7 @@ MAX_WEBHOOKS = 20
 _LEASE_SECONDS = 60.0
 _DELIVERED_SECONDS = 3 * 86_400.0
 _DEAD_SECONDS = 30 * 86_400.0
-_ENDED = "The token that it was made with has ended. Enable it again with another one."
+_ENDED = "The token that created this webhook is no longer valid. Enable the webhook again with another token."
 _WORKS = may_act(webhooks.c.owner_id, webhooks.c.made_with)
 _PUBLIC = [
     *(c for c in webhooks.c if c.name not in ("secret", "turn", "made_with", "enabled", "problem")),
@@ -71,7 +71,7 @@ class WebhookRepository:
             await lock_owner(connection, owner_id)
             mine = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_WEBHOOKS:
-                raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete an unused one.")
+                raise Conflict(f"There are already {MAX_WEBHOOKS} webhooks. Delete an unused one.")
             await connection.execute(sa.insert(webhooks).values(**row, secret=secret, made_with=made_with))
         return _webhook(row)
 

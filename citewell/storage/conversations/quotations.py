@@ -35,7 +35,7 @@ class Withdrawn:
 
 
 def empty(connection: sa.Connection, resource_ids: Sequence[str]) -> int:
-    """Empties every copy of these files' contents, whoever owns it, in the transaction that deletes them.
+    """Empties every owner's copies of these files' contents, in the transaction that deletes them.
 
     Returns the number of citations emptied.
     """

@@ -20,7 +20,7 @@ from citewell.types import Citation
 from citewell.types.sharing import OpenedAnswer, SharedAnswer, ShownAnswer, ShownPassage
 
 _UNSHARABLE = (
-    "This answer cannot be shared: it cites nothing, or a file that is gone or belongs to somebody else. "
+    "This answer cannot be shared: it cites nothing, or a file that was deleted or belongs to someone else. "
     "Ask again with your own files."
 )
 _WORKS = may_act(shared_answers.c.owner_id, shared_answers.c.made_with)

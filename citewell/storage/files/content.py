@@ -279,7 +279,7 @@ class ContentRepository:
         return [replace(one, picture=pictures.get(one.chunk.id, one.picture)) for one in found]
 
     async def _pictures(self, found: Sequence[Chunk]) -> dict[str, OriginalPicture]:
-        """Returns the embedded pictures that these chunks describe, by chunk id."""
+        """Returns the pictures inside files that these chunks describe, by chunk id."""
         column = elements.c
         places = [place for chunk in found for place in _element_places(chunk)]
         query = sa.select(column.resource_id, column.version, column.ordinal, column.data)
@@ -419,9 +419,9 @@ class ContentRepository:
     async def iterate_chunks(
         self, batch: int = 512, resource_ids: Sequence[str] | None = None
     ) -> AsyncGenerator[list[IndexedChunk]]:
-        """Yields every chunk (of these resources) with its index payload facts, in batches, to rebuild an index from.
+        """Yields every chunk (of these resources) with its file facts, in batches, to rebuild an index from.
 
-        Resource by resource, in order.
+        Chunks come resource by resource, in order.
         """
         place = (chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
         last: tuple[str, int, int] = ("", 0, -1)

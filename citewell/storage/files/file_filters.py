@@ -61,7 +61,7 @@ def file_condition(expression: Expression, is_sqlite: bool) -> sa.ColumnElement[
         key = metadata_key(condition.field)
         if condition.field in PASSAGE_FIELDS:
             raise InvalidFilter(
-                f"{condition.field!r} is a field of passages. A list of files cannot be filtered by it.",
+                f"{condition.field!r} is a passage field. File lists cannot be filtered by it.",
                 allowed=[*sorted(FIELDS.keys() - PASSAGE_FIELDS), f"{METADATA_PREFIX}<key>"],
             )
         if key is not None:
@@ -147,7 +147,7 @@ def _condition(
     field = condition.field
     if field in paths:
         return _of_metadata(condition, *paths[field], is_sqlite)
-    assert field in FILE_FIELDS, f"{field} is no field of files"
+    assert field in FILE_FIELDS, f"{field} is not a file field"
     match field:
         case "date":
             return _fits(condition, date_column())

@@ -153,7 +153,7 @@ class MetadataRepository:
                 changed = {one.resource_id for one in batch if id(one) not in refused and one.change.is_any}
                 stamps = await connection.run_sync(note_changes, sorted(changed))
         except IntegrityError as error:  # on Postgres: another file took the identifier between our check and update
-            conflict = Conflict(f"Another file of this project is called {named(batch[0].change.identifier)}.")
+            conflict = Conflict(f"Another file in this project is called {named(batch[0].change.identifier)}.")
             conflict.__cause__ = error
             refused, deltas = {id(one): conflict for one in batch}, []
         except (CitewellError, SQLAlchemyError, OSError) as error:
@@ -195,7 +195,9 @@ class MetadataRepository:
             if not holders:
                 raise NotFound(f"The file {named(name)} does not exist, or you have no access to it.")
             if len(holders) > 1:
-                raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
+                raise Conflict(
+                    f"Files in several projects are called {named(name)}. Specify the project, or give an id."
+                )
         return tuple(name if name in found else next(iter(called[_key(name)])) for name in names)
 
     async def revision(self, owner_id: str) -> MetadataRevision:
@@ -350,7 +352,7 @@ def _key(identifier: str) -> str:
 
 
 def _look_at_failure(reading: asyncio.Task[KeyCounts]) -> None:
-    """Retrieves a failed reading's exception, in case all who waited for it were cancelled."""
+    """Retrieves a failed reading's exception, in case all who waited for it were canceled."""
     if not reading.cancelled():
         reading.exception()
 

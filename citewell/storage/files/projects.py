@@ -80,7 +80,7 @@ class ProjectRepository:
         _refuse_null(name)
         name = composed_name(name)
         if len(name) > MAX_NAME:
-            raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
+            raise InvalidInput(f"A project name can have at most {MAX_NAME} characters.")
         project = Project(
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )
@@ -178,7 +178,7 @@ class ProjectRepository:
 
 def _refuse_null(name: str) -> None:
     if "\x00" in name:  # databases cannot store it, or cannot compare it
-        raise InvalidRequest("The name of a project holds a null character. Leave it out.")
+        raise InvalidRequest("The project name contains a null character. Remove it.")
 
 
 def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
@@ -223,5 +223,5 @@ def check_identifier_free(
     )
     if holder is not None:
         raise Conflict(
-            f"Another file of this project is called {named(name)}. Choose another identifier.", resource_id=holder
+            f"Another file in this project is called {named(name)}. Choose another identifier.", resource_id=holder
         )

@@ -195,7 +195,7 @@ async def _place_known(
         changes = not (place.is_new or place.unchanged)
         if placing.is_bound and changes and inside[place.resource_id] != {placing.project_id}:
             raise Forbidden(
-                f"Record {named(record.record_id)} is in other projects too, so it is not changed from here. Choose another `id`."
+                f"Record {named(record.record_id)} is also in other projects, so it cannot be changed from here. Choose another `id`."
             )
     if placing.joins:
         outside = [one for one in known if placing.project_id not in inside[one]]

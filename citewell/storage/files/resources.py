@@ -260,7 +260,7 @@ class ResourceRepository:
                 raise VersionTaken
             taken = await connection.run_sync(id_of_content, owner_id, new.content_hash)
             if taken is not None:
-                raise Conflict("These bytes are already one of your resources.", resource_id=taken)
+                raise Conflict("You already have a file with this content.", resource_id=taken)
             (await connection.run_sync(self._quotas.file_room, owner_id)).take(0, new.file_size_bytes)
             values = content_values(new) | FRESH | {"version": version + 1, "status": Status.UPLOADED}
             values["due"] = due(time.time(), new.file_size_bytes)

@@ -104,8 +104,8 @@ class ProviderCallRepository:
                 return
             spent = await connection.scalar(sa.select(spending.c.dollars).where(spending.c.month == month))
         raise SpendingLimitReached(
-            f"{spent or 0.0:.2f} of {limit:.2f} US dollars are spent this month, and the next call does not fit. "
-            "Raise CITEWELL_MAX_SPEND; work that waits goes on from where it stopped."
+            f"{spent or 0.0:.2f} of {limit:.2f} US dollars are spent this month, and the next call would exceed the limit. "
+            "Raise CITEWELL_MAX_SPEND; waiting work then continues."
         )
 
     async def correct(self, dollars: float) -> None:

@@ -47,7 +47,7 @@ class FileRoom:
         """
         if self.most_files is not None and files > 0 and self.files + files > self.most_files:
             raise FilesQuotaReached(
-                f"The quota of files is used up: {self.files:,} of {self.most_files:,.0f}. Delete some, or {_MORE}.",
+                f"The file quota is used up: {self.files:,} of {self.most_files:,.0f}. Delete some, or {_MORE}.",
                 **_details(Quota.FILES, self.files, self.most_files),
             )
         if self.most_bytes is not None and size > 0 and self.size + size > self.most_bytes:
@@ -60,7 +60,7 @@ class FileRoom:
         """Returns the error for a file that exceeds the remaining bytes."""
         most = self.most_bytes or 0.0
         return BytesQuotaReached(
-            f"The quota of bytes has no room for this file: {self.size:,} of {most:,.0f} are used. "
+            f"The storage quota has no room for this file: {self.size:,} of {most:,.0f} are used. "
             f"Delete files, or {_MORE}.",
             **_details(Quota.BYTES, self.size, most),
         )
@@ -194,7 +194,7 @@ class QuotaRepository:
                 return
             asked = await connection.scalar(sa.select(table.c.asked).where(mine)) or 0
         raise QuestionsQuotaReached(
-            f"The quota of questions is used up: {asked:,} of {most:,.0f} this month. "
+            f"The question quota is used up: {asked:,} of {most:,.0f} this month. "
             f"The next month begins on {_day(until)} (UTC); until then, {_MORE}.",
             retry_after=until - self._now(),
             **_details(Quota.QUESTIONS, asked, most),
@@ -213,7 +213,7 @@ class QuotaRepository:
             spent = await _spent(connection, owner_id, since) + under_way
         if spent >= most:
             raise SpendQuotaReached(
-                f"What models may cost is used up: {spent:,.2f} of {most:,.2f} US dollars this month. "
+                f"The spending quota is used up: {spent:,.2f} of {most:,.2f} US dollars this month. "
                 f"The next month begins on {_day(until)} (UTC); until then, {_MORE}.",
                 **_details(Quota.SPEND, spent, most),
             )
