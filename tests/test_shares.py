@@ -59,7 +59,7 @@ async def test_all_owners_together_do_no_more_than_so_much() -> None:
 async def test_beyond_what_may_wait_is_refused_with_a_time_to_come_back_until_something_ends() -> None:
     shares = Shares("exports", each=1)
     async with shares.hold("ada"):
-        with pytest.raises(RateLimited, match="1 exports under way") as refused:
+        with pytest.raises(RateLimited, match="1 exports in progress") as refused:
             async with shares.hold("ada"):
                 raise AssertionError
         assert refused.value.retry_after > 0

@@ -1,1 +1,1 @@
-"""SQL is the truth: tables, migrations, and one repository per noun. Nothing else in Citewell writes SQL."""
+"""The system of record: tables, migrations, and one repository per noun. Nothing else in Citewell writes SQL."""

@@ -1,4 +1,4 @@
-"""Opaque cursors for lists: the sort key of the last row returned."""
+"""Opaque pagination cursors, which encode the sort key of the last row returned."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def encode_cursor(*key: str | int | float) -> str:
-    """A cursor that `decode_cursor` turns back into `key`."""
+    """Encodes `key` as a cursor; `decode_cursor` reverses it."""
     return base64.urlsafe_b64encode(json.dumps(key).encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, *types: type) -> tuple[str | int | float, ...]:
-    """The key in `cursor`, checked to hold values of `types`; raises `InvalidCursor`."""
+    """Returns the key in `cursor`. Raises `InvalidCursor` unless its values are of `types`."""
     try:
         key: object = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     except (binascii.Error, RecursionError, ValueError) as error:
@@ -38,7 +38,7 @@ def decode_cursor(cursor: str, *types: type) -> tuple[str | int | float, ...]:
 
 
 def _is_storable(value: str | int | float) -> bool:
-    """Whether a database can compare a column with it: no NUL, half surrogate or infinity, and no more than 32 bits (`Integer`)."""
+    """Whether SQL can compare a column with it: no NUL, lone surrogate, infinity or integer over 32 bits."""
     if isinstance(value, str):
         return not _UNSTORABLE.search(value)
     if isinstance(value, int):

@@ -39,13 +39,14 @@ _READERS = 4
 _READINGS_PER_STEP = 8
 _FEW_IDS = 32
 _NOT_IN_REPERTOIRE = "22021"
-# Behind a pooler each transaction may get another session, in which statements that were prepared before are unknown, and names may be taken.
+# Behind a pooler, each transaction may get a different session, which lacks earlier prepared statements and may already
+# use their names.
 _POOLED = {
     "statement_cache_size": 0,
     "prepared_statement_cache_size": 0,
     "prepared_statement_name_func": lambda: f"citewell_{uuid.uuid4().hex}",
 }
-# A view keeps the columns that it reads from being changed. The vector store makes this one again when it opens.
+# Postgres refuses to alter columns that a view reads. The vector store recreates this view when it opens.
 _DROP_VIEWS = sa.text("""DO $$ DECLARE found regclass; BEGIN
     FOR found IN SELECT DISTINCT v.oid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid JOIN pg_depend AS d ON d.objid = w.oid
         WHERE v.relname = 'frame_chunks' AND v.relkind = 'v' AND d.refobjid = to_regclass('chunks')
@@ -54,7 +55,7 @@ END $$""")
 
 
 class DatabaseUnusable(Exception):
-    """The database cannot be opened or reached, for the reason given; `is_away` where it may be reached later."""
+    """The database cannot be opened or reached. `is_away`: it may become reachable later."""
 
     def __init__(self, reason: str, *, is_away: bool = False) -> None:
         super().__init__(reason)
@@ -62,11 +63,14 @@ class DatabaseUnusable(Exception):
 
 
 class Database:
-    """The SQL database. `read()` and `write()` give a connection inside a transaction; leave the block to commit.
+    """The SQL database.
 
-    A write that fails because the disk is full raises `DiskFull` and leaves nothing of its transaction.
+    `read()` and `write()` yield a connection inside a transaction, which commits when the block exits.
 
-    On SQLite: WAL, `synchronous=FULL`, foreign keys on, and writers queue in this process, so that no writer finds the database busy.
+    A write that fails because the disk is full raises `DiskFull`, and its transaction is rolled back.
+
+    On SQLite: WAL, `synchronous=FULL`, foreign keys on. Writers queue within this process, so none finds the database
+    busy.
     """
 
     def __init__(self, url: str) -> None:
@@ -99,7 +103,10 @@ class Database:
 
     @asynccontextmanager
     async def _connected(self) -> AsyncGenerator[AsyncConnection]:
-        """A connection. Raises `DatabaseAway` when the server is not reached; so does a statement on one that is lost (`_translate`)."""
+        """Yields a connection.
+
+        Raises `DatabaseAway` if the server is unreachable; so do statements on a lost one (`_translate`).
+        """
         async with contextlib.AsyncExitStack() as stack:
             try:
                 connection = await stack.enter_async_context(self._engine.connect())
@@ -111,7 +118,7 @@ class Database:
             yield connection
 
     def _translate(self, context: ExceptionContext) -> None:
-        """Raise our own error for what a driver raises, where there is one."""
+        """Translates a driver's error into Citewell's own where there is a matching one."""
         _refuse_nul(context)
         error = context.original_exception
         if self.is_sqlite or not isinstance(error, Exception):
@@ -120,15 +127,15 @@ class Database:
             raise self._away(error) from error
 
     def _away(self, error: Exception) -> DatabaseAway:
-        """The error for a server that is not reached. The log has one line each time that it goes away, not one for each request."""
+        """Returns the error for an unreachable server, and logs each outage once, not once per request."""
         if not self._is_away:
             self._is_away = True
-            _log.error("The database cannot be reached: %s. Requests are answered 503 until it can.", _reason(error))
+            _log.error("The database cannot be reached: %s. Requests get a 503 response until it can.", _reason(error))
         return DatabaseAway()
 
     @asynccontextmanager
     async def read(self) -> AsyncGenerator[AsyncConnection]:
-        """A connection in a read transaction, with a consistent snapshot."""
+        """Yields a connection in a read transaction, with a consistent snapshot."""
         with disk_errors(), _values_checked():
             async with self._connected() as connection:
                 yield connection
@@ -136,7 +143,10 @@ class Database:
     async def rows(
         self, query: sa.Select[*tuple[Any, ...]], parameters: Mapping[str, Any] | None = None
     ) -> Sequence[sa.RowMapping]:
-        """All rows of one query, outside a transaction. On SQLite this is one step in one thread, because every search waits for it."""
+        """Returns all rows of a query, outside a transaction.
+
+        On SQLite it takes a single hop to a thread, as every search waits for it.
+        """
         with _values_checked():
             if self._reader is None:
                 async with self._connected() as connection:
@@ -147,14 +157,14 @@ class Database:
     async def look_up(
         self, lookup: Lookup, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
     ) -> Sequence[Mapping[Any, Any]]:
-        """The rows of some ids, outside a transaction, as `rows` reads them; many searches do so at once."""
+        """Returns the rows with these ids, outside a transaction. On SQLite, small lookups are batched."""
         if self._reader is None or len(ids) > _FEW_IDS:
             return await self.rows(lookup.query, {**parameters, "ids": list(ids)})
         with _values_checked():
             return await self._readings.ask(lambda connection: lookup.read(connection, ids, parameters))
 
     async def fetch(self, prepared: Prepared, **parameters: Any) -> Sequence[Mapping[Any, Any]]:
-        """The rows of a query that is asked again and again, outside a transaction."""
+        """Returns the rows of a frequent query, outside a transaction. On SQLite, concurrent calls are batched."""
         if self._reader is None:
             return await self.rows(prepared.query, parameters)
         with _values_checked():
@@ -162,7 +172,7 @@ class Database:
 
     @asynccontextmanager
     async def write(self) -> AsyncGenerator[AsyncConnection]:
-        """A connection in a write transaction, committed at the end of the block, rolled back on any error."""
+        """Yields a connection in a write transaction, committed when the block ends, rolled back on any error."""
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
         try:
             with disk_errors(), _values_checked():
@@ -174,7 +184,10 @@ class Database:
             self._writes += 1
 
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
-        """What `work` reads, outside a transaction. On SQLite all its statements are one step in one thread."""
+        """Runs `work` outside a transaction and returns its result.
+
+        On SQLite, all its statements run in one hop to a thread.
+        """
         with _values_checked():
             if self._reader is None:
                 async with self._connected() as connection:
@@ -183,8 +196,11 @@ class Database:
             return await loop.run_in_executor(self._threads, _look, self._reader, work)
 
     async def change(self, work: Callable[[sa.Connection], T]) -> T:
-        """What `work` returns of a write transaction that is as `write`'s. On SQLite it is one step in one thread, and shares its commit with
-        others that waited for the same writer."""
+        """Runs `work` in a write transaction, as in `write`, and returns its result.
+
+        On SQLite, it takes a single hop to a thread and shares its commit with others that were waiting for the same
+        writer.
+        """
         if self._grouped is None:
             async with self.write() as connection:
                 return await connection.run_sync(work)
@@ -196,15 +212,18 @@ class Database:
 
     @property
     def writes(self) -> int:
-        """How many write transactions have ended in this process. While it stays the same, so does what an SQLite database holds of
-        files: one process at a time has the data folder."""
+        """The number of write transactions that have ended in this process.
+
+        While it is unchanged, so are the files in an SQLite database: only one process at a time holds the data folder.
+        """
         return self._writes
 
     async def migrate(self, backups: Path | None = None) -> None:
-        """Bring the schema up to date; safe to call at every start.
+        """Brings the schema up to date; safe to call at every start.
 
-        backups: where a copy of an SQLite database goes before its schema changes; on Postgres, backups are the operator's.
-        Raises `ConfigurationError` for a database that a newer version has changed: migrations only go forward; and
+        backups: where to copy an SQLite database before its schema changes; on Postgres, use its own backups
+
+        Raises `ConfigurationError` for a database migrated by a newer version, as migrations only go forward, and
         `DatabaseUnusable` for one that cannot be opened, reached or changed.
         """
         try:
@@ -212,7 +231,7 @@ class Database:
                 await asyncio.to_thread(_make_private, Path(sa.make_url(self.url).database or ""))
             await (await self._engine.connect().start()).close()
         except Exception as error:
-            # Each driver raises its own errors, and a TypeError for an unknown argument in the URL.
+            # Each driver raises its own errors, including TypeError for an unknown URL argument.
             raise DatabaseUnusable(_reason(error), is_away=_is_away(error)) from error
         try:
             await self._migrate(backups)
@@ -241,7 +260,7 @@ class Database:
                 await connection.run_sync(_upgrade)
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Closes all connections."""
         await asyncio.to_thread(self._threads.shutdown)
         if self._reader is not None:
             self._reader.dispose()
@@ -265,15 +284,15 @@ class Database:
 
 
 def _is_closed(connection: sa.Connection | None) -> bool:
-    """Whether a connection to Postgres ended under a statement: what the driver then raises may be about its own state."""
+    """Whether Postgres closed the connection during a statement; the driver may then raise an unrelated error."""
     driver = None if connection is None or connection.invalidated else connection.connection.driver_connection
     return driver is not None and driver.is_closed()
 
 
 def _is_away(error: Exception) -> bool:
-    """Whether a server was not reached, or takes no connections at present.
+    """Whether the server is unreachable, or currently refuses connections.
 
-    A connection that broke off is of class 08; a server that starts, stops or has too many says 57P01 to 57P03 or 53300.
+    SQLSTATE class 08 is a broken connection; 57P01 to 57P03 and 53300 mean starting, stopping or too many connections.
     """
     cause = error.orig if isinstance(error, DBAPIError) else error
     state = str(getattr(cause, "sqlstate", None) or "")
@@ -281,15 +300,17 @@ def _is_away(error: Exception) -> bool:
 
 
 def _reason(error: Exception) -> str:
-    """The driver's message, without the statement and the links that SQLAlchemy adds."""
+    """Returns the driver's message, without the statement and links that SQLAlchemy appends."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()).rstrip(".") or type(cause).__name__
 
 
 @contextlib.contextmanager
 def _values_checked() -> Generator[None]:
-    """Turn values that no column can hold into `InvalidInput`, since a client sent them: an integer of more than 64 bits, half of a
-    surrogate pair, on Postgres a null character."""
+    """Raises `InvalidInput` for values that no column can hold, since a client sent them.
+
+    Such values are integers over 64 bits, lone surrogates and, on Postgres, null characters.
+    """
     try:
         yield
     except (OverflowError, UnicodeEncodeError, DataError) as error:
@@ -297,7 +318,7 @@ def _values_checked() -> Generator[None]:
 
 
 def insert_new(connection: AsyncConnection | sa.Connection, table: sa.Table) -> sqlite.Insert | postgresql.Insert:
-    """An INSERT that skips rows that already exist, committed or about to be; `rowcount` is the number of new rows."""
+    """Builds an INSERT that skips existing rows, even uncommitted ones; `rowcount` is the number of rows inserted."""
     if connection.dialect.name == "sqlite":
         return sqlite.insert(table).on_conflict_do_nothing()
     return postgresql.insert(table).on_conflict_do_nothing()
@@ -306,7 +327,10 @@ def insert_new(connection: AsyncConnection | sa.Connection, table: sa.Table) -> 
 async def upsert(
     connection: AsyncConnection, row: Mapping[sa.Column[Any], Any], changed: Mapping[sa.Column[Any], Any]
 ) -> sa.Row[Any]:
-    """Insert a row, or change the one with its primary key; returns it as it is then. Two processes that do so wait for each other."""
+    """Inserts a row, or updates the one with its primary key; returns the resulting row.
+
+    Concurrent calls wait for each other.
+    """
     table = next(iter(row)).table
     make = sqlite.insert if connection.dialect.name == "sqlite" else postgresql.insert
     statement = make(table).values({column.name: value for column, value in row.items()})
@@ -329,27 +353,27 @@ def _look(reader: sa.Engine, work: Callable[[sa.Connection], T]) -> T:
 
 
 def _make_private(path: Path) -> None:
-    """Make the database where there is none, and have this user alone read it and what SQLite writes beside it, which gets the same mode.
+    """Creates the database file if it is missing, and makes it and SQLite's companion files readable by this user only.
 
-    Not opened where it exists: closing it would release the locks of this process's other connections.
+    An existing file is not opened: closing it would release the locks of this process's other connections.
     """
-    with contextlib.suppress(OSError):  # SQLite says what is wrong with the place
+    with contextlib.suppress(OSError):  # SQLite reports what is wrong with the path
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
     for one in (path, *(path.with_name(f"{path.name}{end}") for end in ("-wal", "-shm"))):
-        with contextlib.suppress(OSError):  # missing, or another user's
+        with contextlib.suppress(OSError):  # missing, or owned by another user
             one.chmod(0o600)
 
 
 def _copy(reader: sa.Engine, path: Path) -> None:
-    """Copy the whole database to `path`, completely or not at all."""
+    """Copies the whole database to `path`, atomically."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     stem, number = path.stem, 1
-    while path.exists():  # an earlier copy may be all that is left of another database
+    while path.exists():  # never overwrite: an earlier copy may be the only one of another database
         number += 1
         path = path.with_stem(f"{stem}-{number}")
     partial = path.with_name(f"{path.name}.new")
     partial.unlink(missing_ok=True)
-    partial.touch(0o600)  # SQLite writes into an empty file, and would make one that others can read
+    partial.touch(0o600)  # SQLite keeps the mode of an empty file; one that it creates would be readable by others
     with reader.connect() as connection:
         connection.execute(sa.text("VACUUM INTO :path"), {"path": str(partial)})
     partial.replace(path)
@@ -371,9 +395,9 @@ def _upgrade(connection: sa.Connection) -> None:
 
 
 def _refuse_nul(context: ExceptionContext) -> None:
-    """Postgres holds no NUL in texts, neither in rows nor in what they are compared with."""
+    """Raises `InvalidInput` for a NUL character, which Postgres accepts in no text, stored or compared."""
     if getattr(context.original_exception, "sqlstate", None) == _NOT_IN_REPERTOIRE:
-        raise InvalidInput("A text of the request contains a NUL character. Remove it.") from context.original_exception
+        raise InvalidInput("The request contains a NUL character. Remove it.") from context.original_exception
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:

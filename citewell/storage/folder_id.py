@@ -1,4 +1,4 @@
-"""The id that a database shares with the folder in which its files are stored."""
+"""The id that pairs a database with the folder that stores its files."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ _NAME = "folder_id"
 
 
 class FolderIdRepository:
-    """Reads and sets the id, and knows whether any file is in a local folder."""
+    """Reads and sets the folder id, and checks for files in local folders."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self) -> str | None:
-        """The id; None for a database that has no folder yet."""
+        """Returns the id; None if the database has no folder yet."""
         rows = await self._database.rows(sa.select(meta.c.value).where(meta.c.name == _NAME))
         return rows[0]["value"] if rows else None
 
     async def set(self, folder_id: str) -> None:
-        """Have the database belong to the folder with this id."""
+        """Pairs the database with the folder with this id."""
         async with self._database.write() as connection:
             await upsert(connection, {meta.c.name: _NAME, meta.c.value: folder_id}, {meta.c.value: folder_id})
 
     async def has_local_files(self) -> bool:
-        """Whether a row names a file of a local folder."""
+        """Whether any row refers to a file in a local folder."""
         query = (
             sa.select(resources.c.id)
             .join(resource_versions, resource_versions.c.resource_id == resources.c.id)

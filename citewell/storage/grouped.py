@@ -1,4 +1,4 @@
-"""Write steps of an SQLite database: those that have to wait for one another share a transaction, and the wait for the disk."""
+"""Group commit for SQLite: writes that would wait for each other share one transaction and one disk sync."""
 
 from __future__ import annotations
 
@@ -16,10 +16,12 @@ _MAX_SHARED = 64
 
 
 class GroupedWrites:
-    """Runs steps in the order in which they come, one transaction at a time, in `threads`.
+    """Runs steps in arrival order in `threads`, one transaction at a time.
 
-    What comes while another transaction is written waits for it, and then shares the next one. A step that fails is undone by
-    itself and the others of its transaction stay; when the transaction fails, all of them do. writer: held while one is open
+    Steps that arrive while a transaction is being written share the next one. A failed step is rolled back alone,
+    without the rest of its transaction; if the transaction itself fails, all its steps fail.
+
+    writer: held while a transaction is open
     """
 
     def __init__(self, engine: sa.Engine, threads: Executor, writer: asyncio.Lock) -> None:
@@ -30,7 +32,10 @@ class GroupedWrites:
         self._running: asyncio.Task[None] | None = None
 
     async def run(self, work: Callable[[sa.Connection], T]) -> T:
-        """What `work` returns, once that is on the disk. A caller that is cancelled waits for a step that has begun; one that has not is left out."""
+        """Runs `work` and returns its result once it is on disk.
+
+        On cancellation, a step that has not started is dropped; one that has started is waited for.
+        """
         step = _Step(work)
         self._waiting.append(step)
         if self._running is None or self._running.done():
@@ -56,13 +61,13 @@ class GroupedWrites:
                     try:
                         await asyncio.wait({written})
                     finally:
-                        await asyncio.wait({written})  # the next writer would find the database locked
+                        await asyncio.wait({written})  # otherwise the next writer would find the database locked
                         _tell(steps, written)
-        except RuntimeError as error:  # the database is closed, and its threads take no more work
+        except RuntimeError as error:  # the database was closed, and its thread pool with it
             for step in self._waiting:
                 step.fail(error)
         finally:
-            for step in self._waiting:  # the event loop ends
+            for step in self._waiting:  # the event loop is shutting down
                 step.outcome.cancel()
             self._waiting.clear()
 
@@ -74,7 +79,7 @@ class _Step:
 
     def fail(self, error: BaseException) -> None:
         self.outcome.set_exception(error)
-        self.outcome.exception()  # a cancelled caller does not ask for it
+        self.outcome.exception()  # marks it retrieved, in case the caller was canceled
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +88,7 @@ class _Failed:
 
 
 def _tell(steps: Sequence[_Step], written: asyncio.Future[list[Any]]) -> None:
-    """Tell each step how it ended, or all of them how their transaction failed."""
+    """Sets the outcome of each step, or the transaction's error on all of them."""
     error = written.exception()
     outcomes: list[Any] = written.result() if error is None else [_Failed(error)] * len(steps)
     for step, outcome in zip(steps, outcomes, strict=True):
@@ -94,7 +99,7 @@ def _tell(steps: Sequence[_Step], written: asyncio.Future[list[Any]]) -> None:
 
 
 def _transaction(engine: sa.Engine, works: Sequence[Callable[[sa.Connection], Any]]) -> list[Any]:
-    """What each step returns, or how it failed."""
+    """Runs the steps in one transaction; returns each one's result or `_Failed`."""
     with engine.connect() as connection:
         connection.exec_driver_sql("BEGIN IMMEDIATE")
         try:
@@ -112,7 +117,7 @@ def _one(connection: sa.Connection, work: Callable[[sa.Connection], Any]) -> obj
     try:
         outcome = work(connection)
     except Exception as error:
-        if not _is_open(connection):  # a full disk, for example, undoes the whole transaction
+        if not _is_open(connection):  # some errors, such as a full disk, roll back the whole transaction
             raise
         connection.exec_driver_sql("ROLLBACK TO step")
         outcome = _Failed(error)

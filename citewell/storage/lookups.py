@@ -1,4 +1,4 @@
-"""Queries whose SQL is written once, and not whenever they are asked: those of every search, and of every step of a file's way."""
+"""Queries compiled to SQL only once: those that every search or every processing step runs."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from sqlalchemy.dialects import sqlite
 
 _DIALECT = sqlite.dialect()
 _VERSIONS = 200
-"""An expression of SQLite has at most a thousand parts within each other."""
+"""Versions per condition: SQLite limits the depth of an expression to 1,000."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Statement:
-    """A query as SQLite reads it: the parameter at each place, each column with what makes its value of what is stored, and the values that
-    the query itself names. at_once: see `Lookup`."""
+    """A query compiled for SQLite, with its parameters in order, its columns and their converters, and its literals.
+
+    at_once: see `Lookup`
+    """
 
     text: str
     places: tuple[str, ...]
@@ -28,7 +30,7 @@ class _Statement:
     at_once: bool = False
 
     def read(self, connection: sqlite3.Connection, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rows."""
+        """Runs the query and returns its rows."""
         values = {**self.own, **parameters}
         found: Iterable[Sequence[Any]] = connection.execute(
             self.text, [values[name] for name in self.places]
@@ -46,10 +48,10 @@ class _Statement:
 
 
 class Lookup:
-    """A query for the rows of some ids, its expanding parameter `ids`.
+    """A query for rows by id, with an expanding parameter `ids`.
 
-    at_once: read all rows as one JSON array, for columns of texts and whole numbers as they are stored, in no order. The driver lets
-    go of the interpreter lock for each row that it fetches, and the threads of a busy server wait for it each time.
+    at_once: read all rows as one JSON array, in no particular order; for columns of plain texts and integers.
+    Otherwise, the driver releases the GIL for each row that it fetches, and on a busy server each reacquisition waits.
     """
 
     def __init__(self, query: sa.Select[*tuple[Any, ...]], at_once: bool = False) -> None:
@@ -60,7 +62,7 @@ class Lookup:
     def read(
         self, connection: sqlite3.Connection, ids: Sequence[str | bytes], parameters: Mapping[str, Any]
     ) -> list[dict[str, Any]]:
-        """The rows from SQLite, in a quarter of the time that SQLAlchemy takes to execute the query."""
+        """Returns the rows from SQLite, in a quarter of the time that SQLAlchemy takes."""
         statement = self._statements.get(len(ids))
         if statement is None:
             query = self.query.params(ids=list(ids), **parameters)
@@ -69,32 +71,32 @@ class Lookup:
 
 
 class Prepared:
-    """A query with the same parameters every time, each a text, a number or bytes."""
+    """A query with fixed parameter names; each value is a text, a number or bytes."""
 
     def __init__(self, query: sa.Select[*tuple[Any, ...]]) -> None:
         self.query = query
         self._statement: _Statement | None = None
 
     def read(self, connection: sqlite3.Connection, parameters: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The rows from SQLite, as `Lookup` reads them."""
+        """Returns the rows from SQLite, as fast as `Lookup.read`."""
         if self._statement is None:
             self._statement = _written(self.query)
         return self._statement.read(connection, parameters)
 
 
 def unindexed(column: sa.ColumnElement[str]) -> sa.ColumnElement[str]:
-    """The column as an expression, which SQLite looks up in no index.
+    """Wraps the column in an expression, so that SQLite does not use its index.
 
-    Without statistics it expects ten rows for each owner and each status. Rather than twenty rows by their ids it would read all that
-    an owner has: of 100,000 chunks, 100 ms in place of 0.1.
+    Without statistics, SQLite expects ten rows per owner or status, and would scan all of an owner's rows instead of
+    looking up twenty ids: 100 ms instead of 0.1 ms at 100,000 chunks.
     """
     return column.concat("")
 
 
 def at_places(table: sa.Table, places: Iterable[tuple[str, int, int]]) -> Iterator[sa.ColumnElement[bool]]:
-    """Conditions that together hold for the rows at these (resource, version, ordinal), each for some versions.
+    """Yields conditions, each for some versions, that together match the rows at these (resource, version, ordinal).
 
-    SQLite looks a list of tuples up in no index: at 100,000 chunks that takes 30 ms in place of 0.3.
+    SQLite does not use an index for a list of tuples: at 100,000 chunks, that takes 30 ms instead of 0.3.
     """
     ordinals: dict[tuple[str, int], set[int]] = {}
     for resource_id, version, ordinal in places:
@@ -112,7 +114,7 @@ def at_places(table: sa.Table, places: Iterable[tuple[str, int, int]]) -> Iterat
 
 
 def _stored(bound: sa.BindParameter[Any]) -> object:
-    """The value of a parameter as SQLite takes it: the path into JSON, for example, for a key."""
+    """Converts a parameter's value to its SQLite form, such as a JSON path for a key."""
     made = bound.type.dialect_impl(_DIALECT).bind_processor(_DIALECT)
     return bound.value if made is None else made(bound.value)
 

@@ -1,4 +1,7 @@
-"""Which revision a database is at, and which there are. Alembic is not asked: loading it takes a tenth of the server's start, and most find nothing to do."""
+"""The current revision of a database, and the revisions that exist.
+
+Read without Alembic: loading it takes a tenth of the server's startup, and usually there is nothing to migrate.
+"""
 
 from __future__ import annotations
 
@@ -12,19 +15,22 @@ _TABLE = sa.table("alembic_version", sa.column("version_num"))
 
 
 def current_revision(connection: sa.Connection) -> str | None:
-    """The revision of a database; None for an empty one."""
+    """Returns the revision of a database; None for an empty one."""
     if not sa.inspect(connection).has_table(_TABLE.name):
         return None
     return connection.execute(sa.select(_TABLE.c.version_num)).scalar()
 
 
 def newest_name(migrations: Path) -> str:
-    """The revision that none comes after, by the names of the files alone, which begin with numbers: reading them all takes a hundredth of the start."""
+    """Returns the latest revision, judging by the numbers in the file names.
+
+    Reading all files would take a hundredth of the startup time.
+    """
     return max(path.stem for path in (migrations / "versions").glob("*.py"))
 
 
 def known_revisions(migrations: Path) -> dict[str, str | None]:
-    """Each revision of a folder of migrations with the one before it, as their files say without being run."""
+    """Returns each revision in a migrations folder with its predecessor, parsed from the files without running them."""
     found: dict[str, str | None] = {}
     for path in (migrations / "versions").glob("*.py"):
         said = dict(_constants(ast.parse(path.read_text(encoding="utf-8"))))
@@ -35,7 +41,7 @@ def known_revisions(migrations: Path) -> dict[str, str | None]:
 
 
 def last_revision(known: dict[str, str | None]) -> str:
-    """The one that none comes after."""
+    """Returns the latest revision: the one that no other follows."""
     (last,) = known.keys() - set(known.values())
     return last
 

@@ -1,4 +1,7 @@
-"""What SQL has to compute of a file as filters do: functions that SQLite takes from Python, and Postgres from a migration."""
+"""SQL functions that compute the same values of a file as filters do.
+
+SQLite calls these; on Postgres, a migration defines them.
+"""
 
 from __future__ import annotations
 
@@ -14,34 +17,34 @@ from citewell.types.metadata_values import seconds_of
 
 
 def fold(text: str | None) -> str | None:
-    """A text as keyword fields hold it; None for an empty one."""
+    """Folds a text as keyword fields do; None for an empty one."""
     return (keyword(text) or None) if text is not None else None
 
 
 def seconds(text: str | None) -> float | None:
-    """The instant that a text names, None for any other text."""
+    """Parses a date or time into seconds since 1970; None for any other text."""
     return seconds_of(text) if isinstance(text, str) else None
 
 
 def extension(filename: str) -> str | None:
-    """The extension of a file name, folded and without its dot."""
+    """Returns the extension of a file name, folded and without its dot."""
     return fold(PurePosixPath(filename).suffix.lstrip("."))
 
 
 def tags_of(metadata: str, *stated: str | None) -> str:
-    """The tags of a file as a JSON list, from its metadata and what it states under each of `STATED_TAGS`, all as JSON."""
+    """Returns a file's tags as a JSON list, from its metadata and `STATED_TAGS` properties, all as JSON."""
     return json.dumps(tags(_facts(metadata, STATED_TAGS, stated)))
 
 
 def date_of(metadata: str, *stated: str | None) -> float | None:
-    """The date of a file in seconds since 1970, from its metadata and what it states under each of `STATED_DATES`, all as JSON."""
+    """Returns a file's date in seconds since 1970, from its metadata and `STATED_DATES` properties, all as JSON."""
     return file_date(_facts(metadata, STATED_DATES, stated))
 
 
 def values_of(metadata: str, *stated: str | None) -> str:
-    """What facets count of a file, each once, as a JSON list of [field, kind, value, text, number]; the value '' is the field as a whole.
+    """Returns the distinct values that facets count for a file, as a JSON list of [field, kind, value, text, number].
 
-    stated: what the file states under each of `STATED_TAGS` and `STATED_DATES`, as JSON
+    The value '' means the field as a whole. stated: the file's own `STATED_TAGS` and `STATED_DATES` properties, as JSON
     """
     found: dict[tuple[str, MetadataKind, str], tuple[str, float | None]] = {}
     said: dict[str, JsonValue] = json.loads(metadata) if metadata else {}
@@ -65,7 +68,7 @@ def values_of(metadata: str, *stated: str | None) -> str:
 
 
 def _counted(item: JsonValue, *, in_list: bool) -> tuple[MetadataKind, str | None, float | None]:
-    """The kind of a value of metadata, the same text for all that are equal, and what it is ordered by."""
+    """Returns a metadata value's kind, canonical text (the same for all equal values) and sort number."""
     if isinstance(item, bool):
         return MetadataKind.BOOLEAN, "true" if item else "false", None
     if isinstance(item, int | float):

@@ -1,4 +1,4 @@
-"""SQLite's connections: each has a thread of its own, and each statement takes one step there, with its rows."""
+"""SQLite connections, each with its own thread. A statement and its rows take one hop to that thread."""
 
 from __future__ import annotations
 
@@ -29,59 +29,65 @@ _PRAGMAS = """
 
 
 class _Plain(sqlite3.Connection):
-    """Rolls back before it closes. SQLite waits with that for the last statement, which the traceback of a cancelled request may hold, and
-    every writer would find the database locked meanwhile."""
+    """Rolls back before it closes.
+
+    SQLite delays the rollback until the last statement is finalized. The traceback of a canceled request may keep that
+    statement alive, and every writer would find the database locked meanwhile.
+    """
 
     def close(self) -> None:
-        with contextlib.suppress(sqlite3.ProgrammingError):  # closed before
+        with contextlib.suppress(sqlite3.ProgrammingError):  # already closed
             if self.in_transaction:
                 self.rollback()
         super().close()
 
 
 class FileConnection(aiosqlite.Connection):
-    """A connection to a database in a file, whose statements each take one step in its thread, where aiosqlite's cursors take four: opening, executing, fetching, closing.
+    """A connection to a database file that runs each statement in one hop to its thread.
 
-    A transaction begins in the step of its first statement, and one without statements takes none. Each step wakes two threads,
-    which costs more than most statements do.
+    aiosqlite's cursors take four: open, execute, fetch, close. Each hop wakes two threads, which costs more than most
+    statements. A transaction begins with its first statement; an empty one costs nothing.
     """
 
     def __init__(self, path: str) -> None:
         connect = partial(sqlite3.connect, path, isolation_level=None, check_same_thread=False, factory=_Plain)
         super().__init__(connect, _ROWS_PER_STEP)
         self._begin: str | None = None
-        self._is_open = False  # a statement of the transaction was executed
+        self._is_open = False  # whether the transaction has executed a statement
 
     def begins(self, immediate: bool) -> None:
-        """A transaction begins: `immediate` when it is going to write."""
+        """Marks the start of a transaction; `immediate` if it will write."""
         self._begin = "BEGIN IMMEDIATE" if immediate else "BEGIN"
 
     def cursor(self) -> Cursor:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """A cursor, which costs nothing until it executes."""
+        """Returns a cursor, which costs nothing until it executes."""
         return Cursor(self)
 
     async def commit(self) -> None:
-        """Commit what the transaction has done."""
+        """Commits the transaction."""
         self._begin = None
         if self._is_open:
             await super().commit()
-            self._is_open = False  # not when it failed: it is rolled back then
+            self._is_open = False  # not reached if the commit failed: rollback follows
 
     async def rollback(self) -> None:
-        """Undo what the transaction has done. The pool rolls back whatever comes back to it, and most that does has ended."""
+        """Rolls the transaction back.
+
+        The pool does so for every returned connection, most of which have no open transaction.
+        """
         self._begin = None
         if self._is_open:
             await super().rollback()
             self._is_open = False
 
     async def step(self, cursor: Cursor, many: bool, statement: str, parameters: Iterable[Any]) -> None:
-        """Execute one statement in the thread, and take what came of it."""
+        """Executes one statement in the connection's thread and stores its result in the cursor."""
         begin, self._begin, self._is_open = self._begin, None, True
         await self._execute(cursor.run, self._conn, begin, many, statement, parameters)
 
 
 class Cursor:
-    """What SQLAlchemy asks of a cursor. All rows come with the execution."""
+    """The cursor interface that SQLAlchemy needs. `execute` fetches all rows at once."""
 
     def __init__(self, connection: FileConnection) -> None:
         self._connection = connection
@@ -95,26 +101,26 @@ class Cursor:
         return self
 
     async def execute(self, statement: str, parameters: Iterable[Any] = ()) -> None:
-        """Execute a statement, and fetch its rows."""
+        """Executes a statement and fetches its rows."""
         await self._connection.step(self, False, statement, parameters)
 
     async def executemany(self, statement: str, parameters: Iterable[Iterable[Any]]) -> None:
-        """Execute a statement once with each of the parameters."""
+        """Executes a statement once for each set of parameters."""
         await self._connection.step(self, True, statement, parameters)
 
     async def fetchall(self) -> Sequence[Any]:
-        """The rows, once."""
+        """Returns the rows on the first call."""
         rows, self._rows = self._rows, ()
         return rows
 
     async def close(self) -> None:
-        """Forget the rows."""
+        """Discards the rows."""
         self._rows = ()
 
     def run(
         self, connection: sqlite3.Connection, begin: str | None, many: bool, statement: str, parameters: Iterable[Any]
     ) -> None:
-        """The step, in the connection's thread."""
+        """Executes the statement; called in the connection's thread."""
         if begin is not None:
             connection.execute(begin)
         cursor = connection.cursor()
@@ -126,13 +132,13 @@ class Cursor:
             self.rowcount, self.lastrowid = (
                 cursor.rowcount,
                 cursor.lastrowid,
-            )  # of RETURNING known once all rows were fetched
+            )  # with RETURNING, known only after all rows are fetched
         finally:
             cursor.close()
 
 
 class FileConnections:
-    """Opens connections. A request that is cancelled meanwhile leaves none of them open, and no thread outlives `close`."""
+    """Opens connections. A request canceled while connecting leaves none open, and no thread outlives `close`."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -140,7 +146,7 @@ class FileConnections:
         self._threads: weakref.WeakSet[threading.Thread] = weakref.WeakSet()
 
     async def connect(self) -> FileConnection:
-        """A connection with the pragmas set."""
+        """Opens a connection with the pragmas set."""
         opening = asyncio.ensure_future(self._open())
         try:
             return await asyncio.shield(opening)
@@ -151,7 +157,7 @@ class FileConnections:
             raise
 
     async def close(self) -> None:
-        """Wait for abandoned connections, and for the connections' threads, which report to the event loop before they end."""
+        """Waits for abandoned connections and for the threads, which report to the event loop before they exit."""
         await asyncio.gather(*self._abandoned)
         for thread in list(self._threads):
             await asyncio.to_thread(thread.join, _THREAD_SECONDS)
@@ -165,7 +171,7 @@ class FileConnections:
             for name, (arguments, function) in SQL_FUNCTIONS.items():
                 await connection.create_function(name, arguments, function, deterministic=True)
         except BaseException:
-            await connection.close()  # its thread would keep the process alive
+            await connection.close()  # otherwise its thread would keep the process alive
             raise
         return connection
 
@@ -176,7 +182,7 @@ async def _close_once_open(opening: asyncio.Future[FileConnection]) -> None:
 
 
 def prepare(connection: Any, _record: object) -> None:
-    """Set a plain connection up as the others are; for the pool of those."""
+    """Sets the pragmas and functions on a synchronous connection; a pool event listener."""
     connection.isolation_level = None
     connection.executescript(_PRAGMAS)
     for name, (arguments, function) in SQL_FUNCTIONS.items():

@@ -22,7 +22,7 @@ Json = sa.JSON().with_variant(JSONB(), "postgresql")
 
 
 def owner_column(name: str = "owner_id", *, nullable: bool = False, **options: Any) -> sa.Column[str]:
-    """Refers to the owner with whom the row goes."""
+    """Returns a foreign key to the owner; the row is deleted with its owner."""
     return sa.Column(name, Id, sa.ForeignKey("owners.id", ondelete="CASCADE"), nullable=nullable, **options)
 
 
@@ -37,7 +37,7 @@ owners = sa.Table(
     sa.Column("id", Id, primary_key=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("created_at", Time, nullable=False),
-    # when a stage of one of the owner's resources was last leased
+    # when a stage of one of this owner's resources was last leased
     sa.Column("extract_turn", Time, nullable=False, server_default="0"),
     sa.Column("index_turn", Time, nullable=False, server_default="0"),
     sa.Column("embed_turn", Time, nullable=False, server_default="0"),
@@ -53,13 +53,13 @@ tokens = sa.Table(
     sa.Column("created_at", Time, nullable=False),
     sa.Column("expires_at", Time),
     sa.Column("revoked_at", Time),
-    # how the secret begins, to tell tokens apart; what it is good for, and in which projects: everything, and all, where null
+    # the first characters of the secret, to tell tokens apart; then scopes and project ids (null: all)
     sa.Column("prefix", sa.Text),
     sa.Column("scopes", Json),
     sa.Column("project_ids", Json),
-    # to the minute; not kept for the machine's own token
+    # to the minute; not recorded for the machine's own token
     sa.Column("last_used_at", Time),
-    # the token that it was made with, and ends with; null where a person made it
+    # the token that created it and whose end revokes it; null if a person created it
     sa.Column("made_with", Id, index=True),
 )
 
@@ -106,7 +106,7 @@ resources = sa.Table(
     sa.Column("parent_id", Id, sa.ForeignKey("resources.id", ondelete="CASCADE")),
     sa.Column("record_id", sa.Text),
     sa.Column("options", Json, nullable=False),
-    # what people say of the file; and the conversation that it came with
+    # user-supplied metadata, and the conversation that the file came from
     sa.Column("metadata", Json, nullable=False, server_default="{}"),
     sa.Column("thread", sa.Text),
     # the durable job: see citewell.storage.work.jobs
@@ -117,11 +117,11 @@ resources = sa.Table(
     sa.Column("lease_until", Time),
     sa.Column("not_before", Time, nullable=False, server_default="0"),
     sa.Column("due", Time, nullable=False, server_default="0"),
-    # by what it is found, and how many of its passages have their vectors: see citewell.storage.vectors.waiting_vectors
+    # how it can be searched, and how many of its passages have vectors: see citewell.storage.vectors.waiting_vectors
     sa.Column("searchable", sa.Text),
     sa.Column("vectors_done", sa.Integer, nullable=False, server_default="0"),
     sa.Column("vectors_total", sa.Integer, nullable=False, server_default="0"),
-    # the run that last sent it through the stages again
+    # the re-index run that last reprocessed it
     sa.Column("reindex_id", Id),
     sa.UniqueConstraint("owner_id", "content_hash"),
     sa.UniqueConstraint("owner_id", "record_id"),
@@ -161,12 +161,12 @@ resource_projects = sa.Table(
     metadata,
     _resource(primary_key=True),
     sa.Column("project_id", Id, sa.ForeignKey("projects.id", ondelete="CASCADE"), primary_key=True, index=True),
-    # the resource's, casefolded: by it the resource is named within the project
+    # the resource's identifier, casefolded; unique within the project
     sa.Column("identifier", sa.Text),
     sa.Index("uq_resource_projects_identifier", "project_id", "identifier", unique=True),
 )
 
-# files that are inside another; also those that the owner had before, whose parent_id is none or another
+# Files inside other files, including ones the owner already had, whose parent_id is null or another file.
 contained_files = sa.Table(
     "contained_files",
     metadata,
@@ -228,7 +228,7 @@ chunks = sa.Table(
     sa.UniqueConstraint("resource_id", "version", "ordinal"),
 )
 
-# chunks whose vectors no index has yet: see citewell.storage.vectors.waiting_vectors
+# Chunks whose vectors are not in any index yet: see citewell.storage.vectors.waiting_vectors
 waiting_vectors = sa.Table(
     "waiting_vectors",
     metadata,
@@ -245,7 +245,7 @@ indexes = sa.Table(
     sa.Column("id", Id, primary_key=True),
     sa.Column("fingerprint", sa.Text, nullable=False),
     sa.Column("store", sa.Text, nullable=False),
-    # which of the stores of that kind, without secrets; empty for the data folder's
+    # which store of that kind, without secrets; empty for the one in the data folder
     sa.Column("place", sa.Text, nullable=False, server_default=""),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("role", sa.Text, nullable=False),
@@ -254,13 +254,13 @@ indexes = sa.Table(
     sa.Column("total", sa.Integer, nullable=False, server_default="0"),
     sa.Column("created_at", Time, nullable=False),
     sa.Column("activated_at", Time),
-    # when a start first found it configured; the latest is the one that the settings name
+    # when a server start first found it in the settings; the latest is the configured one
     sa.Column("configured_at", Time),
-    # it missed writes, as it could not be opened
+    # whether it missed writes because it could not be opened
     sa.Column("is_behind", sa.Boolean, nullable=False, server_default=sa.false()),
-    # how it is built: the options of a build as they were asked for
+    # the requested build options
     sa.Column("build", Json, nullable=False, server_default="{}"),
-    # every file up to this id is in the index
+    # the index contains every file up to this id
     sa.Column("moved_to", sa.Text, nullable=False, server_default=""),
     sa.Column("paused", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
@@ -304,7 +304,8 @@ messages = sa.Table(
     sa.UniqueConstraint("thread_id", "ordinal"),
 )
 
-# What was deleted here and may still be in an index or an object store: a row goes when that is done, if need be after a restart.
+# Deletions that indexes or object stores may not reflect yet. A row is removed once they do, after a restart if
+# necessary.
 deletions = sa.Table(
     "deletions",
     metadata,
@@ -315,19 +316,19 @@ deletions = sa.Table(
     sa.Column("created_at", Time, nullable=False),
 )
 
-# Files whose payloads in the indexes are behind SQL: a row goes when they have been rewritten, if need be after a restart.
+# Files whose index payloads are out of date. A row is removed once they are rewritten, after a restart if necessary.
 payload_changes = sa.Table(
     "payload_changes",
     metadata,
     _resource(primary_key=True),
-    # another one whenever the file changes again, so that a change during the rewriting is not lost
+    # renewed with every change of the file, so that a change during the rewrite is not lost
     sa.Column("stamp", Id, nullable=False),
     sa.Column("lease_worker", sa.Text),
     sa.Column("lease_until", Time),
     sa.Column("created_at", Time, nullable=False),
 )
 
-# Requests of an owner in the newest minute (since 1970) in which there were any; all servers of a database count together.
+# An owner's requests in the latest active minute (minutes since 1970), shared by all servers on a database.
 request_counts = sa.Table(
     "request_counts",
     metadata,
@@ -366,9 +367,9 @@ usage = sa.Table(
     sa.Index("ix_usage_owner_created", "owner_id", "created_at"),
 )
 
-# How many files of an owner (project '') or of a project have each value of what metadata, tags and dates say; value '' is the field
-# as a whole. Triggers keep it, see the migration that adds it. On Postgres each change adds rows of its own (part > 0), so that nobody
-# waits for another's, and readers sum them up (part < 0) from time to time.
+# The number of files with each value of metadata, tags and dates, per owner (project '') and per project; value '' is
+# the field as a whole. Triggers maintain it: see its migration. On Postgres, each change adds its own rows (part > 0),
+# so that changes do not wait for each other, and readers merge them (part < 0) from time to time.
 facet_counts = sa.Table(
     "facet_counts",
     metadata,
@@ -384,7 +385,7 @@ facet_counts = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# The calls of the last minute to providers with a limit, so that all workers of a database keep it together.
+# Calls within the last minute to rate-limited providers, shared by all workers on a database.
 provider_calls = sa.Table(
     "provider_calls",
     metadata,
@@ -395,7 +396,7 @@ provider_calls = sa.Table(
     sa.Index("ix_provider_calls_provider_at", "provider", "at"),
 )
 
-# US dollars by calendar month (UTC, as 2026-01), reservations for calls under way included.
+# US dollars per calendar month (UTC, such as 2026-01), including reservations for calls in progress.
 spending = sa.Table(
     "spending",
     metadata,
@@ -403,7 +404,7 @@ spending = sa.Table(
     sa.Column("dollars", sa.Double, nullable=False),
 )
 
-# What stores of vectors that cannot count or find words hold, as they have acknowledged it. `index_key` tells indexes apart.
+# The acknowledged contents of vector stores that cannot count or search keywords. `index_key` tells indexes apart.
 _Number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 stored_points = sa.Table(
     "stored_points",
@@ -416,15 +417,15 @@ stored_points = sa.Table(
     sa.Column("type", sa.Text, nullable=False),
     sa.Column("payload", Json, nullable=False),
     sa.Column("has_vector", sa.Boolean, nullable=False),
-    # whether the store's record lacks a part of the payload
+    # whether the store's record lacks part of the payload
     sa.Column("is_cut", sa.Boolean, nullable=False),
-    # false from before a point is sent until the store has acknowledged it
+    # false until the store has acknowledged the point
     sa.Column("written", sa.Boolean, nullable=False),
     sa.Index("uq_stored_points_index_id", "index_key", "id", unique=True),
     sa.Index("ix_stored_points_owner", "index_key", "owner_id", "resource_id"),
 )
 
-# An inverted index: the points of an owner that hold a term, with its weight there. `term` is a hash of index, owner and term.
+# An inverted index: an owner's points that contain a term, with its weight. `term` is a hash of index, owner and term.
 point_terms = sa.Table(
     "point_terms",
     metadata,
@@ -437,7 +438,7 @@ point_terms = sa.Table(
     sqlite_with_rowid=False,
 )
 
-# What is synchronised from elsewhere: where a source has got to, and what it has brought, by the source's own key.
+# Synced sources: each one's sync cursor, and the items it has imported, by the source's own key.
 sources = sa.Table(
     "sources",
     metadata,
@@ -458,17 +459,17 @@ source_items = sa.Table(
     metadata,
     sa.Column("source_id", Id, sa.ForeignKey("sources.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("key", sa.Text, primary_key=True),
-    # what the source had when it was brought; another stamp is a change
+    # the source's version of the item at import; a different stamp means a change
     sa.Column("stamp", sa.Text, nullable=False),
     sa.Column("resource_id", Id, index=True),
-    # the keys of metadata that the source gave the file
+    # the metadata keys that the source set on the file
     sa.Column("keys", Json, nullable=False),
     sa.Column("problem", sa.Text),
     sa.Column("problem_code", sa.Text),
     sa.Column("updated_at", Time, nullable=False),
 )
 
-# What the database knows of itself: see citewell.storage.folder_id.
+# Facts about the database itself: see citewell.storage.folder_id.
 meta = sa.Table(
     "meta",
     metadata,

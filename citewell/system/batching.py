@@ -1,4 +1,4 @@
-"""Questions that wait for a thread are answered together, in one step: under load each switch between threads costs as much as an answer."""
+"""Batches questions that wait for a thread: under load, each thread switch costs as much as an answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Answered: TypeAlias = tuple[int, A | BaseException]
 
 
 def outcome(call: Callable[P, A], *args: P.args, **kwargs: P.kwargs) -> A | Exception:
-    """What a call returns, or the error that it raises, to be raised where the answer is awaited."""
+    """Returns a call's result, or the exception it raised, to be re-raised where the answer is awaited."""
     try:
         return call(*args, **kwargs)
     except Exception as error:  # noqa: BLE001 - see above
@@ -25,7 +25,7 @@ def outcome(call: Callable[P, A], *args: P.args, **kwargs: P.kwargs) -> A | Exce
 
 
 class _Waiting(Generic[Q, A]):
-    """A question whose answer somebody waits for."""
+    """A question and the future of its answer."""
 
     def __init__(self, question: Q, answer: asyncio.Future[A]) -> None:
         self.question = question
@@ -33,12 +33,12 @@ class _Waiting(Generic[Q, A]):
 
 
 class Batcher(Generic[Q, A]):
-    """Questions answered in the threads of a pool. Those that come while all of them are busy go together.
+    """Answers questions in the threads of a pool. Questions that arrive while all threads are busy are batched.
 
     threads:    how many threads answer at once
-    most:       questions to a step
-    answer_all: answers a step's questions, in a thread: yields the answers, or the errors to raise, with the numbers of their
-                questions; what it yields at once is told at once. An error that it raises is that of all that are still open.
+    most:       maximum questions per batch
+    answer_all: called in a thread with a batch. Yields lists of (question number, answer or error); each list is
+                delivered as soon as it is yielded. An error that it raises goes to all questions still open.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Batcher(Generic[Q, A]):
         self._lock = threading.Lock()
 
     async def ask(self, question: Q) -> A:
-        """The answer. Raises what answering raised; `RuntimeError` when the pool is shut down."""
+        """Returns the answer. Raises the error of answering, or `RuntimeError` if the pool is shut down."""
         one: _Waiting[Q, A] = _Waiting(question, asyncio.get_running_loop().create_future())
         with self._lock:
             self._waiting.append(one)
@@ -73,7 +73,7 @@ class Batcher(Generic[Q, A]):
 
     def _work(self) -> None:
         while taken := self._next():
-            wanted = [one for one in taken if not one.answer.done()]  # nobody waits for the others
+            wanted = [one for one in taken if not one.answer.done()]  # the others were canceled
             try:
                 for part in self._answer_all([one.question for one in wanted]) if wanted else ():
                     _tell([(wanted[number], answer) for number, answer in part])
@@ -81,7 +81,7 @@ class Batcher(Generic[Q, A]):
                 _tell([(one, error) for one in wanted])
 
     def _next(self) -> list[_Waiting[Q, A]]:
-        """This thread's share of those that wait; none when it is done."""
+        """Takes this thread's share of the waiting questions; an empty list ends the thread's work."""
         with self._lock:
             share = min(self._most, -(-len(self._waiting) // self._threads))
             self._busy -= share == 0
@@ -100,12 +100,12 @@ class Batcher(Generic[Q, A]):
 
 
 def _tell(answers: Sequence[tuple[_Waiting[Q, A], A | BaseException]]) -> None:
-    """Give each its answer, or the reason why there is none, in the event loop in which it was asked for: all in one step."""
+    """Delivers each answer or error in the event loop that awaits it, with one call per loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[tuple[_Waiting[Q, A], A | BaseException]]] = {}
     for one, answer in answers:
         by_loop.setdefault(one.answer.get_loop(), []).append((one, answer))
     for loop, some in by_loop.items():
-        with suppress(RuntimeError):  # nobody waits in a loop that is closed
+        with suppress(RuntimeError):  # the loop is closed, so nothing awaits the answers
             loop.call_soon_threadsafe(_tell_here, some)
 
 

@@ -1,4 +1,4 @@
-"""What the command line prints: progress, passages, answers with their references, lists. And the log of servers and workers."""
+"""Command-line output: progress, passages, answers with references, lists; and log setup for servers and workers."""
 
 from __future__ import annotations
 
@@ -13,37 +13,40 @@ if TYPE_CHECKING:
 
 
 class Output:
-    """A console that is made when it is first printed to: to load rich takes a fifth of what a command takes to load, and `serve` and `--json` do without."""
+    """A console created on first use: importing rich takes a fifth of a command's load time, and few commands need it.
+
+    `serve` and `--json` never do.
+    """
 
     def __init__(self, *, stderr: bool = False) -> None:
         self._stderr = stderr
 
     @cached_property
     def console(self) -> Console:
-        """The console itself."""
+        """The underlying rich console."""
         from rich.console import Console
 
         return Console(stderr=self._stderr, highlight=False, soft_wrap=True)
 
     def print(self, value: object, *, markup: bool = True) -> None:
-        """Print a line, or what rich can render; `markup`: with what is in square brackets read as a style."""
+        """Prints a line or any rich renderable; `markup`: interpret square brackets as styles."""
         self.console.print(value, markup=markup)
 
 
 def start_log(level: str) -> None:
-    """Log to standard error from this level on."""
+    """Starts logging to standard error at this level and above."""
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(_is_news)
-    logging.getLogger("alembic").setLevel(logging.WARNING)  # it logs at every start that there was nothing to do
-    # These log each address that is called, and those of webhooks and of attachments are secrets.
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # logs at every start, even with nothing to migrate
+    # These log every URL they call, and URLs of webhooks and attachments are secrets.
     for client in ("httpx", "httpx2"):
         logging.getLogger(client).setLevel(logging.WARNING)
-    logging.getLogger("mcp").setLevel(logging.WARNING)  # it logs the end of each call as that of a session
+    logging.getLogger("mcp").setLevel(logging.WARNING)  # logs the end of each call as that of a session
 
 
 def _is_news(record: logging.LogRecord) -> bool:
-    """Not that yet another part of the server waits for a database that is away: the database has logged that it is, once."""
+    """Drops records about an unreachable database, which `Database` logs once itself."""
     told = (*(record.exc_info or ()), *(record.args if isinstance(record.args, tuple) else ()))
     return not any(isinstance(one, DatabaseAway) for one in told)
 
@@ -55,21 +58,21 @@ _GOOD = {"indexed", "analyzed", "described"}
 _SHOWN_CHARACTERS = 280
 _OUTCOMES = {
     "unchanged": "already known",
-    "retried": "known, tried again",
-    "reread": "known, read again with these options",
-    "reindexed": "known, cut again with these options",
+    "retried": "known, retried",
+    "reread": "known, parsed again with these options",
+    "reindexed": "known, indexed again with these options",
 }
 
 
 def escape(text: str) -> str:
-    """The text, of which nothing is read as markup."""
+    """Escapes a text so that rich interprets none of it as markup."""
     from rich.markup import escape
 
     return escape(text)
 
 
 def size(count: int) -> str:
-    """Bytes as people read them."""
+    """Formats a number of bytes for people."""
     value = float(count)
     for unit in ("B", "KB", "MB", "GB"):
         if value < 1024 or unit == "GB":
@@ -79,7 +82,7 @@ def size(count: int) -> str:
 
 
 def print_outcome(resource: dict[str, Any], outcome: str) -> None:
-    """One line for a file that has reached a terminal state, and one for each problem."""
+    """Prints a line for a file that has reached a terminal state, and one for each problem."""
     status = resource["status"]
     colour = "green" if status in _GOOD else "yellow" if status in {"partial", "stored"} else "red"
     seconds = ((resource["extraction_duration_ms"] or 0) + (resource["indexing_duration_ms"] or 0)) / 1000
@@ -95,7 +98,7 @@ def print_outcome(resource: dict[str, Any], outcome: str) -> None:
 
 
 def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
-    """The problems in the coverage report, at most `most` lines."""
+    """Returns the problems in the coverage report, in at most `most` lines."""
     if not coverage:
         return []
     notes = [*coverage["warnings"], *coverage["skipped"]]
@@ -107,13 +110,13 @@ def coverage_notes(coverage: dict[str, Any] | None, most: int = 5) -> list[str]:
 
 
 def print_notice(found: dict[str, Any]) -> None:
-    """Notices about results, such as that the index is being rebuilt; on stderr, separate from them."""
+    """Prints notices about results to stderr, such as that the index is being rebuilt."""
     if found.get("notice"):
         err.print(f"[yellow]{escape(found['notice'])}[/]")
 
 
 def print_hits(hits: list[dict[str, Any]]) -> None:
-    """Passages with their scores and places."""
+    """Prints passages with their scores and locations."""
     if not hits:
         out.print("Nothing found.")
     for number, hit in enumerate(hits, 1):
@@ -125,7 +128,7 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
 
 
 def print_answer(answer: dict[str, Any]) -> None:
-    """An answer, then the source of each of its claims; where there is none, what would help."""
+    """Prints an answer, then its numbered sources; if there is no answer, prints suggestions."""
     out.print(escape(answer["answer"]))
     if hint := (answer.get("no_answer") or {}).get("hint"):
         out.print(f"[dim]{escape(hint)}[/]")
@@ -140,7 +143,7 @@ def print_answer(answer: dict[str, Any]) -> None:
 
 
 def _origin(citation: dict[str, Any]) -> str:
-    """Of a file that was synchronised: its path there, and its record."""
+    """Formats the path and record of a synced file at its source."""
     said = citation.get("metadata") or {}
     parts = [said.get("source_frame_path") or said.get("source_path"), said.get("source_airtable_id")]
     shown = ", ".join(str(part) for part in parts if part)
@@ -148,7 +151,7 @@ def _origin(citation: dict[str, Any]) -> str:
 
 
 def print_resources(resources: list[dict[str, Any]]) -> None:
-    """A table of resources."""
+    """Prints a table of resources."""
     from rich.table import Table
 
     if not resources:

@@ -1,4 +1,4 @@
-"""Pydantic models that are made ready when they are first used."""
+"""Deferred building of Pydantic models, for a faster import."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from contextlib import contextmanager
 
 @contextmanager
 def defer_model_build() -> Generator[None]:
-    """Models that are defined in the block get their validators with their first use.
+    """Defers building the validators of models defined in this block until first use.
 
-    For importing FastAPI: its own models describe an API to those who ask for the description, and take a thirtieth of the start.
+    Used to import FastAPI, whose own models are needed only for the OpenAPI document and take a thirtieth of the
+    startup.
     """
     from pydantic import BaseModel
 
-    # All models inherit this configuration, and nothing else reaches those of a library.
+    # All models inherit this configuration; there is no other way to reach a library's models.
     BaseModel.model_config["defer_build"] = True
     try:
         yield

@@ -1,4 +1,4 @@
-"""Full disks: recognised wherever they occur, and prevented by keeping some space free."""
+"""Full disks: detects them wherever they occur, and keeps some space free to prevent them."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pathlib import Path
 
 from citewell.errors import DiskFull
 
-# Minimum free bytes for writing to an index: it maps sparse files, and filling a hole without disk space kills the process
-# (SIGBUS). One batch of points takes some 10 MB.
+# Minimum free bytes for writing to an index: it maps sparse files, and filling a hole without disk space kills the
+# process (SIGBUS). A batch of points takes about 10 MB.
 MIN_FREE_BYTES = 32 * 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _SQLITE_FULL = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_SHMSIZE}
@@ -22,29 +22,32 @@ _POSTGRES_FULL = "53100"
 
 @dataclass(frozen=True, slots=True)
 class DiskReserve:
-    """Bytes that stay free on the disk of `folder`, so that the database and the index have room to finish what they do."""
+    """Keeps bytes free on the disk of `folder`, so that the database and the index can finish their writes."""
 
     folder: Path
     reserved: int
 
     def require(self, more: int = 0) -> None:
-        """Raise `DiskFull` when there is less free space than that and `more` bytes."""
+        """Raises `DiskFull` if the free space is less than the reserve plus `more` bytes."""
         free = free_bytes(self.folder)
         if free < self.reserved + more:
             raise DiskFull(
                 f"The server's disk is full: {free / 1e6:,.0f} MB are left, and {(self.reserved + more) / 1e6:,.0f} MB are needed. "
-                "Free some space; accepted files are kept, and processing resumes by itself."
+                "Free some space; accepted files are kept, and processing then resumes automatically."
             )
 
 
 def free_bytes(folder: Path) -> int:
-    """Bytes that may still be written to the disk of a folder."""
+    """Returns the free bytes on the disk of a folder."""
     found = os.statvfs(folder)
     return found.f_bavail * found.f_frsize
 
 
 def disk_bytes(folder: Path) -> int:
-    """Bytes that a folder takes on disk; holes take none. What is removed meanwhile may count or not, and what cannot be looked at does not."""
+    """Returns the bytes that a folder occupies on disk, without holes in sparse files.
+
+    Files removed meanwhile may or may not count; unreadable ones do not.
+    """
     total = 0
     for entry, _, names in os.walk(folder):
         for name in names:
@@ -55,7 +58,7 @@ def disk_bytes(folder: Path) -> int:
 
 @contextmanager
 def disk_errors() -> Generator[None]:
-    """Turn any error in this block that reports a full disk into `DiskFull`."""
+    """Translates any error in this block that reports a full disk into `DiskFull`."""
     try:
         yield
     except DiskFull:

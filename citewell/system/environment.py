@@ -1,6 +1,7 @@
-"""What the environment and `.env` say, and where data is kept; the only reader of both.
+"""The only reader of environment variables and `.env`, and the location of the data folder.
 
-Apart from `settings/`, which takes a tenth of a second to load: a command that speaks to a running server needs the data folder and nothing else.
+Separate from `settings/`, which takes a tenth of a second to import: a command that talks to a running server needs
+only the data folder.
 """
 
 from __future__ import annotations
@@ -14,23 +15,23 @@ from pathlib import Path
 from citewell.errors import ConfigurationError
 
 PREFIX = "CITEWELL_"
-# Citewell's variables that are not settings: those of the tests, the benchmarks, and the scripts that start it.
+# Variables of Citewell that are not settings, used by tests, benchmarks and start scripts.
 NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
 _DATA = f"{PREFIX}DATA"
 
 
 def compute_in_one_thread() -> None:
-    """Have numpy's OpenBLAS start no threads, unless the environment says how many.
+    """Keeps numpy's OpenBLAS from starting threads, unless the environment sets their number.
 
-    While they wait for work they keep a processor busy: a twentieth of a server's start. What Citewell multiplies is small:
-    a product of 20 and 300 vectors takes 63 µs in one thread, and 85 to 3,400 µs in two that share their processors.
+    Waiting threads keep a processor busy, for a twentieth of a server's startup, and Citewell's products are small: 20
+    by 300 vectors take 63 µs in one thread, and 85 to 3,400 µs in two that share their processors.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @dataclass(frozen=True)
 class Environment:
-    """The variables of this process, and those of the file `.env` in its working folder."""
+    """The variables of this process and of the `.env` file in its working directory."""
 
     of_process: Mapping[str, str]
     of_file: Mapping[str, str]
@@ -38,12 +39,12 @@ class Environment:
 
     @property
     def variables(self) -> dict[str, str]:
-        """Those of the process over those of the file, with names in capitals."""
+        """All variables, with uppercase names; those of the process override those of the file."""
         return {name.upper(): value for source in (self.of_file, self.of_process) for name, value in source.items()}
 
 
 def read_environment() -> Environment:
-    """Both sources; `ConfigurationError` for a file that cannot be read."""
+    """Reads both sources. Raises `ConfigurationError` if the file cannot be read."""
     file = Path(".env").absolute()
     try:
         of_file = _said_in(file) if file.exists() else {}
@@ -53,15 +54,15 @@ def read_environment() -> Environment:
 
 
 def _said_in(file: Path) -> dict[str, str]:
-    from dotenv import dotenv_values  # here: most commands run where there is no such file
+    from dotenv import dotenv_values  # imported here because most commands run without such a file
 
     return {name: value or "" for name, value in dotenv_values(file, interpolate=True).items()}
 
 
 def lone_data_folder(given: Path | None) -> Path | None:
-    """The data folder, where it is all that was set of Citewell and exists.
+    """Returns the data folder if it exists and no other setting of Citewell is given.
 
-    None in every other case: `load_settings` then finds it, and says what is misspelt or wrong.
+    Otherwise None: `load_settings` then finds it, and reports misspelled or invalid settings.
     """
     variables = read_environment().variables
     if any(name.startswith(PREFIX) and name != _DATA and not name.startswith(NO_SETTINGS) for name in variables):
@@ -72,13 +73,13 @@ def lone_data_folder(given: Path | None) -> Path | None:
     try:
         folder = given or (Path(named) if named is not None else default_data_folder())
         folder = folder.expanduser().absolute()
-    except RuntimeError:  # there is no such user's home
+    except RuntimeError:  # `~user` of an unknown user
         return None
     return folder if folder.is_dir() else None
 
 
 def default_data_folder() -> Path:
-    """The per-user data folder of this operating system. Raises `ConfigurationError` for a user without a home."""
+    """Returns the operating system's per-user data folder. Raises `ConfigurationError` for a user without a home."""
     try:
         home = Path.home()
     except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""The data folder: locked by one process at a time, which records in it how to reach it; and the local token."""
+"""The data folder, locked by one process at a time, which records its URL there; and the local token."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.system.disk import disk_errors
 
-# What an Authorization header can carry (RFC 6750): people may write a token of their own into the file.
+# Characters that an Authorization header can carry (RFC 6750): people may put their own token into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
 _LOCAL_MODEL = "local_model.json"
 _MADE = ("backups", "cache", "indexes", "scratch")
@@ -27,28 +27,31 @@ _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that holds a data folder; `url` is None while it does not serve HTTP."""
+    """The process that holds a data folder; `url` is None unless it serves HTTP."""
 
     pid: int
     url: str | None
 
 
 class LocalModel(NamedTuple):
-    """A model of a server on this machine, by the names that they have there."""
+    """A model and its server on this machine, by name."""
 
     server: str
     model: str
 
 
 class DataFolder:
-    """A folder with everything Citewell keeps on this machine."""
+    """The folder with all of Citewell's data on this machine."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock: int | None = None
 
     def hold(self) -> None:
-        """Lock the folder for this process; raises `DataFolderBusy` when another one has it. The system releases it when the process dies."""
+        """Locks the folder for this process. Raises `DataFolderBusy` if another one holds it.
+
+        The operating system releases the lock when the process dies.
+        """
         with folder_errors(self.path):
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._make_private()
@@ -64,15 +67,15 @@ class DataFolder:
             raise
 
     def _make_private(self) -> None:
-        """Have this user alone look into the folders with content, whatever the mode of the data folder, which may have been there before."""
+        """Makes the content folders private to this user, whatever the mode of a preexisting data folder."""
         for name in _MADE:
             (self.path / name).mkdir(exist_ok=True, mode=0o700)
         for name in (*_MADE, "blobs"):
-            with contextlib.suppress(FileNotFoundError, PermissionError):  # PermissionError: it is another user's
+            with contextlib.suppress(FileNotFoundError, PermissionError):  # PermissionError: owned by another user
                 (self.path / name).chmod(0o700)
 
     def announce(self, url: str | None) -> None:
-        """Record where the holder can be reached."""
+        """Records the URL of the holder."""
         content = json.dumps({"pid": os.getpid(), "url": url})
         temporary = self.path / "server.json.new"
         with folder_errors(self.path):
@@ -80,7 +83,7 @@ class DataFolder:
             temporary.replace(self.path / "server.json")
 
     def holder(self) -> Holder | None:
-        """The process that holds the folder now, if any."""
+        """Returns the process that holds the folder now, if any."""
         path = self.path / "lock"
         with folder_errors(self.path):
             if not path.exists():
@@ -98,7 +101,7 @@ class DataFolder:
             os.close(lock)
 
     def local_model(self) -> LocalModel | None:
-        """The model of this machine that its owner chose to write the answers; None for none, and for a record that is damaged."""
+        """Returns the local model chosen to write answers; None if there is none or the record is damaged."""
         with contextlib.suppress(OSError, ValueError, RecursionError):
             data: Any = json.loads((self.path / _LOCAL_MODEL).read_text(encoding="utf-8"))
             match data:
@@ -109,7 +112,7 @@ class DataFolder:
         return None
 
     def keep_local_model(self, chosen: LocalModel | None) -> None:
-        """Record the choice, or that there is none any more."""
+        """Records the chosen local model; None removes it."""
         path = self.path / _LOCAL_MODEL
         temporary = path.with_suffix(".new")
         with folder_errors(self.path):
@@ -120,18 +123,18 @@ class DataFolder:
             temporary.replace(path)
 
     def release(self) -> None:
-        """Release the folder."""
+        """Releases the folder."""
         if self._lock is not None:
             (self.path / "server.json").unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = None
 
     def token(self) -> str:
-        """The local owner's token, made at first use; readable by this user alone."""
+        """Returns the local owner's token, created on first use and readable by this user only."""
         return self._secret("token", "cw_")
 
     def session_secret(self) -> str:
-        """What the access tokens of people's sessions are signed with where the settings have no secret; made at first use."""
+        """Returns the key that signs access tokens if the settings have no secret; created on first use."""
         return self._secret("session_secret", "")
 
     def _secret(self, name: str, begin: str) -> str:
@@ -145,7 +148,10 @@ class DataFolder:
         return token.decode()
 
     def _write_secret(self, path: Path, begin: str) -> None:
-        """Write it atomically: an empty token would lock its owner out. When two processes write at once, both use the first."""
+        """Writes a secret atomically, as an empty token would lock its owner out.
+
+        Of two concurrent writers, the first wins.
+        """
         self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         temporary = self.path / f"{path.name}.{secrets.token_hex(8)}"
         try:
@@ -161,7 +167,7 @@ class DataFolder:
 
 
 def _lock(descriptor: int) -> bool:
-    """Whether the lock could be taken; retried, because a process that only asks for the holder takes it for a moment."""
+    """Tries to take the lock; retries, because a process that only looks up the holder takes it briefly."""
     for _ in range(_LOCK_ATTEMPTS):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -173,7 +179,7 @@ def _lock(descriptor: int) -> bool:
 
 @contextmanager
 def folder_errors(path: Path) -> Generator[None]:
-    """Turn any refusal by the system in the data folder into `DiskFull`, or a `ConfigurationError` that names it."""
+    """Translates any OS error in the data folder into `DiskFull`, or a `ConfigurationError` that names the folder."""
     try:
         with disk_errors():
             yield

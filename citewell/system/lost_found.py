@@ -1,4 +1,7 @@
-"""`lost+found` in the data folder: stored bytes that no row of the database names. Only a command removes them, or the return of a row that names them."""
+"""`lost+found` in the data folder: stored blobs that no database row refers to.
+
+They stay until a command deletes them or a row refers to them again.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class LostFile:
-    """One blob: its key, its size in bytes, and when it was stored (seconds since 1970)."""
+    """A blob: its key, size in bytes, and time of storage (seconds since 1970)."""
 
     key: str
     size: int
@@ -20,18 +23,20 @@ class LostFile:
 
 
 class LostAndFound:
-    """Keeps blobs under their keys, so that they can return to where they were."""
+    """Stores blobs under their original keys, so that they can be restored."""
 
     def __init__(self, data: Path) -> None:
         self.folder = data / "lost+found"
 
     def path(self, key: str) -> Path:
-        """Where a blob is kept."""
+        """Returns the path of a blob."""
         return self.folder / key
 
     def files(self, below: str = "") -> list[LostFile]:
-        """The blobs in the folder `below`, sorted by key. Names that begin with `#` are left out: the file system's own repair puts those
-        into a folder of this name where the data folder is the root of a disk."""
+        """Returns the blobs in the folder `below`, sorted by key.
+
+        Skips names that begin with `#`: if the data folder is the root of a file system, fsck puts such files here.
+        """
         found: list[LostFile] = []
         for folder, _, names in os.walk(self.folder / below):
             for name in names:
@@ -43,17 +48,17 @@ class LostAndFound:
         return sorted(found, key=lambda one: one.key)
 
     def take_in(self, key: str, source: Path) -> None:
-        """Move a file here. Raises `OSError` where it cannot be; then it stays where it is."""
+        """Moves a file here. Raises `OSError` and leaves it in place if that fails."""
         self.folder.mkdir(mode=0o700, exist_ok=True)
         _move(source, self.path(key))
 
     def give_back(self, key: str, target: Path) -> None:
-        """Move a blob back into the blob store."""
+        """Moves a blob back into the blob store."""
         _move(self.path(key), target)
         self._tidy()
 
     def remove(self, keys: Iterable[str]) -> int:
-        """Delete these blobs for good; how many there were."""
+        """Deletes these blobs permanently; returns their number."""
         removed = 0
         for key in keys:
             with suppress(FileNotFoundError):
@@ -64,11 +69,11 @@ class LostAndFound:
         return removed
 
     def remove_below(self, folders: Iterable[str]) -> int:
-        """Delete the blobs in these folders for good; how many there were."""
+        """Deletes the blobs in these folders permanently; returns their number."""
         return self.remove([one.key for folder in folders for one in self.files(folder)])
 
     def _tidy(self) -> None:
-        """Remove folders left empty."""
+        """Removes empty folders."""
         for folder, _, _ in os.walk(self.folder, topdown=False):
             try:
                 Path(folder).rmdir()

@@ -1,4 +1,4 @@
-"""How much costly work of one kind an owner may do at once, so that no owner holds up all the others."""
+"""Per-owner concurrency limits for expensive work, so that no owner holds up the others."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from dataclasses import dataclass
 
 from citewell.errors import RateLimited
 
-_RETRY_SECONDS = 5.0  # what a refused request should wait; nobody knows when the work under way will end
+_RETRY_SECONDS = 5.0  # suggested wait for a refused request; when the current work will end is unknown
 
 
 @dataclass(slots=True)
 class _Owner:
-    """How many pieces of work an owner has asked for that have not ended, and the turns that they take."""
+    """An owner's unfinished tasks, running and waiting, and the semaphore for their turns."""
 
     turns: asyncio.Semaphore
     asked: int = 0
 
 
 class Shares:
-    """Limits on work of one kind in this process. Those who wait do so on the event loop, where they take no thread from other work.
+    """Concurrency limits for one kind of task in this process. Tasks wait on the event loop and occupy no thread.
 
-    work:       the kind, in the plural, as the error names it
-    each:       pieces of work that one owner does at once
-    waiting:    further pieces of one owner that wait for these, in order; the next one is refused
-    altogether: pieces of work that all owners together do at once; None for no limit
+    work:       name of the tasks, in the plural, for the error message
+    each:       running tasks per owner
+    waiting:    queued tasks per owner; further ones are refused
+    altogether: running tasks of all owners; None for no limit
     """
 
     def __init__(self, work: str, *, each: int, waiting: int = 0, altogether: int | None = None) -> None:
@@ -38,11 +38,11 @@ class Shares:
 
     @asynccontextmanager
     async def hold(self, owner_id: str) -> AsyncGenerator[None]:
-        """Do one piece of work in this block. Raises `RateLimited` for an owner with too many under way already."""
+        """Runs one task in this block. Raises `RateLimited` if the owner has too many running and queued."""
         owner = self._owners.setdefault(owner_id, _Owner(asyncio.Semaphore(self._each)))
         if owner.asked >= self._most:
             raise RateLimited(
-                f"You have {owner.asked} {self._work} under way, the most there may be. Try again when one has ended.",
+                f"You have {owner.asked} {self._work} in progress, the maximum. Try again when one has finished.",
                 _RETRY_SECONDS,
             )
         owner.asked += 1

@@ -123,13 +123,13 @@ async def test_what_does_not_fit_the_quotas_is_told_in_words(tmp_path: Path) -> 
             await opened.said(ann.id, "ready")
             await asyncio.to_thread(ann.send, "more.txt", b"The deposit is two months' rent.")
             refused = await opened.said(ann.id, "was not accepted")
-            assert "The quota of files is used up: 1 of 1." in refused.text
+            assert "The file quota is used up: 1 of 1." in refused.text
             await asyncio.to_thread(ann.send, "long.txt", b"x" * 2_000)
-            await opened.said(ann.id, "The quota of bytes has no room for this file")
+            await opened.said(ann.id, "The storage quota has no room for this file")
             ann.write("What is the rent?")
             await opened.said(ann.id, "1,250")
             ann.write("What is the deposit?")
-            refused = await opened.said(ann.id, "The quota of questions is used up: 1 of 1 this month.")
+            refused = await opened.said(ann.id, "The question quota is used up: 1 of 1 this month.")
             assert "ask an administrator" in refused.text
         assert await opened.files(ann) == ["rent.txt"]
 

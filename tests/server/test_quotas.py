@@ -53,7 +53,7 @@ def test_of_an_archive_as_many_files_are_kept_as_there_is_room_for(tmp_path: Pat
         inside = [one for one in server.resources() if one["parent_id"] == outer["id"]]
         assert len(inside) == 2
         told = outer["extraction_metadata"]["not_adopted"]
-        assert [one.partition(".txt: The quota of files is used up: 3 of 3.")[0] for one in told] == [
+        assert [one.partition(".txt: The file quota is used up: 3 of 3.")[0] for one in told] == [
             "note-2",
             "note-3",
         ]

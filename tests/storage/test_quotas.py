@@ -152,7 +152,7 @@ async def test_files_inside_a_file_get_in_while_there_is_room(shelf: Shelf) -> N
         )
     assert done.made == {one.id for one in inside[:2]}
     assert set(done.refused) == {one.content_hash for one in inside[2:]}
-    assert all("quota of files" in reason for reason in done.refused.values())
+    assert all("file quota" in reason for reason in done.refused.values())
     assert (await shelf.used(owner))["files"] == 3
 
 

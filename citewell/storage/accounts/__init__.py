@@ -1,1 +1,1 @@
-"""Owners and people: accounts, sessions, members, service accounts, the audit log, and everything an owner has."""
+"""Owners and people: accounts, sessions, members, service accounts, the audit log, and export and erasure."""

@@ -1,4 +1,4 @@
-"""How often somebody has tried to sign in: by account and by address, for all servers of a database together."""
+"""Counts of sign-in attempts by account and by address, shared by all servers on a database."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from citewell.storage.database import Database, upsert
 
 
 class AttemptRepository:
-    """Counts attempts within spans of time. Each is counted before its password is looked at, so that many at once gain nothing."""
+    """Counts attempts within time windows, before the password is checked, so that parallel attempts gain nothing."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def count(self, kind: str, name: str, seconds: float) -> tuple[int, float]:
-        """Count an attempt: how many there were in this span, and the seconds that are left of it."""
+        """Counts an attempt; returns the number in this window, and the seconds left in it."""
         now, table = time.time(), attempts
         goes_on = table.c.until > now
         async with self._database.write() as connection:
@@ -34,13 +34,13 @@ class AttemptRepository:
         return row.tried, min(seconds, row.until - now)
 
     async def take_back(self, kind: str, name: str) -> None:
-        """Count one attempt less: it was no guess."""
+        """Takes back one attempt that was not a guess."""
         one_less = sa.update(attempts).where(attempts.c.key == _key(kind, name), attempts.c.tried > 0)
         async with self._database.write() as connection:
             await connection.execute(one_less.values(tried=attempts.c.tried - 1))
 
     async def forget(self, kind: str, name: str) -> None:
-        """Begin to count from nothing again, after a sign-in that succeeded."""
+        """Resets the count after a successful sign-in."""
         async with self._database.write() as connection:
             await connection.execute(sa.delete(attempts).where(attempts.c.key == _key(kind, name)))
 

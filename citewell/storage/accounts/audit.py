@@ -1,4 +1,4 @@
-"""The audit log: entries are added and read. They are deleted by age, or with their owner, and never changed."""
+"""The append-only audit log. Entries never change; they are deleted only by age or when their owner is erased."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from citewell.types.audit import AuditAction, AuditActor, AuditEntry, AuditFilte
 
 _MAX_DIGITS = 18
 _READ_ONLY = ("number", "actor_name")
-# A change that began this long ago on another server of the database and has not ended: that server has stopped.
+# A change on another server that began this long ago and has not ended was interrupted: that server has stopped.
 _ABANDONED_SECONDS = 86_400.0
 _BEGIN = sa.insert(audit_begun)
 _THERE = sa.select(owners.c.id).where(owners.c.id.in_(sa.bindparam("ids", expanding=True)))
@@ -31,22 +31,25 @@ _END = sa.delete(audit_begun).where(audit_begun.c.request_id.in_(sa.bindparam("i
 
 
 class AuditRepository:
-    """Adds to the log and reads it. What begins a change is written before it, so that a server that stops in between leaves a trace."""
+    """Adds to the log and reads it.
+
+    The start of a change is recorded first, so that an interrupted one leaves a trace.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, entry: AuditEntry) -> None:
-        """Note that a change begins, before it does."""
+        """Records that a change is about to begin."""
         begun = {"request_id": entry.request_id, "owner_id": entry.owner_id, "at": entry.at, "entry": asdict(entry)}
         await self._database.change(lambda connection: connection.execute(_BEGIN, begun).rowcount)
 
     async def add(self, entries: Sequence[AuditEntry]) -> None:
-        """Add entries, all of them or none; one that is there already is left as it is. An owner who is gone is left out."""
+        """Adds entries, all or none; skips existing ones. Owners that no longer exist become null."""
         await self._database.change(partial(_add, entries))
 
     async def finish_interrupted(self) -> int:
-        """Make entries of changes whose server has stopped in the middle; how many those were."""
+        """Logs changes that a stopped server left unfinished as interrupted; returns their number."""
         latest = time.time() - (0.0 if self._database.is_sqlite else _ABANDONED_SECONDS)
         query = sa.select(audit_begun.c.entry).where(audit_begun.c.at <= latest).order_by(audit_begun.c.at)
 
@@ -60,7 +63,7 @@ class AuditRepository:
     async def page(
         self, owner_id: str | None, wanted: AuditFilter, limit: int, cursor: str | None = None
     ) -> tuple[list[AuditEntry], str | None]:
-        """A page of an owner's log, newest first, and the cursor of the next one; of everybody's for None."""
+        """Returns a page of an owner's log (None: of all logs), newest first, and the next cursor."""
         query = _query(owner_id, wanted).order_by(audit_log.c.number.desc()).limit(limit + 1)
         if cursor:
             query = query.where(audit_log.c.number < _number(cursor))
@@ -69,7 +72,7 @@ class AuditRepository:
         return found, encode_cursor(str(found[-1].number)) if len(rows) > limit else None
 
     async def prune(self, before: float) -> int:
-        """Delete entries from before a time, in seconds since 1970; how many those were."""
+        """Deletes entries older than a time in seconds since 1970; returns their number."""
         async with self._database.write() as connection, removing(connection, before=before):
             return (await connection.execute(sa.delete(audit_log).where(audit_log.c.at < before))).rowcount
 
@@ -78,7 +81,7 @@ class AuditRepository:
 async def removing(
     connection: AsyncConnection, *, before: float | None = None, owner_id: str | None = None
 ) -> AsyncGenerator[None]:
-    """Within the block, this transaction may delete entries from before a time, or of an owner."""
+    """Allows this transaction to delete entries before a time, or of an owner, within the block."""
     removal = str(uuid.uuid4())
     await connection.execute(sa.insert(audit_removals).values(id=removal, before=before, subject=owner_id))
     yield
@@ -88,7 +91,7 @@ async def removing(
 def _add(entries: Sequence[AuditEntry], connection: sa.Connection) -> None:
     if not entries:
         return
-    # The same statement for an entry of nobody's, which no time that it takes is to tell from others.
+    # Runs even for entries without an owner, so that timing does not distinguish them.
     named = {entry.owner_id or "" for entry in entries}
     there = set(connection.scalars(_THERE, {"ids": list(named)}))
     rows: list[dict[str, Any]] = []
@@ -118,7 +121,7 @@ def _query(owner_id: str | None, wanted: AuditFilter) -> sa.Select[*tuple[Any, .
 
 
 def _number(cursor: str) -> int:
-    """Where a page ended. As text in the cursor, since it may have more than 32 bits."""
+    """Parses the last number of a page. The cursor holds it as text, because it may exceed 32 bits."""
     (last,) = decode_cursor(cursor, str)
     if not str(last).isdecimal() or len(str(last)) > _MAX_DIGITS:
         raise InvalidCursor

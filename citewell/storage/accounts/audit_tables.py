@@ -1,4 +1,4 @@
-"""The tables of the audit log. Triggers of the migration refuse to change or delete what is in it."""
+"""The tables of the audit log. Triggers created by its migration reject changes and deletions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ audit_log = sa.Table(
     metadata,
     sa.Column("number", sa.BigInteger().with_variant(sa.Integer, "sqlite"), primary_key=True),
     sa.Column("at", Time, nullable=False),
-    # whose log it is in; null for what concerns no owner, or one who has been erased
+    # the owner whose log it is in; null if it concerns none, or one that was erased
     owner_column(nullable=True),
     sa.Column("actor", sa.Text, nullable=False),
     # the owner who acted, and the session, token, link or trigger
@@ -28,7 +28,7 @@ audit_log = sa.Table(
     sqlite_autoincrement=True,
 )
 
-# Changes that have begun: an entry that is still here after its server has stopped becomes one of the log.
+# Changes in progress. Entries left here by a stopped server are moved to the log.
 audit_begun = sa.Table(
     "audit_begun",
     metadata,
@@ -39,7 +39,7 @@ audit_begun = sa.Table(
     sa.Index("ix_audit_begun_owner_id", "owner_id"),
 )
 
-# What the triggers let a transaction delete, which takes its row away again: entries before a time, or those of an owner who is erased.
+# Permits a transaction to delete entries before a time, or of an erased owner. The transaction removes its row again.
 audit_removals = sa.Table(
     "audit_removals",
     metadata,

@@ -1,4 +1,4 @@
-"""Who else may use a project, and the invitations by which people come."""
+"""Project members, and invitations."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from citewell.types.accounts import Invitation, ProjectMember, Role, SharedProje
 
 
 class MemberRepository:
-    """Members of projects. What a member may use is asked by the member's own id, which comes from the credential."""
+    """Members of projects. A member's own access is looked up by the id in the credential."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def shared_with(self, member_id: str) -> list[SharedProject]:
-        """The projects of others that somebody may use, oldest first."""
+        """Returns the projects shared with a member, oldest first."""
         return await self._shared(_memberships(member_id))
 
     async def holding(self, member_id: str, resource_id: str) -> list[SharedProject]:
-        """Those of them that hold a file."""
+        """Returns the projects shared with a member that contain a file."""
         inside = sa.select(resource_projects.c.project_id).where(resource_projects.c.resource_id == resource_id)
         return await self._shared(_memberships(member_id).where(projects.c.id.in_(inside)))
 
     async def readable(self, member_id: str, resource_ids: Sequence[str]) -> set[str]:
-        """Those of these files that are in projects of others that somebody may use."""
+        """Returns which of these files are in projects shared with a member."""
         shared = sa.select(memberships.c.project_id).where(memberships.c.member_id == member_id)
         query = sa.select(resource_projects.c.resource_id).where(
             resource_projects.c.resource_id.in_(resource_ids), resource_projects.c.project_id.in_(shared)
@@ -43,7 +43,7 @@ class MemberRepository:
         return {row["resource_id"] for row in await self._database.rows(query)}
 
     async def all(self, owner_id: str, project_id: str) -> list[ProjectMember]:
-        """The members of a project of this owner, oldest first; none for another's."""
+        """Returns the members of the owner's project, oldest first; none for another owner's."""
         shown = sa.func.coalesce(people.c.name, service_accounts.c.name, owners.c.name).label("name")
         query = (
             sa.select(memberships, shown, service_accounts.c.id.is_not(None).label("is_service"))
@@ -67,7 +67,10 @@ class MemberRepository:
         ]
 
     async def set_role(self, owner_id: str, project_id: str, member_id: str, role: Role) -> None:
-        """Give a member another role, or make a service account of the owner one; `NotFound` for another owner's project, and for anybody else."""
+        """Changes a member's role, or adds one of the owner's service accounts.
+
+        Raises `NotFound` for another owner's project, and for anyone else.
+        """
         mine = (service_accounts.c.owner_id == owner_id, service_accounts.c.acts_as == member_id)
         change = sa.update(memberships).where(*_of(owner_id, project_id, member_id)).values(role=role.value)
         async with self._database.write() as connection:
@@ -81,11 +84,11 @@ class MemberRepository:
             await upsert(connection, leave | values, {memberships.c.role: role.value})
 
     async def remove(self, owner_id: str, project_id: str, member_id: str) -> None:
-        """End a membership; `NotFound` for another owner's project, and for somebody who is no member."""
+        """Removes a member. Raises `NotFound` for another owner's project, or if they are not a member."""
         await self._change(sa.delete(memberships).where(*_of(owner_id, project_id, member_id)))
 
     async def leave(self, member_id: str, project_id: str) -> None:
-        """Leave a project of another owner."""
+        """Ends the caller's membership in another owner's project."""
         mine = (memberships.c.member_id == member_id, memberships.c.project_id == project_id)
         await self._change(sa.delete(memberships).where(*mine))
 
@@ -108,7 +111,7 @@ class MemberRepository:
 
 
 class InvitationRepository:
-    """Invitations, kept as hashes of their secrets, each used once."""
+    """Single-use invitations, stored as hashes of their secrets."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -122,7 +125,10 @@ class InvitationRepository:
         role: Role | None,
         made_with: str | None = None,
     ) -> tuple[Invitation, str]:
-        """A new invitation, which ends with the token `made_with`, if there is one, and its secret; `NotFound` for a project that is not the owner's."""
+        """Creates an invitation, which ends with the token `made_with` if given; returns it with its secret.
+
+        Raises `NotFound` for a project that is not the owner's.
+        """
         now, secret = time.time(), secrets.token_urlsafe(32)
         made = Invitation(
             id=str(uuid.uuid4()),
@@ -152,7 +158,7 @@ class InvitationRepository:
         return made, secret
 
     async def all(self, owner_id: str) -> list[Invitation]:
-        """The owner's invitations that can still be used, newest first."""
+        """Returns the owner's invitations that are still valid, newest first."""
         query = (
             sa.select(invitations)
             .where(
@@ -177,7 +183,7 @@ class InvitationRepository:
         ]
 
     async def revoke(self, owner_id: str, invitation_id: str) -> None:
-        """Take an invitation back; `NotFound` for another owner's."""
+        """Revokes an invitation. Raises `NotFound` for another owner's."""
         mine = (
             invitations.c.id == invitation_id,
             invitations.c.invited_by == owner_id,
@@ -188,12 +194,15 @@ class InvitationRepository:
                 raise NotFound
 
     async def accept(self, member_id: str, email: str, secret: str) -> None:
-        """Use an invitation to a project up, for somebody who has an account; `Forbidden` where it is not valid, or not for them."""
+        """Accepts a project invitation for a person with an account.
+
+        Raises `Forbidden` if it is not valid or not for them.
+        """
         now = time.time()
         async with self._database.write() as connection:
             leave = await use_invitation(connection, secret, email, now)
             if leave is None:
-                raise Forbidden("This invitation is not valid any more, or not for your e-mail address.")
+                raise Forbidden("This invitation is no longer valid, or not for your e-mail address.")
             if leave["project_id"] is not None and leave["invited_by"] != member_id:
                 await join_project(connection, leave, member_id, now)
 

@@ -1,4 +1,4 @@
-"""What belongs to an owner, table by table: to hand it over, to erase it, and to see that nothing is left."""
+"""An owner's data, table by table: for export, for erasure, and to verify that nothing is left."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ SECRET = {
     "triggers": {"secret_hash"},
     "trigger_calls": {"body_hash"},
 }
-# What is handed over. What belongs to an owner and is not here is made of this, or says nothing about the owner: tests know the reason for each.
+# Exported tables. An owner's other tables are derived from these or hold nothing about the owner; tests list the
+# reasons.
 EXPORTED = (
     "projects",
     "resources",
@@ -60,13 +61,13 @@ EXPORTED = (
     "telegram_threads",
     "telegram_files",
 )
-# What is still to be removed elsewhere, and what lets an owner who stays go on.
+# Kept by an erasure: deletions pending elsewhere, and the owner row of an owner who keeps access.
 _KEPT = frozenset({"owners", "deletions"})
 
 
 @dataclass(frozen=True, slots=True)
 class OriginalFile:
-    """The bytes of a version of a file, as they were uploaded."""
+    """The uploaded bytes of a file version."""
 
     resource_id: str
     version: int
@@ -75,13 +76,13 @@ class OriginalFile:
 
 
 class OwnerDataRepository:
-    """Reads, counts and erases the rows that belong to an owner: by an `owner_id`, or through what they refer to."""
+    """Reads, counts and erases an owner's rows, found by `owner_id` or through references."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def counts(self, owner_id: str) -> dict[str, int]:
-        """How many rows each table has of the owner; without those that have none."""
+        """Counts the owner's rows by table; tables without any are omitted."""
         found: dict[str, int] = {}
         async with self._database.read() as connection:
             for table in metadata.sorted_tables:
@@ -94,7 +95,10 @@ class OwnerDataRepository:
         return found
 
     async def rows(self, owner_id: str, table: str) -> AsyncGenerator[dict[str, Any]]:
-        """The owner's rows of a table in the order of its key, without secrets and without words of files that the owner may not read."""
+        """Yields the owner's rows of a table in key order.
+
+        Secrets are omitted, and so are quotations from files that the owner may not read.
+        """
         source = metadata.tables[table]
         condition = belongs(source, owner_id)
         assert condition is not None, table
@@ -116,19 +120,19 @@ class OwnerDataRepository:
             after = tuple(found[-1][column.name] for column in key)
 
     async def service_owners(self, owner_id: str) -> list[str]:
-        """The ids under which the owner's service accounts own data."""
+        """Returns the owner ids of the owner's service accounts."""
         query = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == owner_id)
         return [row["acts_as"] for row in await self._database.rows(query)]
 
     async def resource_ids(self, owner_id: str, *, inside_others: bool = False) -> list[str]:
-        """The owner's files; those inside another one only if wanted."""
+        """Returns the ids of the owner's files; those inside other files only if `inside_others`."""
         query = sa.select(resources.c.id).where(resources.c.owner_id == owner_id)
         if not inside_others:
             query = query.where(resources.c.parent_id.is_(None))
         return [row["id"] for row in await self._database.rows(query)]
 
     async def originals(self, owner_id: str) -> list[OriginalFile]:
-        """Where the uploaded bytes are, of every version."""
+        """Returns the uploaded bytes of every version, by blob key."""
         table = resource_versions
         query = (
             sa.select(table.c.resource_id, table.c.version, table.c.filename, table.c.blob_key)
@@ -142,12 +146,12 @@ class OwnerDataRepository:
         ]
 
     async def withdraw_quotations(self, owner_id: str) -> Withdrawn:
-        """Before the owner's files are erased: take what cites them out of the conversations of others."""
+        """Removes citations of the owner's files from other owners' conversations, before the files are erased."""
         async with self._database.write() as connection:
             return await connection.run_sync(withdraw, owner_id)
 
     async def forget_vectors(self, hashes: Sequence[str]) -> int:
-        """Remove the vectors of these texts (SHA-256, in hexadecimal) from the cache, of every model; how many there were."""
+        """Deletes cached vectors of these texts (SHA-256, in hexadecimal) for every model; returns their number."""
         removed = 0
         async with self._database.write() as connection:
             for start in range(0, len(hashes), _BATCH):
@@ -158,10 +162,10 @@ class OwnerDataRepository:
         return removed
 
     async def erase(self, owner_id: str, *, keep_access: bool) -> None:
-        """Delete every row of the owner; with `keep_access` the owner, its tokens and an empty project stay.
+        """Deletes every row of the owner; with `keep_access`, the owner, its tokens and an empty project stay.
 
-        Files, and what service accounts have, have to be deleted before: this knows nothing of bytes and vectors. Keys of a
-        service account that was made meanwhile end.
+        Files and the data of service accounts must be deleted first: this method does not touch bytes or vectors. Keys
+        of service accounts created in the meantime are revoked.
         """
         kept = _KEPT | ({tokens.name} if keep_access else set[str]())
         managed = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == owner_id)
@@ -179,7 +183,7 @@ class OwnerDataRepository:
 
 
 def belongs(table: sa.Table, owner_id: str) -> sa.ColumnElement[bool] | None:
-    """Which of a table's rows are the owner's; None for a table of nobody."""
+    """Returns the condition for an owner's rows in a table; None for a table without owners."""
     if table is owners:
         return owners.c.id == owner_id
     if "owner_id" in table.c:

@@ -19,13 +19,17 @@ from citewell.storage.tables import owners, projects, request_counts, tokens
 from citewell.types.accounts import ALL_SCOPES, AccessScope, Principal
 
 DEFAULT_PROJECT = "My files"
-_PREFIX_LENGTH = 10  # `cw_` and 42 of 256 bits: enough to tell tokens apart, nothing to guess the rest by
-_USE_SECONDS = 60.0  # how exactly the last use of a token is known
+_PREFIX_LENGTH = 10  # `cw_` and 42 of 256 bits: enough to tell tokens apart, too little to guess the rest
+_USE_SECONDS = 60.0  # resolution of a token's last use
 
 
 @dataclass(frozen=True, slots=True)
 class TokenInfo:
-    """A token as listed: never the secret itself. project_ids: those it is good for; None for all. made_with: the token it ends with, if one made it."""
+    """A token as listed, without the secret.
+
+    project_ids: projects that it gives access to; None for all
+    made_with:   the token that created it, if any; it ends with that token
+    """
 
     id: str
     name: str
@@ -39,33 +43,33 @@ class TokenInfo:
 
 
 def hash_token(token: str) -> str:
-    """The stored form of a token. Tokens are 256 random bits, so a plain hash is enough."""
+    """Returns the stored form of a token. Tokens are 256 random bits, so a plain hash is enough."""
     return hashlib.sha256(token.encode()).hexdigest()
 
 
 class OwnerRepository:
-    """Creates owners, and finds the owner a token belongs to."""
+    """Creates owners and their tokens, and finds the owner of a token."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def ensure(self, name: str) -> str:
-        """The id of the owner called `name`, created with its default project when new."""
+        """Returns the id of the owner called `name`, creating it with a default project if new."""
         known = sa.select(owners.c.id).where(owners.c.name == name)
         async with self._database.write() as connection:
             found = await connection.scalar(known) or await add_owner(connection, name)
-            # on Postgres, another request may have just created it
+            # on Postgres, another request may have created it just now
             return found or (await connection.execute(known)).scalar_one()
 
     async def count_request(self, owner_id: str) -> tuple[int, float]:
-        """Count a request: how many the owner has made this minute, on all servers of the database, and the seconds that are left of it."""
+        """Counts a request; returns the owner's requests this minute, on all servers, and the seconds left in it."""
         now, counts = time.time(), request_counts
         minute = int(now // 60)
         async with self._database.write() as connection:
             if not self._database.is_sqlite:
                 now = float(await connection.scalar(sa.text("SELECT extract(epoch FROM clock_timestamp())")) or now)
                 minute = int(now // 60)
-            # A server that has waited for its turn since the minute before counts for this one.
+            # A request that has waited for the writer since the previous minute counts for this one.
             goes_on = counts.c.minute >= minute
             row = await upsert(
                 connection,
@@ -86,16 +90,20 @@ class OwnerRepository:
         project_ids: tuple[str, ...] | None = None,
         made_with: str | None = None,
     ) -> tuple[TokenInfo, str]:
-        """A new token and its secret, which is not stored. `Unauthorized` when the token `made_with` is no longer valid."""
+        """Creates a token; returns it with its secret, which is not stored.
+
+        Raises `Unauthorized` if the token `made_with` is no longer valid.
+        """
         async with self._database.write() as connection:
             return await _add_token(connection, owner_id, name, expires_at, scopes, project_ids, made_with)
 
     async def rotate_token(
         self, owner_id: str, token_id: str, made_with: str | None = None, ends_at: float | None = None
     ) -> tuple[TokenInfo, str]:
-        """A new token with the scopes, projects and lifetime of an old one, which ends together with those made with it.
+        """Replaces a token with one of the same scopes, projects and lifetime; revokes it and those created with it.
 
-        It belongs to the token that asks for it (`made_with`) and expires by `ends_at`. `NotFound` for another owner's.
+        The new token ends with the requesting token `made_with`, and at `ends_at` at the latest. Raises `NotFound` for
+        another owner's token.
         """
         now, valid = time.time(), _valid(owner_id, token_id)
         async with self._database.write() as connection:
@@ -108,7 +116,7 @@ class OwnerRepository:
             return await _add_token(connection, owner_id, old.name, expires_at, old.scopes, old.project_ids, made_with)
 
     async def adopt_token(self, owner_id: str, name: str, secret: str) -> None:
-        """Make a known secret valid (the local token, kept in the data folder)."""
+        """Registers a known secret as a token (the local token in the data folder)."""
         async with self._database.write() as connection:
             await connection.execute(
                 insert_new(connection, tokens).values(
@@ -121,7 +129,7 @@ class OwnerRepository:
             )
 
     async def principal_of(self, token: str) -> Principal | None:
-        """The principal of a valid token, with its scopes; None for other tokens, and those of suspended owners."""
+        """Returns the principal of a valid token, with its scopes; None for other tokens and for suspended owners."""
         now = time.time()
         query = (
             sa.select(
@@ -142,7 +150,7 @@ class OwnerRepository:
             return None
         row = rows[0]
         if row["prefix"] is not None and (row["last_used_at"] or 0.0) < now - _USE_SECONDS:
-            with contextlib.suppress(DiskFull):  # a full disk keeps nobody from reading
+            with contextlib.suppress(DiskFull):  # reading works even when the disk is full
                 await self._note_use(row["id"], now)
         info = _info(row)
         return Principal(
@@ -157,7 +165,7 @@ class OwnerRepository:
         )
 
     async def list_tokens(self, owner_id: str) -> list[TokenInfo]:
-        """Valid tokens of an owner, newest first."""
+        """Returns the owner's valid tokens, newest first."""
         query = (
             sa.select(tokens)
             .where(tokens.c.owner_id == owner_id, tokens.c.revoked_at.is_(None))
@@ -166,13 +174,13 @@ class OwnerRepository:
         return [_info(row) for row in await self._database.rows(query)]
 
     async def revoke_token(self, owner_id: str, token_id: str) -> None:
-        """Revoke a token and every token made with it; `NotFound` for another owner's."""
+        """Revokes a token and every token created with it. Raises `NotFound` for another owner's."""
         async with self._database.write() as connection:
             if not await _revoke(connection, owner_id, token_id, time.time()):
                 raise NotFound
 
     async def is_valid(self, token_id: str) -> bool:
-        """Whether a token can be used: not revoked, not expired, and its owner not suspended."""
+        """Whether a token is valid: not revoked, not expired, and its owner not suspended."""
         query = sa.select(tokens.c.id).where(tokens.c.id == token_id, *_usable(time.time()))
         return bool(await self._database.rows(query))
 
@@ -182,14 +190,17 @@ class OwnerRepository:
 
 
 async def lock_owner(connection: AsyncConnection, owner_id: str) -> None:
-    """Have others that lock this owner wait for the end of the caller's transaction, as all writers do on SQLite: for limits by count."""
+    """Locks an owner until the end of the caller's transaction, to enforce limits by count.
+
+    Not needed on SQLite, which has one writer at a time.
+    """
     if connection.dialect.name != "sqlite":
-        # Rows that refer to the owner can still be added meanwhile.
+        # Rows that refer to the owner can still be inserted meanwhile.
         await connection.execute(sa.select(owners.c.id).where(owners.c.id == owner_id).with_for_update(key_share=True))
 
 
 async def add_owner(connection: AsyncConnection, name: str) -> str | None:
-    """A new owner with a default project, inside the caller's transaction: its id, or None where the name is taken."""
+    """Creates an owner with a default project, in the caller's transaction; returns its id, None for a taken name."""
     owner_id, now = str(uuid.uuid4()), time.time()
     made = insert_new(connection, owners).values(id=owner_id, name=name, created_at=now)
     if not (await connection.execute(made)).rowcount:
@@ -212,7 +223,7 @@ async def _add_token(
     made_with: str | None,
 ) -> tuple[TokenInfo, str]:
     if made_with is not None:
-        # Locked on Postgres, so that the maker cannot be revoked between this look and the commit.
+        # Locked on Postgres, so that the creating token cannot be revoked between this check and the commit.
         maker = sa.select(tokens.c.id).where(tokens.c.id == made_with, *_usable(time.time()))
         if await connection.scalar(maker.with_for_update(read=True)) is None:
             raise Unauthorized
@@ -237,14 +248,15 @@ async def _add_token(
 
 
 async def _revoke(connection: AsyncConnection, owner_id: str, token_id: str, now: float) -> bool:
-    """Revoke a token of the owner, then every token that was made with it, whosever it is; whether there was one to revoke."""
+    """Revokes an owner's token and all those created with it, for any owner; False if there was none."""
     revoked = sa.update(tokens).values(revoked_at=now)
     if not (await connection.execute(revoked.where(*_valid(owner_id, token_id)))).rowcount:
         return False
     made = sa.select(tokens.c.id).where(tokens.c.made_with == token_id).cte(recursive=True)
     made = made.union(sa.select(tokens.c.id).where(tokens.c.made_with == made.c.id))
     below = revoked.where(tokens.c.id.in_(sa.select(made.c.id)), tokens.c.revoked_at.is_(None))
-    # On Postgres a statement does not see what is committed while it waits for a lock: repeated until it finds nothing.
+    # On Postgres, a statement does not see commits made while it waits for a lock, so it repeats until it finds
+    # nothing.
     while (await connection.execute(below.returning(tokens.c.id))).all():
         pass
     return True

@@ -1,4 +1,4 @@
-"""Secrets by which people who forgot their password set a new one: kept as hashes, good for an hour and for one use."""
+"""Single-use password reset secrets, stored as hashes and valid for an hour."""
 
 from __future__ import annotations
 
@@ -15,15 +15,18 @@ from citewell.types.accounts import Person, PersonState
 
 
 class PasswordResetRepository:
-    """Makes and uses secrets. Another one leaves those before it valid, or strangers could make them useless by asking."""
+    """Creates and uses reset secrets.
+
+    A new one leaves earlier ones valid; otherwise strangers could invalidate them.
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def create(self, person_id: str | None, seconds: float) -> str:
-        """A secret that sets this person's password within so many seconds; for None, one that sets nobody's.
+        """Creates a secret that can set this person's password for so many seconds; for None, a useless one.
 
-        Both run the same statements and write to the disk, so that the time that it takes does not tell whether there is such a person.
+        Both run the same statements and write to disk, so that timing does not reveal whether the person exists.
         """
         now, secret = time.time(), secrets.token_urlsafe(32)
         hashed = hash_token(secret)
@@ -34,23 +37,23 @@ class PasswordResetRepository:
             await connection.execute(sa.delete(password_resets).where(password_resets.c.expires_at <= now))
             columns = password_resets.c.token_hash, password_resets.c.person_id, password_resets.c.expires_at
             await connection.execute(sa.insert(password_resets).from_select(columns, wanted))
-            # A transaction that changes nothing does not wait for the disk. This row is gone with the next attempt that is counted.
+            # A transaction without changes would not wait for the disk. The next counted attempt deletes this row.
             await connection.execute(sa.insert(attempts).values(key=hashed, tried=0, until=now))
         return secret
 
     async def person(self, secret: str) -> Person | None:
-        """Whose password a secret sets; None for one that is not valid, and for who is suspended."""
+        """Returns the person whose password a secret sets; None if it is invalid or the person is suspended."""
         rows = await self._database.rows(_valid(secret))
         return person_of(rows[0]) if rows else None
 
     async def use(self, secret: str, password_hash: str) -> Person | None:
-        """Set the password, end all sessions and use up all secrets of the person; None where this secret is not valid any more."""
+        """Sets the person's password, ends all their sessions and reset secrets; None if the secret is invalid."""
         async with self._database.write() as connection:
             row = (await connection.execute(_valid(secret))).mappings().first()
             if row is None:
                 return None
             used = sa.delete(password_resets).where(password_resets.c.token_hash == hash_token(secret))
-            if not (await connection.execute(used)).rowcount:  # somebody else was quicker
+            if not (await connection.execute(used)).rowcount:  # a concurrent request used it first
                 return None
             await set_password(connection, row["id"], password_hash)
             return person_of(row)

@@ -1,4 +1,4 @@
-"""People with accounts. A person's things belong to the owner that is made with the account."""
+"""People with accounts. A person's data belongs to the owner created with the account."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from citewell.storage.database import Database, insert_new
 from citewell.types.accounts import Person, PersonState
 
 _ONE_AT_A_TIME = sa.text("LOCK TABLE people IN SHARE ROW EXCLUSIVE MODE")
-_KNOWN = "There is an account with this e-mail address. Sign in, or use another address."
-_LINKED = "Somebody else on this server signs in with this account of the identity provider."
-_NOT_INVITED = "This invitation is not valid any more, or not for this e-mail address. Ask for another one."
+_KNOWN = "An account with this e-mail address already exists. Sign in, or use another address."
+_LINKED = "Another person on this server already uses this account of the identity provider."
+_NOT_INVITED = "This invitation is no longer valid, or not for this e-mail address. Ask for a new one."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewPerson:
-    """An account to be made. identity: issuer and subject, for those who sign in with an identity provider."""
+    """An account to create. identity: issuer and subject, for sign-in with an identity provider"""
 
     email: str
     name: str
@@ -33,7 +33,7 @@ class NewPerson:
 
 
 def person_of(row: Any) -> Person:
-    """The person of a row of the table, or of a join with it."""
+    """Builds a person from a row of the table, or of a join with it."""
     return Person(
         id=row["id"],
         owner_id=row["owner_id"],
@@ -48,7 +48,7 @@ def person_of(row: Any) -> Person:
 
 
 class PersonRepository:
-    """Makes and finds people. What is asked for by a person's id is that person's own, or an administrator's to see."""
+    """Creates and finds people. Lookups by person id are for that person or an administrator."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -56,10 +56,10 @@ class PersonRepository:
     async def create(
         self, new: NewPerson, invitation: str | None = None, *, needs_invitation: bool, administrator: bool = False
     ) -> Person:
-        """A new person with an owner and a default project. The first person is an administrator.
+        """Creates a person with an owner and a default project. The first person is an administrator.
 
-        invitation: its secret, which is used up, and which makes a member of the project that it names. Raises `Conflict` for a
-        known address, and `Forbidden` without a valid invitation where one is needed.
+        invitation: its secret, which is used up and makes the person a member of the project that it names. Raises
+        `Conflict` for a known address, and `Forbidden` without a valid invitation where one is needed.
         """
         now, person_id = time.time(), str(uuid.uuid4())
         async with self._database.write() as connection:
@@ -92,27 +92,27 @@ class PersonRepository:
         return person_of(row)
 
     async def exist(self) -> bool:
-        """Whether anybody has an account."""
+        """Whether there are any accounts."""
         return bool(await self._database.rows(sa.select(people.c.id).limit(1)))
 
     async def by_email(self, email: str) -> tuple[Person, str | None] | None:
-        """The person with this address, and the hash of their password."""
+        """Returns the person with this e-mail address, and their password hash."""
         return await self._one(people.c.email == email)
 
     async def by_identity(self, issuer: str, subject: str) -> Person | None:
-        """The person with this subject at an identity provider."""
+        """Returns the person with this subject at an identity provider."""
         found = await self._one(people.c.issuer == issuer, people.c.subject == subject)
         return found and found[0]
 
     async def get(self, person_id: str) -> tuple[Person, str | None]:
-        """A person and the hash of their password; `NotFound` for an unknown id."""
+        """Returns a person and their password hash. Raises `NotFound` for an unknown id."""
         found = await self._one(people.c.id == person_id)
         if found is None:
             raise NotFound
         return found
 
     async def all(self) -> list[Person]:
-        """Everybody, in the order in which they came."""
+        """Returns all people, in order of creation."""
         return [person_of(row) for row in await self._database.rows(sa.select(people).order_by(people.c.created_at))]
 
     async def change(
@@ -123,7 +123,10 @@ class PersonRepository:
         password_hash: str | None = None,
         keep_session: str | None = None,
     ) -> None:
-        """Give a person another name or password. With another password, every session but `keep_session` ends, and every link that would set one."""
+        """Changes a person's name or password.
+
+        A new password ends every session but `keep_session`, and invalidates all password reset links.
+        """
         async with self._database.write() as connection:
             if name is not None:
                 await connection.execute(sa.update(people).where(people.c.id == person_id).values(name=name))
@@ -131,7 +134,7 @@ class PersonRepository:
                 await set_password(connection, person_id, password_hash, keep_session)
 
     async def link(self, person_id: str, issuer: str, subject: str) -> None:
-        """Connect a person to an identity, replacing an earlier one. Raises `Conflict` for somebody else's identity."""
+        """Links a person to an identity, replacing an earlier one. Raises `Conflict` for another person's identity."""
         identity = sa.and_(people.c.issuer == issuer, people.c.subject == subject, people.c.id != person_id)
         async with self._database.write() as connection:
             if not self._database.is_sqlite:
@@ -142,20 +145,23 @@ class PersonRepository:
             await connection.execute(mine.values(issuer=issuer, subject=subject))
 
     async def unlink(self, person_id: str) -> None:
-        """Have a person sign in with the password only. Raises `Conflict` for somebody who has none."""
+        """Unlinks a person's identity, leaving only the password. Raises `Conflict` if there is none."""
         mine = sa.update(people).where(people.c.id == person_id, people.c.password_hash.is_not(None))
         async with self._database.write() as connection:
             if not (await connection.execute(mine.values(issuer=None, subject=None))).rowcount:
-                raise Conflict("This account has no password. Set one first, or nobody could sign in to it.")
+                raise Conflict("This account has no password. Set one first; otherwise you could no longer sign in.")
 
     async def rehash(self, person_id: str, before: str, after: str) -> None:
-        """Keep the same password under another hash, unless it has been changed since."""
+        """Replaces the hash of an unchanged password, unless the password has been changed since."""
         async with self._database.write() as connection:
             same = sa.and_(people.c.id == person_id, people.c.password_hash == before)
             await connection.execute(sa.update(people).where(same).values(password_hash=after))
 
     async def set_state(self, person_id: str, state: PersonState) -> Person:
-        """Suspend a person, whose sessions end, or let them in again. Raises `Conflict` for the last active administrator."""
+        """Suspends a person and ends their sessions, or reactivates them.
+
+        Raises `Conflict` for the last active administrator.
+        """
         async with self._database.write() as connection:
             if not self._database.is_sqlite:
                 await connection.execute(_ONE_AT_A_TIME)
@@ -167,7 +173,7 @@ class PersonRepository:
                     people.c.id != person_id, people.c.is_administrator, people.c.state == PersonState.ACTIVE.value
                 )
                 if row["is_administrator"] and await connection.scalar(others.limit(1)) is None:
-                    raise Conflict("This is the only administrator. Make another one first.")
+                    raise Conflict("This is the only administrator. Make another person an administrator first.")
                 ended = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
                 await connection.execute(ended.values(ended_at=time.time()))
             await connection.execute(sa.update(people).where(people.c.id == person_id).values(state=state.value))
@@ -181,7 +187,10 @@ class PersonRepository:
 async def set_password(
     connection: AsyncConnection, person_id: str, password_hash: str, keep_session: str | None = None
 ) -> None:
-    """Inside the caller's transaction: another password, which ends every session but `keep_session`, and every link that would set one."""
+    """Sets a password, inside the caller's transaction.
+
+    Ends every session but `keep_session`, and invalidates all password reset links.
+    """
     await connection.execute(sa.update(people).where(people.c.id == person_id).values(password_hash=password_hash))
     await connection.execute(sa.delete(password_resets).where(password_resets.c.person_id == person_id))
     others = sa.update(sessions).where(sessions.c.person_id == person_id, sessions.c.ended_at.is_(None))
@@ -191,7 +200,7 @@ async def set_password(
 
 
 async def use_invitation(connection: AsyncConnection, secret: str, email: str, now: float) -> sa.RowMapping | None:
-    """Use an invitation up inside the caller's transaction; None where it is not valid for this address."""
+    """Uses up an invitation, inside the caller's transaction; None if it is not valid for this address."""
     query = sa.select(invitations).where(
         invitations.c.token_hash == hash_token(secret),
         invitations.c.used_at.is_(None),
@@ -208,7 +217,7 @@ async def use_invitation(connection: AsyncConnection, secret: str, email: str, n
 
 
 async def join_project(connection: AsyncConnection, leave: sa.RowMapping, owner_id: str, now: float) -> None:
-    """Make the owner a member of the project that an invitation names, inside the caller's transaction."""
+    """Makes the owner a member of the project that an invitation names, inside the caller's transaction."""
     if leave["project_id"] is None:
         return
     row = {"project_id": leave["project_id"], "member_id": owner_id, "role": leave["role"], "created_at": now}

@@ -1,4 +1,4 @@
-"""Service accounts: each has an owner of its own for what is its, and an owner who manages it."""
+"""Service accounts: each has its own owner for its data, and an owner who manages it."""
 
 from __future__ import annotations
 
@@ -21,21 +21,19 @@ _UNKNOWN = "The service account does not exist, or you have no access to it."
 
 
 class ServiceAccountRepository:
-    """Service accounts by the owner who manages them."""
+    """Service accounts; every method is scoped by the managing owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def create(self, owner_id: str, name: str) -> ServiceAccount:
-        """A new service account without keys; `Conflict` where the owner has one of that name, or as many as one may have."""
+        """Creates a service account without keys. Raises `Conflict` if the name is taken or the limit is reached."""
         mine = sa.select(sa.func.count()).select_from(service_accounts).where(service_accounts.c.owner_id == owner_id)
         account_id, now = str(uuid.uuid4()), time.time()
         async with self._database.write() as connection:
             await lock_owner(connection, owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_SERVICE_ACCOUNTS:
-                raise Conflict(
-                    f"There are {MAX_SERVICE_ACCOUNTS} service accounts already. Delete one that is not used."
-                )
+                raise Conflict(f"There are already {MAX_SERVICE_ACCOUNTS} service accounts. Delete an unused one.")
             acts_as = await add_owner(connection, f"service:{account_id}")
             assert acts_as is not None
             made = ServiceAccount(
@@ -53,11 +51,11 @@ class ServiceAccountRepository:
         return made
 
     async def all(self, owner_id: str) -> list[ServiceAccount]:
-        """The owner's service accounts with the projects that they may use, oldest first."""
+        """Returns the owner's service accounts with their projects, oldest first."""
         return await self._found(service_accounts.c.owner_id == owner_id)
 
     async def get(self, owner_id: str, account_id: str) -> ServiceAccount:
-        """One of them; `NotFound` for another owner's."""
+        """Returns one service account. Raises `NotFound` for another owner's."""
         found = await self._found(*_mine(owner_id, account_id))
         if not found:
             raise NotFound(_UNKNOWN)
@@ -66,7 +64,10 @@ class ServiceAccountRepository:
     async def change(
         self, owner_id: str, account_id: str, *, name: str | None = None, state: PersonState | None = None
     ) -> None:
-        """Give it another name, suspend it, or let it in again. `NotFound` for another owner's, `Conflict` for a name that is taken."""
+        """Renames, suspends or reactivates a service account.
+
+        Raises `NotFound` for another owner's, and `Conflict` if the name is taken.
+        """
         given = {"name": name, "state": state and state.value}
         values = {key: value for key, value in given.items() if value is not None}
         taken = sa.select(service_accounts.c.id).where(
@@ -83,7 +84,10 @@ class ServiceAccountRepository:
                 raise NotFound(_UNKNOWN)
 
     async def end(self, owner_id: str, account_id: str) -> None:
-        """Suspend it and end its keys and memberships, before what it has is erased; `NotFound` for another owner's."""
+        """Suspends a service account, and ends its keys and memberships, before its data is erased.
+
+        Raises `NotFound` for another owner's.
+        """
         acts_as = sa.select(service_accounts.c.acts_as).where(*_mine(owner_id, account_id)).scalar_subquery()
         async with self._database.write() as connection:
             suspended = sa.update(service_accounts).where(*_mine(owner_id, account_id))

@@ -1,4 +1,4 @@
-"""Where people are signed in. A refresh token is good for one use; who uses it a second time has stolen it, or was stolen from."""
+"""Sign-in sessions with single-use refresh tokens: a second use indicates theft, by or from the user."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from citewell.types.accounts import Person, PersonState, SignedIn
 
 
 class SessionRepository:
-    """Sessions of people, each a family of refresh tokens, which are kept as hashes."""
+    """Sessions of people, each a family of refresh tokens, which are stored as hashes."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def begin(self, person_id: str, agent: str, address: str, seconds: float) -> tuple[SignedIn, str]:
-        """A new session, which ends after so many seconds at the latest, and its first refresh token."""
+        """Starts a session, which ends after `seconds` at the latest; returns it with its first refresh token."""
         now, secret = time.time(), secrets.token_urlsafe(32)
         begun = SignedIn(
             id=str(uuid.uuid4()),
@@ -53,7 +53,7 @@ class SessionRepository:
         return begun, secret
 
     async def rotate(self, secret: str) -> tuple[SignedIn, Person, str] | None:
-        """Exchange a refresh token for the next one; None when it is not valid. One that was used before ends its session."""
+        """Exchanges a refresh token for the next one; None if it is not valid. Reuse of a token ends its session."""
         now, fresh, digest = time.time(), secrets.token_urlsafe(32), hash_token(secret)
         async with self._database.write() as connection:
             token = refresh_tokens
@@ -73,29 +73,29 @@ class SessionRepository:
         return _signed_in(row), person_of(row), fresh
 
     async def person(self, session_id: str) -> Person | None:
-        """Who is signed in there; None once the session has ended or its person is suspended."""
+        """Returns the person signed in; None once the session has ended or the person is suspended."""
         rows = await self._database.rows(_alive(time.time()).where(sessions.c.id == session_id))
         return person_of(rows[0]) if rows else None
 
     async def all(self, person_id: str) -> list[SignedIn]:
-        """Where a person is signed in, the latest first."""
+        """Returns a person's sessions, latest first."""
         query = _alive(time.time()).where(people.c.id == person_id).order_by(sessions.c.last_used_at.desc())
         return [_signed_in(row) for row in await self._database.rows(query)]
 
     async def end(self, person_id: str, session_id: str) -> None:
-        """Sign a person out in one place; `NotFound` for another's session."""
+        """Ends one of a person's sessions. Raises `NotFound` for another person's."""
         async with self._database.write() as connection:
             if not await _end(connection, sessions.c.person_id == person_id, sessions.c.id == session_id):
                 raise NotFound
 
     async def end_by_token(self, secret: str) -> None:
-        """End the session that a refresh token belongs to, if it does."""
+        """Ends the session of a refresh token, if there is one."""
         family = sa.select(refresh_tokens.c.session_id).where(refresh_tokens.c.token_hash == hash_token(secret))
         async with self._database.write() as connection:
             await _end(connection, sessions.c.id.in_(family))
 
     async def end_all(self, person_id: str) -> int:
-        """Sign a person out everywhere; how many places that were."""
+        """Ends all sessions of a person; returns their number."""
         async with self._database.write() as connection:
             return await _end(connection, sessions.c.person_id == person_id)
 

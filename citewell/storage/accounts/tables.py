@@ -1,4 +1,4 @@
-"""The tables of accounts: people, sessions, invitations, members of projects, and service accounts."""
+"""The tables of accounts: people, sessions, invitations, project members, and service accounts."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ people = sa.Table(
     metadata,
     sa.Column("id", Id, primary_key=True),
     owner_column(unique=True),
-    # lower case
+    # lowercase
     sa.Column("email", sa.Text, nullable=False, unique=True),
     sa.Column("name", sa.Text, nullable=False),
-    # argon2id, as a PHC string; null for those who sign in elsewhere
+    # argon2id, as a PHC string; null for sign-in with an identity provider only
     sa.Column("password_hash", sa.Text),
     sa.Column("is_administrator", sa.Boolean, nullable=False, server_default=sa.false()),
     sa.Column("state", sa.Text, nullable=False),
-    # who they are to an identity provider
+    # identity at an identity provider
     sa.Column("issuer", sa.Text),
     sa.Column("subject", sa.Text),
     sa.Column("created_at", Time, nullable=False),
     sa.UniqueConstraint("issuer", "subject"),
 )
 
-# Where somebody is signed in. Refresh tokens of one session follow each other; a second use of one ends the session.
+# Sign-in sessions. Each refresh token replaces the previous one; reusing one ends the session.
 sessions = sa.Table(
     "sessions",
     metadata,
@@ -57,7 +57,7 @@ refresh_tokens = sa.Table(
     sa.Column("used_at", Time),
 )
 
-# Secrets that set a new password, each once; kept as hashes.
+# Single-use password reset secrets, stored as hashes.
 password_resets = sa.Table(
     "password_resets",
     metadata,
@@ -66,11 +66,11 @@ password_resets = sa.Table(
     sa.Column("expires_at", Time, nullable=False),
 )
 
-# Failed sign-ins, by account and by address, within a span of time; all servers of a database count together.
+# Failed sign-ins by account and by address within a time window, shared by all servers on a database.
 attempts = sa.Table(
     "attempts",
     metadata,
-    # a hash of the kind and the address or e-mail: neither need be readable here
+    # a hash of the kind and the address or e-mail, neither of which needs to be readable
     sa.Column("key", sa.String(64), primary_key=True),
     sa.Column("tried", sa.Integer, nullable=False),
     sa.Column("until", Time, nullable=False),
@@ -97,11 +97,11 @@ invitations = sa.Table(
     sa.Column("created_at", Time, nullable=False),
     sa.Column("expires_at", Time, nullable=False),
     sa.Column("used_at", Time),
-    # the token that it was made with, and ends with
+    # the token that created it and whose end revokes it
     sa.Column("made_with", Id),
 )
 
-# Accounts of programs. What is theirs has an owner of its own, as what is a person's has; `owner_id` is who made them and manages them.
+# Accounts of programs. Like a person, each has its own owner for its data; `owner_id` created and manages it.
 service_accounts = sa.Table(
     "service_accounts",
     metadata,
@@ -116,7 +116,7 @@ service_accounts = sa.Table(
 
 
 def is_suspended(owner_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
-    """Whether the person or service account that an owner is, or the person who manages that service account, is suspended."""
+    """Whether the owner's person or service account, or the service account's manager, is suspended."""
     person, account, ended = people.alias(), service_accounts.alias(), PersonState.SUSPENDED.value
     managed = account.c.acts_as == owner_id
     return sa.or_(
@@ -127,9 +127,9 @@ def is_suspended(owner_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
 
 
 def may_act(owner_id: sa.ColumnElement[str], made_with: sa.ColumnElement[str | None]) -> sa.ColumnElement[bool]:
-    """Whether what an owner has set up still works: the owner is not suspended, and the token that made it, if one did, is valid."""
+    """Whether something an owner set up still works: the owner is active, and any token that created it is valid."""
     maker = tokens.alias()
-    # Read at each execution: some of these statements are written once.
+    # Evaluated at each execution, because some of these statements are compiled only once.
     now = sa.bindparam("now", callable_=time.time, type_=sa.Double(), unique=True)
     in_time = sa.or_(maker.c.expires_at.is_(None), maker.c.expires_at > now)
     valid = sa.exists().where(maker.c.id == made_with, maker.c.revoked_at.is_(None), in_time)
@@ -137,12 +137,12 @@ def may_act(owner_id: sa.ColumnElement[str], made_with: sa.ColumnElement[str | N
 
 
 def may_read(owner_id: sa.ColumnElement[str], resource_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
-    """Whether a file exists and is the owner's, or is in a project of another owner that is shared with them."""
+    """Whether a file exists and is the owner's or in a project shared with them."""
     file, held, member = resources.alias(), resource_projects.alias(), memberships.alias()
     shared = held.join(member, member.c.project_id == held.c.project_id)
     own = sa.exists().where(file.c.id == resource_id, file.c.owner_id == owner_id)
     in_project = (
         sa.exists().select_from(shared).where(held.c.resource_id == resource_id, member.c.member_id == owner_id)
     )
-    # Said explicitly, because the owner may be a column of a statement two levels up.
+    # Explicit, because the owner may be a column of a statement two levels up.
     return sa.or_(own.correlate_except(file), in_project.correlate_except(held, member))

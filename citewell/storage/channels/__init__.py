@@ -1,1 +1,1 @@
-"""What other programs send and receive: webhooks, triggers, Telegram, Claude uploads, synchronised sources."""
+"""Connections to other programs: webhooks, triggers, Telegram, Claude uploads, synced sources."""

@@ -1,4 +1,4 @@
-"""Files that were uploaded to Anthropic, by resource and version; what is kept of them outlives the resource until the upload is deleted."""
+"""Files uploaded to Anthropic, by resource and version. A row outlives its resource until the upload is deleted."""
 
 from __future__ import annotations
 
@@ -13,20 +13,23 @@ from citewell.storage.tables import resources
 
 
 class ClaudeFileRepository:
-    """The ids that Anthropic gave; every method is scoped by owner."""
+    """Anthropic's ids of uploaded files; every method is scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def find(self, owner_id: str, resource_id: str, version: int) -> str | None:
-        """The id of a version's upload."""
+        """Returns the upload id of a version, if any."""
         table = claude_files.c
         mine = (table.owner_id == owner_id, table.resource_id == resource_id, table.version == version)
         rows = await self._database.rows(sa.select(table.file_id).where(*mine))
         return rows[0]["file_id"] if rows else None
 
     async def keep(self, owner_id: str, resource_id: str, version: int, file_id: str) -> None:
-        """Note the upload of a version, in place of an earlier one; `NotFound` when the resource is not the owner's."""
+        """Records the upload of a version, replacing an earlier one.
+
+        Raises `NotFound` if the resource is not the owner's.
+        """
         changed = {claude_files.c.file_id: file_id, claude_files.c.created_at: time.time()}
         names = {
             claude_files.c.resource_id: resource_id,
@@ -40,19 +43,19 @@ class ClaudeFileRepository:
             await upsert(connection, {**names, **changed}, changed)
 
     async def forget(self, owner_id: str, file_id: str) -> None:
-        """Forget an upload that is no more."""
+        """Removes the record of a deleted upload."""
         mine = sa.and_(claude_files.c.owner_id == owner_id, claude_files.c.file_id == file_id)
         async with self._database.write() as connection:
             await connection.execute(sa.delete(claude_files).where(mine))
 
     async def all(self, owner_id: str) -> list[str]:
-        """The ids of all uploads, oldest first."""
+        """Returns the ids of all uploads, oldest first."""
         table = claude_files.c
         query = sa.select(table.file_id).where(table.owner_id == owner_id).order_by(table.created_at, table.file_id)
         return [row["file_id"] for row in await self._database.rows(query)]
 
     async def orphans(self, owner_id: str) -> list[tuple[str, str]]:
-        """Resource and id of the uploads whose resource is deleted, or has a newer version."""
+        """Returns resource and upload id of uploads whose resource is deleted or has a newer version."""
         table = claude_files.c
         current = sa.exists().where(resources.c.id == table.resource_id, resources.c.version == table.version)
         query = sa.select(table.resource_id, table.file_id).where(table.owner_id == owner_id, sa.not_(current))

@@ -1,4 +1,7 @@
-"""What webhooks are to be told, written in the transaction of the change itself: an event is neither lost with the process nor told of a change that failed."""
+"""The transactional outbox of webhooks: events are written in the transaction of the change that they report.
+
+So no event is lost in a crash, and none reports a change that failed.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from citewell.types import (
 )
 
 MAX_BODY_BYTES = 256 * 1024
-"""Of one event. A larger one is sent with its ids only."""
+"""Maximum size of an event. A larger one is sent with its ids only."""
 _NAMESPACE = uuid.UUID("3a0c8b86-6b0e-5b8e-9d3f-0f7a4d9c2e51")
 _BATCH = 250
 _ENDED = FULLY_PROCESSED | {Status.PARTIAL, Status.STORED, Status.FAILED}
@@ -53,11 +56,11 @@ _COLUMNS = (
 )
 _JOB_COLUMNS = ("owner_id", "fence")
 
-# Written once, as every file on its way asks them.
+# Compiled once, because every file's processing runs them.
 _WANTED = (
     sa.select(webhooks.c.owner_id, webhooks.c.id, webhooks.c.events)
     .where(webhooks.c.enabled, may_act(webhooks.c.owner_id, webhooks.c.made_with))
-    # On Postgres a webhook that is deleted meanwhile would make the change itself fail.
+    # Locked on Postgres: otherwise, deleting the webhook in the meantime would make the change itself fail.
     .with_for_update(read=True, key_share=True)
 )
 _WANTED_BY_OWNER = _WANTED.where(webhooks.c.owner_id == sa.bindparam("which"))
@@ -69,7 +72,7 @@ _WANTED_OF_RESOURCES = _WANTED.where(
 
 
 def announce(connection: sa.Connection, owner_id: str, events: Sequence[OutgoingEvent]) -> None:
-    """Have every webhook of the owner that wants them told of these events, inside the caller's transaction."""
+    """Queues these events for the owner's webhooks that subscribe to them, inside the caller's transaction."""
     types = {event.type for event in events}
     wanted = _wanted(connection, _WANTED_BY_OWNER, owner_id)
     for webhook_id, of in wanted.get(owner_id, ()):
@@ -78,7 +81,7 @@ def announce(connection: sa.Connection, owner_id: str, events: Sequence[Outgoing
 
 
 def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> None:
-    """Tell how these resources ended; those that are still on their way are passed over."""
+    """Announces the outcome of these resources; those still in progress are skipped."""
     for start in range(0, len(resource_ids), _BATCH):
         ids = resource_ids[start : start + _BATCH]
         wanted = _wanted(connection, _WANTED_OF_RESOURCES, ids)
@@ -91,7 +94,7 @@ def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> No
 
 
 def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Sequence[str]) -> None:
-    """Tell that these resources of the owner are about to be deleted."""
+    """Announces the deletion of these resources of the owner, before it happens."""
     if not _wanted(connection, _WANTED_BY_OWNER, owner_id):
         return
     names = (resources.c.id, resources.c.version, resources.c.filename, resources.c.identifier, resources.c.record_id)
@@ -106,7 +109,7 @@ def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Seq
 
 
 def announce_chunks(connection: sa.Connection, stored: Sequence[Chunk]) -> None:
-    """Tell of chunks that were stored; all are one owner's."""
+    """Announces stored chunks, all of one owner."""
     if not stored:
         return
     owner_id = stored[0].owner_id
@@ -124,7 +127,7 @@ def announce_chunks(connection: sa.Connection, stored: Sequence[Chunk]) -> None:
 
 
 def enqueue(connection: sa.Connection, owner_id: str, webhook_id: str, events: Iterable[OutgoingEvent]) -> list[str]:
-    """Put events into one webhook's queue; those that it has under the same key already stay as they are. Returns the ids."""
+    """Adds events to a webhook's queue, unless it already has one with the same key. Returns the delivery ids."""
     now = time.time()
     rows = [
         {
@@ -149,7 +152,7 @@ def enqueue(connection: sa.Connection, owner_id: str, webhook_id: str, events: I
 def _wanted(
     connection: sa.Connection, query: sa.Select[str, str, list[str]], which: str | Sequence[str]
 ) -> dict[str, list[tuple[str, frozenset[str]]]]:
-    """By owner, the webhooks that are told of something, each with the types that it wants."""
+    """Returns, by owner, the webhooks to notify, each with the event types that it subscribes to."""
     found: dict[str, list[tuple[str, frozenset[str]]]] = {}
     for owner_id, webhook_id, types in connection.execute(query, {"which": which}):
         found.setdefault(owner_id, []).append((webhook_id, frozenset(types)))
@@ -163,7 +166,7 @@ def _ending(row: sa.RowMapping) -> OutgoingEvent:
     shown = _present({name: value for name, value in row.items() if name not in _JOB_COLUMNS})
     return OutgoingEvent(
         type=EventType.RESOURCE_INDEXED if is_indexed else EventType.RESOURCE_FAILED,
-        # The fence grows with every attempt, so each run has an event of its own, and one run never two.
+        # The fence grows with every attempt, so each run has exactly one event.
         key=f"{row['id']}/{row['version']}/{row['fence']}",
         data=_renamed(shown),
         about=row["id"],
@@ -191,7 +194,7 @@ def _present(row: dict[str, JsonValue] | dict[object, JsonValue]) -> dict[str, J
 
 
 def _renamed(row: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    """With `resource_id` first, so that the data of all events name a resource alike."""
+    """Renames `id` to `resource_id` and puts it first, as in the data of all other events."""
     return {"resource_id": row["id"], **{name: value for name, value in row.items() if name != "id"}}
 
 

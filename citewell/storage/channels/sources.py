@@ -1,4 +1,4 @@
-"""Where synchronised sources have got to, and what each has brought."""
+"""Synced sources: the sync cursor and the imported items of each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ class SourceRepository:
         self._database = database
 
     async def ensure(self, owner_id: str, name: str, kind: str, project_id: str) -> SyncSource:
-        """The owner's source of that name, made where there is none; `Conflict` for one of another kind. A project that differs is the new one."""
+        """Returns the owner's source of that name, creating it or changing its project if needed.
+
+        Raises `Conflict` if the name belongs to another kind of source.
+        """
         async with self._database.write() as connection:
             made = insert_new(connection, sources).values(
                 id=str(uuid.uuid4()),
@@ -39,11 +42,13 @@ class SourceRepository:
             await connection.execute(sa.update(sources).where(mine).values(project_id=project_id))
         found = await self.get(owner_id, name)
         if found.kind != kind:
-            raise Conflict(f"{named(name)} is the name of another kind of source ({found.kind}). Choose another name.")
+            raise Conflict(
+                f"{named(name)} is already the name of another kind of source ({found.kind}). Choose another name."
+            )
         return found
 
     async def get(self, owner_id: str, name: str) -> SyncSource:
-        """One source; `NotFound`."""
+        """Returns one source. Raises `NotFound`."""
         rows = await self._database.rows(
             sa.select(sources).where(sources.c.owner_id == owner_id, sources.c.name == name)
         )
@@ -52,14 +57,14 @@ class SourceRepository:
         return SyncSource(**rows[0])
 
     async def all(self, owner_id: str) -> list[SyncSource]:
-        """The owner's sources by name."""
+        """Returns the owner's sources, sorted by name."""
         query = sa.select(sources).where(sources.c.owner_id == owner_id).order_by(sources.c.name)
         return [SyncSource(**row) for row in await self._database.rows(query)]
 
     async def finish(
         self, owner_id: str, name: str, cursor: str | None, report: JsonObject, *, announced: bool = True
     ) -> SyncSource:
-        """Note the end of a run, and tell webhooks if it is to be announced: where the next one goes on, and what this one did."""
+        """Records the end of a run: the cursor for the next one and its report. Notifies webhooks if `announced`."""
         now = time.time()
         event = OutgoingEvent(
             type=EventType.SYNC_FINISHED, key=f"{name}/{now}", data={"source": name, "report": dict(report)}
@@ -73,7 +78,7 @@ class SourceRepository:
         return await self.get(owner_id, name)
 
     async def delete(self, owner_id: str, name: str) -> None:
-        """Forget a source and its items; the files that it has brought stay. `NotFound`."""
+        """Deletes a source and its items; imported files stay. Raises `NotFound`."""
         found = await self.get(owner_id, name)
         async with self._database.write() as connection:
             mine = sa.and_(sources.c.owner_id == owner_id, sources.c.id == found.id)
@@ -83,7 +88,7 @@ class SourceRepository:
     async def items(
         self, owner_id: str, source_id: str, limit: int, cursor: str | None = None
     ) -> tuple[list[SyncItem], str | None]:
-        """A page of items by key."""
+        """Returns a page of items, sorted by key, and the next cursor."""
         query = self._items(owner_id, source_id)
         if cursor:
             (last,) = decode_cursor(cursor, str)
@@ -93,12 +98,12 @@ class SourceRepository:
         return found, encode_cursor(found[-1].key) if len(rows) > limit else None
 
     async def item(self, owner_id: str, source_id: str, key: str) -> SyncItem | None:
-        """What a source has brought under a key, if anything."""
+        """Returns the item that a source imported under a key, if any."""
         rows = await self._database.rows(self._items(owner_id, source_id).where(source_items.c.key == key))
         return _item(rows[0]) if rows else None
 
     async def keep(self, owner_id: str, source_id: str, item: SyncItem) -> None:
-        """Remember an item in the place of what its key had; nothing for a source that is not the owner's."""
+        """Stores an item, replacing the one with the same key; does nothing for a source that is not the owner's."""
         column = source_items.c
         changed: dict[sa.Column[Any], Any] = {
             column.stamp: item.stamp,
@@ -114,14 +119,14 @@ class SourceRepository:
                 await upsert(connection, {column.source_id: source_id, column.key: item.key, **changed}, changed)
 
     async def forget(self, owner_id: str, source_id: str, key: str) -> None:
-        """Forget an item."""
+        """Deletes an item."""
         mine = sa.and_(sources.c.owner_id == owner_id, sources.c.id == source_id)
         async with self._database.write() as connection:
             gone = sa.and_(source_items.c.source_id.in_(_ids(mine)), source_items.c.key == key)
             await connection.execute(sa.delete(source_items).where(gone))
 
     def _items(self, owner_id: str, source_id: str) -> sa.Select[*tuple[Any, ...]]:
-        """With the resource's id only while there is one."""
+        """Selects items; the resource id is null once the resource is deleted."""
         table = source_items
         joined = table.join(sources, sources.c.id == table.c.source_id).outerjoin(
             resources, sa.and_(resources.c.id == table.c.resource_id, resources.c.owner_id == sources.c.owner_id)

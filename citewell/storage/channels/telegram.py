@@ -1,4 +1,4 @@
-"""What the Telegram bot keeps: who is linked to which owner, updates that came, conversations, and files with their messages."""
+"""The Telegram bot's data: users linked to owners, received updates, conversations, files and their messages."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from citewell.storage.database import Database, insert_new, upsert
 from citewell.types import JsonObject, JsonValue
 
 _KEPT_SECONDS = 7 * 86_400.0
-"""Telegram sends an update again for a day at most; a week leaves room for a stopped clock."""
+"""Telegram resends an update for at most a day; a week allows for clock problems."""
 
 _ALBUM_REACH = 100
-"""How many updates of a chat are looked through for an album, whose messages, ten at most, come one after the other."""
+"""Updates of a chat searched for an album's messages, which arrive in sequence and are ten at most."""
 
 
 @dataclass(frozen=True, slots=True)
 class TelegramLink:
-    """A user of Telegram who is linked to an owner."""
+    """A Telegram user linked to an owner."""
 
     user_id: int
     name: str
@@ -40,7 +40,7 @@ class TelegramLink:
 
 @dataclass(frozen=True, slots=True)
 class TelegramUpdate:
-    """An update that is not done yet; progress: what was done of it, before the process ended perhaps."""
+    """An unfinished update. progress: the steps already done, possibly by an earlier process"""
 
     bot_id: int
     update_id: int
@@ -52,7 +52,7 @@ class TelegramUpdate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramPlace:
-    """Where a user writes: a chat, and a topic of it (0 outside topics)."""
+    """Where a user writes: a chat, and a topic in it (0 outside topics)."""
 
     chat_id: int
     topic_id: int
@@ -61,7 +61,7 @@ class TelegramPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramConversation:
-    """A user's conversation at a place: its thread, and what its questions are about."""
+    """A user's conversation at a place: its thread, and the scope of its questions."""
 
     thread_id: str | None = None
     scope: JsonObject = field(default_factory=dict[str, JsonValue])
@@ -69,7 +69,7 @@ class TelegramConversation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelegramFile:
-    """A file that was sent to the bot; see the table for what the fields mean."""
+    """A file sent to the bot; see the table for the meaning of the fields."""
 
     bot_id: int
     chat_id: int
@@ -88,13 +88,13 @@ class TelegramFile:
 
 
 class TelegramLinkRepository:
-    """Who in Telegram is which owner here."""
+    """Links between Telegram users and owners."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add_code(self, owner_id: str, code_hash: str, expires_at: float) -> None:
-        """Keep a code's hash; an owner has one code at a time."""
+        """Stores the hash of a link code, replacing the owner's previous one."""
         async with self._database.write() as connection:
             old = sa.or_(telegram_codes.c.owner_id == owner_id, telegram_codes.c.expires_at < time.time())
             await connection.execute(sa.delete(telegram_codes).where(old))
@@ -103,7 +103,7 @@ class TelegramLinkRepository:
             )
 
     async def redeem(self, user_id: int, name: str, code_hash: str) -> str | None:
-        """Link a user to the owner of a valid code, which is used up; None for a code that is not one."""
+        """Uses up a link code and links the user to its owner, which it returns; None for an invalid code."""
         now = time.time()
         used = (
             sa.delete(telegram_codes)
@@ -121,7 +121,7 @@ class TelegramLinkRepository:
         return owner_id
 
     async def count_guess(self, user_id: int, seconds: float) -> int:
-        """Count a try of a code by a user; how many there were in the last so many seconds, this one included."""
+        """Counts a user's attempt to enter a code; returns the attempts in the last `seconds`, this one included."""
         now, columns = time.time(), telegram_guesses.c
         recent = columns.since > now - seconds
         async with self._database.write() as connection:
@@ -136,7 +136,7 @@ class TelegramLinkRepository:
         return int(row.tries)
 
     async def owner_of(self, user_id: int) -> str | None:
-        """The owner that a user is linked to; None while that owner is suspended."""
+        """Returns the owner that a user is linked to; None while that owner is suspended."""
         owner = telegram_links.c.owner_id
         rows = await self._database.rows(
             sa.select(owner).where(telegram_links.c.user_id == user_id, sa.not_(is_suspended(owner)))
@@ -144,12 +144,12 @@ class TelegramLinkRepository:
         return rows[0]["owner_id"] if rows else None
 
     async def is_linked(self, user_id: int) -> bool:
-        """Whether a user is linked to an owner, who may be suspended."""
+        """Whether a user is linked to an owner, even a suspended one."""
         query = sa.select(telegram_links.c.user_id).where(telegram_links.c.user_id == user_id)
         return bool(await self._database.rows(query))
 
     async def links(self, owner_id: str) -> list[TelegramLink]:
-        """The users who are linked to an owner, newest first."""
+        """Returns the users linked to an owner, newest first."""
         columns = telegram_links.c
         query = (
             sa.select(columns.user_id, columns.name, columns.linked_at)
@@ -159,7 +159,7 @@ class TelegramLinkRepository:
         return [TelegramLink(**row) for row in await self._database.rows(query)]
 
     async def unlink(self, owner_id: str, user_id: int) -> None:
-        """End a link; `NotFound` where the user is not linked to this owner."""
+        """Removes a link. Raises `NotFound` if the user is not linked to this owner."""
         columns = telegram_links.c
         async with self._database.write() as connection:
             done = await connection.execute(
@@ -170,13 +170,13 @@ class TelegramLinkRepository:
 
 
 class TelegramInboxRepository:
-    """Updates, each stored once, before it is acknowledged to Telegram, and handled one by one."""
+    """Received updates, each stored once before it is acknowledged to Telegram, and processed one by one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def keep(self, bot_id: int, updates: Iterable[tuple[int, int, JsonObject]]) -> list[int]:
-        """Keep updates, each with its id and its chat's; returns the ids of those that had not been seen."""
+        """Stores updates, given with their ids and chat ids; returns the ids of new ones."""
         new: list[int] = []
         async with self._database.write() as connection:
             for update_id, chat_id, body in updates:
@@ -194,7 +194,7 @@ class TelegramInboxRepository:
         return new
 
     async def pending(self, bot_id: int) -> Sequence[TelegramUpdate]:
-        """What is not done yet, in the order in which it was written."""
+        """Returns unfinished updates, in the order in which they were sent."""
         columns = telegram_updates.c
         query = (
             sa.select(*(columns[one.name] for one in fields(TelegramUpdate)))
@@ -204,15 +204,15 @@ class TelegramInboxRepository:
         return [TelegramUpdate(**row) for row in await self._database.rows(query)]
 
     async def note(self, update: TelegramUpdate, progress: JsonObject) -> None:
-        """Remember how far an update is."""
+        """Records an update's progress."""
         await self._change(update, progress=progress)
 
     async def tried(self, update: TelegramUpdate, attempts: int) -> None:
-        """Remember how often an update has failed."""
+        """Records how often an update has failed."""
         await self._change(update, attempts=attempts)
 
     async def album(self, bot_id: int, place: TelegramPlace, album: str) -> int | None:
-        """The message of a user's album that is done and was meant for the bot; None where there is none (yet)."""
+        """Returns the message of a user's album that is done and was meant for the bot; None if there is none (yet)."""
         columns = telegram_updates.c
         query = (
             sa.select(columns.progress)
@@ -226,7 +226,7 @@ class TelegramInboxRepository:
         return min(numbers, default=None)
 
     async def done(self, update: TelegramUpdate, kept: JsonObject) -> None:
-        """An update needs nothing more; what was written in it is forgotten but for what is `kept`, and after a week that it came."""
+        """Marks an update as done and replaces its content with `kept`; deletes updates done over a week ago."""
         now = time.time()
         await self._change(update, done_at=now, body={}, progress=kept)
         async with self._database.write() as connection:
@@ -247,14 +247,14 @@ class TelegramChatRepository:
         self._database = database
 
     async def conversation(self, owner_id: str, place: TelegramPlace) -> TelegramConversation:
-        """The conversation at a place; an empty one where there is none, and where the user was another owner."""
+        """Returns the owner's conversation at a place, or an empty one."""
         columns = telegram_threads.c
         query = sa.select(columns.thread_id, columns.scope).where(_at(place), columns.owner_id == owner_id)
         rows = await self._database.rows(query)
         return TelegramConversation(**rows[0]) if rows else TelegramConversation()
 
     async def keep_conversation(self, owner_id: str, place: TelegramPlace, kept: TelegramConversation) -> None:
-        """Keep the conversation at a place."""
+        """Stores the conversation at a place."""
         columns = telegram_threads.c
         said = {columns.thread_id: kept.thread_id, columns.scope: kept.scope}
         key: dict[sa.Column[Any], Any] = {
@@ -267,7 +267,7 @@ class TelegramChatRepository:
             await upsert(connection, {**key, **said}, said)
 
     async def leave(self, owner_id: str, user_id: int) -> None:
-        """Forget where an owner's user wrote what; threads and files stay."""
+        """Deletes the places of a user's conversations with an owner; threads and files stay."""
         columns = telegram_threads.c
         async with self._database.write() as connection:
             await connection.execute(
@@ -275,39 +275,42 @@ class TelegramChatRepository:
             )
 
     async def add_file(self, file: TelegramFile) -> None:
-        """Keep a file that was sent, once."""
+        """Stores a sent file, once."""
         values = {one.name: getattr(file, one.name) for one in fields(TelegramFile)}
         async with self._database.write() as connection:
             await connection.execute(insert_new(connection, telegram_files).values(**values))
 
     async def file(self, bot_id: int, chat_id: int, message_id: int) -> TelegramFile | None:
-        """The file that a message brought, if it is still there."""
+        """Returns the file sent with a message, if it still exists."""
         columns = telegram_files.c
         one = (columns.bot_id == bot_id, columns.chat_id == chat_id, columns.message_id == message_id)
         found = await self._files(sa.and_(*one))
         return found[0] if found else None
 
     async def unfinished(self, bot_id: int) -> list[TelegramFile]:
-        """Files about which something is still to be said to somebody who is not suspended."""
+        """Returns files of active owners that still need a status message."""
         columns = telegram_files.c
         told = sa.not_(is_suspended(columns.owner_id))
         return await self._files(sa.and_(columns.bot_id == bot_id, columns.finished_at.is_(None), told))
 
     async def expiring(self, bot_id: int, before: float) -> list[TelegramFile]:
-        """Files that are to be deleted before this time, the earliest first. Those of somebody suspended wait, as no notice can come first."""
+        """Returns files that expire before this time, earliest first.
+
+        Files of suspended owners wait, because the notice before deletion could not be sent.
+        """
         columns = telegram_files.c
         told = sa.not_(is_suspended(columns.owner_id))
         return await self._files(sa.and_(columns.bot_id == bot_id, columns.expires_at < before, told))
 
     async def may_be_told(self, file: TelegramFile) -> bool:
-        """Whether the owner of a file is not suspended."""
+        """Whether the file's owner may be notified: not suspended."""
         columns = telegram_files.c
         mine = sa.and_(columns.bot_id == file.bot_id, columns.chat_id == file.chat_id)
         told = sa.not_(is_suspended(columns.owner_id))
         return bool(await self._files(sa.and_(mine, columns.message_id == file.message_id, told)))
 
     async def keep_longer(self, owner_id: str, resource_id: str, expires_at: float) -> None:
-        """A file was sent again: it is deleted later, where it is deleted at all."""
+        """Postpones the expiry, if any, of a file that was sent again."""
         columns = telegram_files.c
         one = (columns.resource_id == resource_id, columns.owner_id == owner_id, columns.expires_at < expires_at)
         async with self._database.write() as connection:
@@ -316,7 +319,7 @@ class TelegramChatRepository:
             )
 
     async def change_file(self, file: TelegramFile, **values: object) -> None:
-        """Change what is kept of a file."""
+        """Changes the columns of a file."""
         columns = telegram_files.c
         one = (
             columns.bot_id == file.bot_id,

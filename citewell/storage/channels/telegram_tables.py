@@ -1,4 +1,7 @@
-"""The tables of the Telegram bot. Ids of users, chats and messages are Telegram's; `bot_id` tells bots apart, each of which numbers its updates."""
+"""The tables of the Telegram bot. Ids of users, chats and messages are Telegram's.
+
+`bot_id` distinguishes bots, each of which numbers its own updates.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ telegram_codes = sa.Table(
     sa.Column("expires_at", Time, nullable=False),
 )
 
-# Codes that a user has tried without success, since when.
+# Failed attempts to enter a link code, by user, and when they began.
 telegram_guesses = sa.Table(
     "telegram_guesses",
     metadata,
@@ -33,7 +36,7 @@ telegram_guesses = sa.Table(
     sa.Column("since", Time, nullable=False),
 )
 
-# Every update that Telegram has sent, until a week after it was done: `progress` is what was done of it, should the process end.
+# Every update from Telegram, until a week after it is done. `progress`: the steps already done, in case of a restart.
 telegram_updates = sa.Table(
     "telegram_updates",
     metadata,
@@ -48,7 +51,7 @@ telegram_updates = sa.Table(
     sa.Index("ix_telegram_updates_bot_id_done_at", "bot_id", "done_at"),
 )
 
-# The conversation of each user in each chat and topic: its thread here, and what its questions are about.
+# The conversation of each user in each chat and topic: its thread, and the scope of its questions.
 telegram_threads = sa.Table(
     "telegram_threads",
     metadata,
@@ -60,7 +63,7 @@ telegram_threads = sa.Table(
     sa.Column("scope", Json, nullable=False),
 )
 
-# Files that were sent to the bot: the message that tells of each one's progress, and when it is deleted.
+# Files sent to the bot: the message that shows each one's progress, and when it expires.
 telegram_files = sa.Table(
     "telegram_files",
     metadata,
@@ -73,11 +76,11 @@ telegram_files = sa.Table(
     sa.Column("user_id", sa.BigInteger, nullable=False),
     sa.Column("language", sa.String(8), nullable=False),
     sa.Column("status_message_id", sa.BigInteger, nullable=False),
-    # the state that its status message tells
+    # the state shown in its status message
     sa.Column("shown", sa.Text, nullable=False),
-    # a question in the caption, as the update that asks it once the file is read
+    # a question in the caption, as the update to process once the file is indexed
     sa.Column("question", Json, nullable=False),
-    # null for a file that was there before, and stays
+    # null for a file that existed before and does not expire
     sa.Column("expires_at", Time),
     sa.Column("announced_at", Time),
     sa.Column("finished_at", Time),

@@ -1,4 +1,4 @@
-"""Triggers by owner, and their calls by key: a call that is repeated gives the answer of the first, and is done once."""
+"""Triggers, and their calls by idempotency key: a repeated call returns the first answer and is not executed again."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ _WORKS = may_act(triggers.c.owner_id, triggers.c.made_with)
 
 @dataclass(frozen=True, slots=True)
 class TriggerCall:
-    """A call that was begun: its lease, or the answer that the same call had before."""
+    """A started call: its lease, or the stored answer of an identical earlier call."""
 
     lease: str
     answer: JsonObject | None = None
 
 
 class TriggerRepository:
-    """Addresses that other programs call; methods that serve a user are scoped by owner."""
+    """Triggers: URLs that other programs call. Methods that serve a user are scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -53,7 +53,10 @@ class TriggerRepository:
         secret_hash: str,
         made_with: str | None = None,
     ) -> Trigger:
-        """A new trigger, which ends with the token `made_with`, if there is one; `Conflict` when the owner has as many as one may have."""
+        """Creates a trigger, which ends with the token `made_with` if given.
+
+        Raises `Conflict` if the owner already has the maximum number.
+        """
         trigger = Trigger(
             id=str(uuid.uuid4()), owner_id=owner_id, kind=kind, name=name, project=project, created_at=time.time()
         )
@@ -63,7 +66,7 @@ class TriggerRepository:
             await connection.execute(ended)
             mine = sa.select(sa.func.count()).select_from(triggers).where(triggers.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_TRIGGERS:
-                raise Conflict(f"There are {MAX_TRIGGERS} triggers already. Delete an unused one.")
+                raise Conflict(f"There are already {MAX_TRIGGERS} triggers. Delete an unused one.")
             await connection.execute(
                 sa.insert(triggers).values(
                     id=trigger.id,
@@ -79,20 +82,23 @@ class TriggerRepository:
         return trigger
 
     async def all(self, owner_id: str) -> list[Trigger]:
-        """The owner's triggers that can be called, oldest first."""
+        """Returns the owner's callable triggers, oldest first."""
         query = sa.select(*_PUBLIC).where(triggers.c.owner_id == owner_id, _WORKS)
         rows = await self._database.rows(query.order_by(triggers.c.created_at, triggers.c.id))
         return [_trigger(row) for row in rows]
 
     async def delete(self, owner_id: str, trigger_id: str) -> None:
-        """Remove a trigger with its secret; `NotFound` when it is not the owner's."""
+        """Deletes a trigger and its secret. Raises `NotFound` if it is not the owner's."""
         mine = sa.and_(triggers.c.id == trigger_id, triggers.c.owner_id == owner_id)
         async with self._database.write() as connection:
             if not (await connection.execute(sa.delete(triggers).where(mine))).rowcount:
                 raise NotFound("The trigger does not exist, or you have no access to it.")
 
     async def find(self, trigger_id: str) -> tuple[Trigger, str] | None:
-        """The trigger of an address, and the hash of its secret; None while its owner is suspended, and once the token that made it has ended."""
+        """Returns a trigger and the hash of its secret.
+
+        None while its owner is suspended, and once the token that created it has ended.
+        """
         query = sa.select(*_PUBLIC, triggers.c.secret_hash).where(triggers.c.id == trigger_id, _WORKS)
         rows = await self._database.rows(query)
         if not rows:
@@ -101,9 +107,9 @@ class TriggerRepository:
         return _trigger({name: value for name, value in values.items() if name != "secret_hash"}), values["secret_hash"]
 
     async def begin(self, trigger_id: str, key: str, body_hash: str) -> TriggerCall:
-        """Begin a call, or find what the same one was answered.
+        """Starts a call, or returns the answer of an identical earlier one.
 
-        `Conflict` while it is under way, and for a key that came with another body before.
+        Raises `Conflict` while that one is in progress, and for a key used before with a different body.
         """
         table, lease = trigger_calls.c, str(uuid.uuid4())
         mine = sa.and_(table.trigger_id == trigger_id, table.key == key)
@@ -132,25 +138,25 @@ class TriggerRepository:
             return TriggerCall(lease)
 
     async def finish(self, lease: str, answer: JsonObject) -> None:
-        """Keep the answer of a call for those that repeat it."""
+        """Stores the answer of a call, for repetitions."""
         message_id = answer.get("message_id")
         mine = sa.update(trigger_calls).where(trigger_calls.c.lease == lease)
         cited = sa.select(citations.c.resource_id).distinct().where(citations.c.message_id == message_id)
         async with self._database.write() as connection:
             await connection.execute(mine.values(answer=answer, message_id=message_id))
-            # A file may have been deleted since the answer was written.
+            # A cited file may have been deleted since the answer was written.
             if lost := await connection.run_sync(gone, list((await connection.execute(cited)).scalars())):
                 await connection.run_sync(empty, lost)
 
     async def abandon(self, lease: str | None = None) -> None:
-        """Forget a call that failed, so that it can be repeated; None: all that a process before this one has left."""
+        """Deletes a failed call, so that it can be repeated; None: all that an earlier process left unfinished."""
         mine = trigger_calls.c.answer.is_(None) if lease is None else trigger_calls.c.lease == lease
         async with self._database.write() as connection:
             await connection.execute(sa.delete(trigger_calls).where(mine))
 
 
 async def _readable(connection: AsyncConnection, mine: sa.ColumnElement[bool], answer: JsonObject) -> JsonObject:
-    """A kept answer as the trigger's owner may see it now."""
+    """Returns a stored answer, without quotations that the trigger's owner may no longer read."""
     hidden = is_hidden(trigger_calls, triggers.c.owner_id)
     assert hidden is not None
     of_mine = sa.select(hidden).select_from(trigger_calls).join(triggers, triggers.c.id == trigger_calls.c.trigger_id)

@@ -1,4 +1,4 @@
-"""The tables of webhooks and triggers, and of files that were uploaded to Anthropic."""
+"""The tables of webhooks, triggers, and files uploaded to Anthropic."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from citewell.storage.tables import Id, Json, Time, metadata, owner_column
 
-# Addresses that owners want told of events. `turn` is when one of its deliveries was last leased.
+# URLs to which owners have events sent. `turn`: when one of its deliveries was last leased.
 webhooks = sa.Table(
     "webhooks",
     metadata,
@@ -15,7 +15,7 @@ webhooks = sa.Table(
     sa.Column("url", sa.Text, nullable=False),
     sa.Column("events", Json, nullable=False),
     sa.Column("description", sa.Text, nullable=False),
-    # signs what is sent, so it is kept as it is
+    # stored in plain text, because it signs deliveries
     sa.Column("secret", sa.Text, nullable=False),
     sa.Column("enabled", sa.Boolean, nullable=False),
     sa.Column("problem", sa.Text, nullable=False, server_default=""),
@@ -26,7 +26,8 @@ webhooks = sa.Table(
     sa.Index("ix_webhooks_owner_created", "owner_id", "created_at", "id"),
 )
 
-# The outbox: what is to be sent, written with the change that it tells of. `id` is made of the webhook and the event's key.
+# The outbox: deliveries, written with the change that they report. `id` is derived from the webhook and the event's
+# key.
 webhook_deliveries = sa.Table(
     "webhook_deliveries",
     metadata,
@@ -35,12 +36,12 @@ webhook_deliveries = sa.Table(
     owner_column(),
     sa.Column("type", sa.Text, nullable=False),
     sa.Column("body", sa.Text, nullable=False),
-    # the file or the message that the body tells of: with it, the body is emptied
+    # the file or message that the body is about; the body is emptied when it is deleted
     sa.Column("about", Id, index=True),
     sa.Column("state", sa.Text, nullable=False),
     sa.Column("attempts", sa.Integer, nullable=False, server_default="0"),
     sa.Column("created_at", Time, nullable=False),
-    # when it was made or last replayed: the day of attempts counts from there
+    # when it was created or last replayed; retries end a day later
     sa.Column("started_at", Time, nullable=False),
     sa.Column("due", Time, nullable=False),
     sa.Column("lease", Id),
@@ -53,7 +54,7 @@ webhook_deliveries = sa.Table(
     sa.Index("ix_webhook_deliveries_owner", "owner_id", "created_at", "id"),
 )
 
-# Addresses of this server that other programs call, each with a secret of its own.
+# URLs of this server that other programs call, each with its own secret.
 triggers = sa.Table(
     "triggers",
     metadata,
@@ -69,7 +70,7 @@ triggers = sa.Table(
     sa.Index("ix_triggers_owner_created", "owner_id", "created_at", "id"),
 )
 
-# Calls of triggers by the key that names them, so that a repeated one is answered as it was and done once.
+# Trigger calls by idempotency key, so that a repeated call returns the same answer and is not executed again.
 trigger_calls = sa.Table(
     "trigger_calls",
     metadata,
@@ -78,9 +79,9 @@ trigger_calls = sa.Table(
     ),
     sa.Column("key", sa.String(64), primary_key=True),
     sa.Column("body_hash", sa.String(64), nullable=False),
-    # None while it is being done
+    # null while in progress
     sa.Column("answer", Json),
-    # the message that it quotes, of a question: with what that cites, the answer is emptied
+    # for a question, the message of its answer; the stored answer is emptied when a cited file is deleted
     sa.Column("message_id", Id, index=True),
     sa.Column("lease", Id, nullable=False),
     sa.Column("lease_until", Time, nullable=False),
@@ -88,7 +89,7 @@ trigger_calls = sa.Table(
     sa.Index("ix_trigger_calls_created", "created_at"),
 )
 
-# Files that were uploaded to Anthropic. A row outlives its resource, until the upload is deleted there.
+# Files uploaded to Anthropic. A row outlives its resource until the upload is deleted there.
 claude_files = sa.Table(
     "claude_files",
     metadata,

@@ -1,4 +1,4 @@
-"""Webhooks, and the deliveries that wait for them: leased one at a time and per webhook, so that a slow receiver holds up nobody else."""
+"""Webhooks and their pending deliveries, leased one at a time per webhook so that a slow receiver delays no other."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from citewell.storage.database import Database
 from citewell.types import Delivery, DeliveryState, DueDelivery, EventType, OutgoingEvent, Webhook
 
 MAX_WEBHOOKS = 20
-"""Of one owner: every change is written once per webhook that wants it."""
+"""Maximum per owner: every event is written once per subscribed webhook."""
 _LEASE_SECONDS = 60.0
 _DELIVERED_SECONDS = 3 * 86_400.0
 _DEAD_SECONDS = 30 * 86_400.0
-_ENDED = "The token that it was made with has ended. Enable it again with another one."
+_ENDED = "The token that created this webhook is no longer valid. Enable the webhook again with another token."
 _WORKS = may_act(webhooks.c.owner_id, webhooks.c.made_with)
 _PUBLIC = [
     *(c for c in webhooks.c if c.name not in ("secret", "turn", "made_with", "enabled", "problem")),
@@ -39,7 +39,7 @@ _SHOWN = [
 
 
 class WebhookRepository:
-    """What owners registered, and what was sent to it; methods that serve a user are scoped by owner."""
+    """Registered webhooks and their deliveries; methods that serve a user are scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -53,7 +53,10 @@ class WebhookRepository:
         secret: str,
         made_with: str | None = None,
     ) -> Webhook:
-        """A new webhook, which ends with the token `made_with`, if there is one; `Conflict` when the owner has as many as one may have."""
+        """Creates a webhook, which ends with the token `made_with` if given.
+
+        Raises `Conflict` if the owner already has the maximum number.
+        """
         row: dict[str, Any] = {
             "id": str(uuid.uuid4()),
             "owner_id": owner_id,
@@ -68,25 +71,28 @@ class WebhookRepository:
             await lock_owner(connection, owner_id)
             mine = sa.select(sa.func.count()).select_from(webhooks).where(webhooks.c.owner_id == owner_id)
             if (await connection.scalar(mine) or 0) >= MAX_WEBHOOKS:
-                raise Conflict(f"There are {MAX_WEBHOOKS} webhooks already. Delete an unused one.")
+                raise Conflict(f"There are already {MAX_WEBHOOKS} webhooks. Delete an unused one.")
             await connection.execute(sa.insert(webhooks).values(**row, secret=secret, made_with=made_with))
         return _webhook(row)
 
     async def all(self, owner_id: str) -> list[Webhook]:
-        """The owner's webhooks, oldest first."""
+        """Returns the owner's webhooks, oldest first."""
         query = sa.select(*_PUBLIC).where(webhooks.c.owner_id == owner_id)
         rows = await self._database.rows(query.order_by(webhooks.c.created_at, webhooks.c.id))
         return [_webhook(row) for row in rows]
 
     async def get(self, owner_id: str, webhook_id: str) -> Webhook:
-        """One webhook; `NotFound` when it is not the owner's."""
+        """Returns one webhook. Raises `NotFound` if it is not the owner's."""
         rows = await self._database.rows(sa.select(*_PUBLIC).where(_own(owner_id, webhook_id)))
         if not rows:
             raise NotFound("The webhook does not exist, or you have no access to it.")
         return _webhook(rows[0])
 
     async def change(self, owner_id: str, webhook_id: str, **values: Any) -> Webhook:
-        """Change `url`, `events`, `description`, `enabled` or `made_with`; `NotFound` when it is not the owner's."""
+        """Changes `url`, `events`, `description`, `enabled` or `made_with`.
+
+        Raises `NotFound` if it is not the owner's.
+        """
         if values.get("enabled"):
             values["problem"] = ""
         async with self._database.write() as connection:
@@ -95,19 +101,19 @@ class WebhookRepository:
         return await self.get(owner_id, webhook_id)
 
     async def delete(self, owner_id: str, webhook_id: str) -> None:
-        """Remove a webhook with everything that waits for it."""
+        """Deletes a webhook with its deliveries."""
         async with self._database.write() as connection:
             done = await connection.execute(sa.delete(webhooks).where(_own(owner_id, webhook_id)))
             if not done.rowcount:
                 raise NotFound("The webhook does not exist, or you have no access to it.")
 
     async def tell(self, owner_id: str, event: OutgoingEvent) -> None:
-        """Have every webhook of the owner that wants it told of an event that no transaction of its own tells of."""
+        """Queues an event that has no transaction of its own for the owner's subscribed webhooks."""
         async with self._database.write() as connection:
             await connection.run_sync(announce, owner_id, [event])
 
     async def tell_one(self, owner_id: str, webhook_id: str, event: OutgoingEvent) -> Delivery:
-        """Put an event into the queue of one webhook, whatever it wants to be told of."""
+        """Queues an event for one webhook, whatever its subscriptions."""
         async with self._database.write() as connection:
             if await connection.scalar(sa.select(webhooks.c.id).where(_own(owner_id, webhook_id))) is None:
                 raise NotFound("The webhook does not exist, or you have no access to it.")
@@ -115,7 +121,7 @@ class WebhookRepository:
         return await self.delivery(owner_id, delivery_id)
 
     async def delivery(self, owner_id: str, delivery_id: str) -> Delivery:
-        """One delivery; `NotFound` when it is not the owner's."""
+        """Returns one delivery. Raises `NotFound` if it is not the owner's."""
         query = sa.select(*_SHOWN).where(
             webhook_deliveries.c.id == delivery_id, webhook_deliveries.c.owner_id == owner_id
         )
@@ -127,7 +133,7 @@ class WebhookRepository:
     async def deliveries(
         self, owner_id: str, state: DeliveryState | None, webhook_id: str | None, limit: int, cursor: str | None
     ) -> tuple[list[Delivery], str | None]:
-        """A page of deliveries, newest first, and the cursor of the next one."""
+        """Returns a page of deliveries, newest first, and the next cursor."""
         table = webhook_deliveries.c
         query = sa.select(*_SHOWN).where(table.owner_id == owner_id)
         if state is not None:
@@ -143,7 +149,10 @@ class WebhookRepository:
         return found, encode_cursor(found[-1].created_at, found[-1].id) if more else None
 
     async def replay(self, owner_id: str, *, delivery_id: str | None = None, webhook_id: str | None = None) -> int:
-        """Send again what was given up, of one webhook, or one delivery, whatever came of that; returns how many. The ids stay."""
+        """Resends a webhook's abandoned deliveries, or one finished delivery, under the same ids.
+
+        Returns their number.
+        """
         now, table = time.time(), webhook_deliveries.c
         which = [table.owner_id == owner_id]
         if delivery_id is not None:
@@ -157,19 +166,22 @@ class WebhookRepository:
 
 
 class DeliveryRepository:
-    """The deliveries of all owners; for the process that sends them."""
+    """The deliveries of all owners; for the sending process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._clock = LeaseClock(database)
 
     async def claim(self, worker: str) -> DueDelivery | None:
-        """Lease the next delivery that is due: of the webhook that has waited longest, and has no other under way, the one due first."""
+        """Leases the next due delivery.
+
+        It is the first due one of the webhook that has waited longest and has no other delivery in progress.
+        """
         table, now = webhook_deliveries.c, time.time()
         due = sa.and_(table.state == DeliveryState.PENDING, table.due <= now)
         if not await self._database.rows(sa.select(table.id).where(due).limit(1)):
             return None
-        # Waiting for somebody who is suspended takes no turn of the writer.
+        # A read first: deliveries that wait for a suspended owner must not occupy the writer.
         if not await self._database.rows(_waiting(due).limit(1)):
             return None
         async with self._database.write() as connection:
@@ -190,7 +202,7 @@ class DeliveryRepository:
     async def finish(
         self, delivery: DueDelivery, state: DeliveryState, *, due: float, status: int | None, problem: str
     ) -> None:
-        """Record what came of a delivery; one that another process has leased meanwhile is left to that."""
+        """Records the outcome of a delivery, unless another process has leased it in the meantime."""
         values = {"state": state, "due": due, "status": status, "problem": problem, "attempts": delivery.attempts + 1}
         mine = sa.and_(webhook_deliveries.c.id == delivery.id, webhook_deliveries.c.lease == delivery.lease)
         released: dict[str, Any] = {"lease": None, "lease_worker": None, "lease_until": None}
@@ -198,7 +210,7 @@ class DeliveryRepository:
             await connection.execute(sa.update(webhook_deliveries).where(mine).values(**values, **released))
 
     async def disable(self, webhook_id: str, problem: str) -> None:
-        """Send no more to a webhook, since its server says that it is gone; what waits is given up."""
+        """Disables a webhook whose server reports that it is gone, and abandons its pending deliveries."""
         table = webhook_deliveries.c
         waiting = sa.and_(table.webhook_id == webhook_id, table.state == DeliveryState.PENDING)
         async with self._database.write() as connection:
@@ -208,7 +220,7 @@ class DeliveryRepository:
             await connection.execute(given_up.values(state=DeliveryState.DEAD, problem=problem))
 
     async def release(self, worker: str | None = None) -> None:
-        """End the leases of a process that is gone; None: of all."""
+        """Ends the leases of a process that is gone (None: of all)."""
         held = webhook_deliveries.c.lease.is_not(None)
         mine = held if worker is None else webhook_deliveries.c.lease_worker == worker
         async with self._database.write() as connection:
@@ -216,12 +228,12 @@ class DeliveryRepository:
             await connection.execute(sa.update(webhook_deliveries).where(mine).values(**released))
 
     async def forget_old(self) -> int:
-        """Remove what was delivered days ago, what was given up a month ago, and what has been held for as long; returns how many."""
+        """Deletes old deliveries: sent days ago, abandoned a month ago, or held for as long; returns their number."""
         table, now = webhook_deliveries.c, time.time()
         old = sa.or_(
             sa.and_(table.state == DeliveryState.DELIVERED, table.due < now - _DELIVERED_SECONDS),
             sa.and_(table.state == DeliveryState.DEAD, table.due < now - _DEAD_SECONDS),
-            # Attempts end after a day: its owner is suspended, or the token that made its webhook has ended.
+            # Retries end after a day, so these are held: the owner is suspended, or the webhook's token has ended.
             sa.and_(table.state == DeliveryState.PENDING, table.started_at < now - _DEAD_SECONDS),
         )
         async with self._database.write() as connection:
@@ -247,12 +259,12 @@ async def _next_due(connection: AsyncConnection, due: sa.ColumnElement[bool], cl
     if row is None:
         return None
     values = {str(name): value for name, value in row.items()}
-    # Checked each time that it is sent: access may have ended since it was written.
+    # Checked at every attempt: access may have ended since it was written.
     return without_words("webhook_deliveries", values) if values.pop("is_hidden") else values
 
 
 def _waiting(due: sa.ColumnElement[bool]) -> sa.Select[str]:
-    """The webhooks that something is due for, and whose owners may be told."""
+    """Selects webhooks with a due delivery whose owners may act."""
     waits = sa.exists().where(webhook_deliveries.c.webhook_id == webhooks.c.id, due)
     return sa.select(webhooks.c.id).where(waits, may_act(webhooks.c.owner_id, webhooks.c.made_with))
 

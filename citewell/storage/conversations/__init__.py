@@ -1,1 +1,1 @@
-"""Threads, and links to single answers."""
+"""Conversation threads, quotations, and links to single answers."""

@@ -1,6 +1,7 @@
-"""Copies of what files say: in citations, kept answers and webhook deliveries. They are emptied with the file, and hidden while it cannot be read.
+"""Copies of file contents in citations, stored answers and webhook deliveries.
 
-An answer's text is its reader's and stays; so do the name of the file and the place that a citation points to. Only an erasure removes these too.
+They are emptied when the file is deleted, and hidden while the owner has no access to it. An answer's text belongs to
+its reader and stays, as do the file name and location of each citation; only an erasure removes those, too.
 """
 
 from __future__ import annotations
@@ -19,22 +20,25 @@ from citewell.types import Citation, EventType
 
 _BATCH = 250
 _SAID = ("record_id", "identifier", "metadata", "image")
-"""What a citation has of its file beside the quotation, as `Citation.to_json` names it."""
+"""Fields of `Citation.to_json`, besides the quotation, that copy data from the file."""
 _IDS = ("resource_id", "chunk_id", "message_id", "thread_id", "version")
-"""What is kept of a delivery's data."""
+"""Fields of a delivery's data that remain after it is emptied."""
 _OF_FILES = (EventType.RESOURCE_INDEXED, EventType.RESOURCE_FAILED, EventType.CHUNK_STORED)
 
 
 @dataclass(frozen=True, slots=True)
 class Withdrawn:
-    """What an erasure took out of the conversations of others: citations, and how many of their answers had them."""
+    """Counts of what an erasure removed from other owners' conversations: citations, and the answers they were in."""
 
     citations: int
     answers: int
 
 
 def empty(connection: sa.Connection, resource_ids: Sequence[str]) -> int:
-    """Empty every copy of what these files say, whosever it is, in the transaction that deletes them; returns how many citations had some."""
+    """Empties every owner's copies of these files' contents, in the transaction that deletes them.
+
+    Returns the number of citations emptied.
+    """
     emptied = 0
     for start in range(0, len(resource_ids), _BATCH):
         emptied += _empty(connection, resource_ids[start : start + _BATCH])
@@ -42,21 +46,24 @@ def empty(connection: sa.Connection, resource_ids: Sequence[str]) -> int:
 
 
 def gone(connection: sa.Connection, resource_ids: Sequence[str]) -> list[str]:
-    """Those of these files that do not exist. On Postgres the others cannot be deleted before the caller's transaction ends."""
+    """Returns which of these files no longer exist.
+
+    On Postgres, locks the others until the caller's transaction ends.
+    """
     there = sa.select(resources.c.id).where(resources.c.id.in_(resource_ids))
     found = set(connection.execute(there.with_for_update(read=True, key_share=True)).scalars())
     return sorted(set(resource_ids) - found)
 
 
 def forget_messages(connection: sa.Connection, which: sa.ColumnElement[bool]) -> None:
-    """Empty deliveries and kept answers of messages that are about to be deleted."""
+    """Empties the deliveries, and deletes the stored answers, of messages about to be deleted."""
     ids = sa.select(messages.c.id).where(which)
     connection.execute(_shortened(connection).where(webhook_deliveries.c.about.in_(ids)))
     connection.execute(sa.delete(trigger_calls).where(trigger_calls.c.message_id.in_(ids)))
 
 
 def withdraw(connection: sa.Connection, owner_id: str) -> Withdrawn:
-    """Before an owner's files are erased: remove what cites them from the conversations of others, with the names of the files."""
+    """Before an erasure, removes citations of an owner's files, with their names, from others' conversations."""
     files = sa.select(resources.c.id).where(resources.c.owner_id == owner_id)
     empty(connection, list(connection.execute(files).scalars()))
     others = sa.select(messages.c.id).join(threads, threads.c.id == messages.c.thread_id)
@@ -72,7 +79,7 @@ def withdraw(connection: sa.Connection, owner_id: str) -> Withdrawn:
 
 
 def is_hidden(table: sa.Table, owner_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool] | None:
-    """Whether a row of an owner's has words of a file that the owner cannot read; None for a table without such words."""
+    """Whether an owner's row quotes a file that the owner cannot read; None for tables without quotations."""
     if table is citations:
         return sa.not_(may_read(owner_id, citations.c.resource_id))
     if table is messages:
@@ -90,20 +97,20 @@ def is_hidden(table: sa.Table, owner_id: sa.ColumnElement[str]) -> sa.ColumnElem
 
 
 def without_words(table: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    """A hidden row as it may be shown."""
+    """Returns a hidden row with its quotations removed."""
     column, change = _CHANGES[table]
     return {**row, column: row[column] and change(row[column])}
 
 
 def shortened(body: str) -> str:
-    """A delivery's body with its ids only."""
+    """Reduces a delivery's body to its ids."""
     event = json.loads(body)
     kept = {name: event["data"][name] for name in _IDS if name in event["data"]}
     return json.dumps({**event, "data": {**kept, "truncated": True}}, ensure_ascii=False, separators=(",", ":"))
 
 
 def without_quotations(answer: Mapping[str, Any]) -> dict[str, Any]:
-    """An answer that was kept for a trigger, its citations emptied."""
+    """Returns a trigger's stored answer with its citations emptied."""
     return {**answer, "citations": [_emptied(one) for one in answer.get("citations", ())]}
 
 
@@ -112,7 +119,7 @@ def _emptied(citation: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _without_picture(details: Mapping[str, Any]) -> dict[str, Any]:
-    """A picture holds values of the rows that the answer cites."""
+    """Removes the chart, which contains values of the cited rows."""
     return {name: value for name, value in details.items() if name != "picture"}
 
 
@@ -148,7 +155,7 @@ def _is_sqlite(connection: sa.Connection) -> bool:
 
 
 def _without_keys(connection: sa.Connection, value: sa.ColumnElement[Any], *keys: str) -> sa.ColumnElement[Any]:
-    """JSON without some keys, in SQL."""
+    """Removes keys from a JSON value, in SQL."""
     if _is_sqlite(connection):
         return sa.func.json_remove(value, *(f"$.{key}" for key in keys))
     for key in keys:
@@ -164,7 +171,7 @@ def _without_said(connection: sa.Connection, citation: sa.ColumnElement[Any]) ->
 
 
 def _answer_without(connection: sa.Connection, ids: Sequence[str]) -> sa.ColumnElement[Any]:
-    """The answer that was kept for a trigger with the citations of these files emptied, in SQL."""
+    """Empties the citations of these files in a trigger's stored answer, in SQL."""
     answer = trigger_calls.c.answer
     if _is_sqlite(connection):
         each = sa.func.json_each(answer, "$.citations").table_valued("value", "key", name="each")
@@ -201,7 +208,7 @@ def _shortened(connection: sa.Connection) -> sa.Update:
 
 
 def _is_near(connection: sa.Connection, files: sa.Select[str]) -> sa.ColumnElement[bool]:
-    """Whether an answer that was not found names one of these files among the passages near it."""
+    """Whether a "not found" answer lists one of these files among its nearest passages."""
     details = messages.c.details
     if _is_sqlite(connection):
         each = sa.func.json_each(details, "$.nearest").table_valued("value", name="each")

@@ -1,4 +1,4 @@
-"""Links to single answers: made by the owner of the conversation, opened by anybody who has the secret."""
+"""Links to single answers, created by the owner of the conversation and open to anyone with the secret."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from citewell.types import Citation
 from citewell.types.sharing import OpenedAnswer, SharedAnswer, ShownAnswer, ShownPassage
 
 _UNSHARABLE = (
-    "This answer cannot be shared: it cites nothing, or a file that is gone or belongs to somebody else. "
+    "This answer cannot be shared: it cites nothing, or a file that was deleted or belongs to someone else. "
     "Ask again with your own files."
 )
 _WORKS = may_act(shared_answers.c.owner_id, shared_answers.c.made_with)
 
 
 class SharedAnswerRepository:
-    """Links to answers, kept as hashes of their secrets. A link is dead once a file that its answer cites is gone."""
+    """Links to answers, stored as hashes of their secrets. Deleting any cited file disables the link."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,7 +35,10 @@ class SharedAnswerRepository:
     async def create(
         self, owner_id: str, thread_id: str, message_id: str, seconds: float, made_with: str | None = None
     ) -> tuple[SharedAnswer, str]:
-        """A new link and its secret, which ends with the token `made_with`, if there is one; `NotFound` for another's answer, `Conflict` for one that cites nothing, or a file that is not the owner's."""
+        """Creates a link, which ends with the token `made_with` if given; returns it with its secret.
+
+        Raises `NotFound` for another owner's answer, and `Conflict` for one that cites nothing or another owner's file.
+        """
         now, secret = time.time(), secrets.token_urlsafe(32)
         made = SharedAnswer(
             id=str(uuid.uuid4()),
@@ -74,7 +77,7 @@ class SharedAnswerRepository:
         return made, secret
 
     async def all(self, owner_id: str) -> list[SharedAnswer]:
-        """The owner's links that work, newest first."""
+        """Returns the owner's working links, newest first."""
         query = (
             sa.select(shared_answers, messages.c.thread_id)
             .join(messages, messages.c.id == shared_answers.c.message_id)
@@ -93,14 +96,18 @@ class SharedAnswerRepository:
         ]
 
     async def revoke(self, owner_id: str, share_id: str) -> None:
-        """End a link at once; `NotFound` for another owner's."""
+        """Revokes a link. Raises `NotFound` for another owner's."""
         mine = (shared_answers.c.id == share_id, shared_answers.c.owner_id == owner_id)
         async with self._database.write() as connection:
             if not (await connection.execute(sa.delete(shared_answers).where(*mine))).rowcount:
                 raise NotFound
 
     async def open(self, secret: str) -> OpenedAnswer:
-        """Whose a link is, and what it shows. `NotFound` alike for one that never was, has ended, or whose owner is suspended or has deleted a cited file."""
+        """Returns a link's answer and owner.
+
+        Raises the same `NotFound` whether the link never existed, has ended, or its owner is suspended or deleted a
+        cited file.
+        """
         query = (
             sa.select(
                 shared_answers.c.owner_id, shared_answers.c.id.label("share_id"), shared_answers.c.expires_at, messages
@@ -132,7 +139,7 @@ class SharedAnswerRepository:
 
 
 async def _cited(connection: AsyncConnection, owner_id: str, message_id: str) -> Sequence[Citation]:
-    """What an answer cites, in order; nothing unless every file is there and the owner's."""
+    """Returns an answer's citations in order; none unless every cited file exists and is the owner's."""
     query = (
         sa.select(citations.c.data, resources.c.id.label("resource"))
         .outerjoin(resources, sa.and_(resources.c.id == citations.c.resource_id, resources.c.owner_id == owner_id))

@@ -16,6 +16,6 @@ shared_answers = sa.Table(
     sa.Column("token_hash", sa.String(64), nullable=False, unique=True),
     sa.Column("created_at", Time, nullable=False),
     sa.Column("expires_at", Time, nullable=False),
-    # the token that it was made with, and ends with
+    # the token that created it and whose end revokes it
     sa.Column("made_with", Id),
 )

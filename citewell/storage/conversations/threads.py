@@ -1,4 +1,4 @@
-"""Conversations: SQL is their truth, so they outlive the server."""
+"""Conversations, stored in SQL so that they survive restarts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _CITATIONS_PER_ANSWER = 20
 
 @dataclass(frozen=True, slots=True)
 class AskedQuestion:
-    """A question, and the passages that its answer cited and that still exist, by id."""
+    """A question, and the ids of the passages that its answer cited and that still exist."""
 
     question: str
     cited: tuple[str, ...]
@@ -36,7 +36,7 @@ class ThreadRepository:
         self._database = database
 
     async def create(self, owner_id: str, title: str, scope: JsonObject) -> Thread:
-        """A new, empty thread."""
+        """Creates an empty thread."""
         now = time.time()
         thread = Thread(
             id=str(uuid.uuid4()), owner_id=owner_id, title=title, scope=scope, created_at=now, updated_at=now
@@ -50,7 +50,7 @@ class ThreadRepository:
         return thread
 
     async def get(self, owner_id: str, thread_id: str) -> Thread:
-        """One thread; `NotFound` when it is not the owner's."""
+        """Returns one thread. Raises `NotFound` if it is not the owner's."""
         query = sa.select(threads).where(threads.c.id == thread_id, threads.c.owner_id == owner_id)
         rows = await self._database.rows(query)
         if not rows:
@@ -60,10 +60,10 @@ class ThreadRepository:
     async def page(
         self, owner_id: str, limit: int, cursor: str | None, search: str | None = None
     ) -> tuple[list[Thread], str | None]:
-        """Threads, the most recently used first."""
+        """Returns a page of threads, most recently used first, and the next cursor."""
         query = sa.select(threads).where(threads.c.owner_id == owner_id)
         if search:
-            # Of each thread, as a list of all threads with such a message would be made of everybody's messages.
+            # EXISTS per thread: a list of all threads with such a message would scan every owner's messages.
             said = sa.exists().where(
                 messages.c.thread_id == threads.c.id, messages.c.content.icontains(search, autoescape=True)
             )
@@ -79,7 +79,7 @@ class ThreadRepository:
         return found, encode_cursor(found[-1].updated_at, found[-1].id) if more else None
 
     async def update(self, owner_id: str, thread_id: str, **values: Any) -> Thread:
-        """Change `title` or `scope`."""
+        """Changes `title` or `scope`."""
         async with self._database.write() as connection:
             await connection.execute(
                 sa.update(threads)
@@ -89,7 +89,7 @@ class ThreadRepository:
         return await self.get(owner_id, thread_id)
 
     async def delete(self, owner_id: str, thread_id: str) -> None:
-        """Remove a thread with its messages and citations."""
+        """Deletes a thread with its messages and citations."""
         async with self._database.write() as connection:
             mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
             said = messages.c.thread_id.in_(sa.select(threads.c.id).where(mine))
@@ -109,7 +109,7 @@ class ThreadRepository:
         message_id: str | None = None,
         event: OutgoingEvent | None = None,
     ) -> Message:
-        """Add a message to the end of a thread of this owner, and tell webhooks of it where there is an event."""
+        """Appends a message to the owner's thread, and queues `event`, if given, for webhooks."""
         message_id, now = message_id or str(uuid.uuid4()), time.time()
         async with self._database.write() as connection:
             mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
@@ -132,7 +132,7 @@ class ThreadRepository:
                 await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
             if event is not None:
                 await connection.run_sync(announce, owner_id, [event])
-            # A file may have been deleted while the answer was written.
+            # A file may have been deleted while the answer was being written.
             if cited and (lost := await connection.run_sync(gone, [one.resource_id for one in cited])):
                 await connection.run_sync(empty, lost)
         return Message(
@@ -146,7 +146,7 @@ class ThreadRepository:
         )
 
     async def messages(self, owner_id: str, thread_id: str, last: int | None = None) -> list[Message]:
-        """The messages of a thread, oldest first; only the `last` ones when given."""
+        """Returns the messages of a thread, oldest first; only the `last` ones if given."""
         await self.get(owner_id, thread_id)
         query = sa.select(messages).where(messages.c.thread_id == thread_id).order_by(messages.c.ordinal.desc())
         rows = await self._database.rows(query.limit(last) if last else query)
@@ -172,7 +172,7 @@ class ThreadRepository:
         ]
 
     async def asked(self, owner_id: str, limit: int) -> list[AskedQuestion]:
-        """The latest questions of the owner whose answers cited something that still exists, each once, with what was cited."""
+        """Returns the owner's latest distinct questions whose answers cite passages that still exist, with those."""
         question = messages.alias("question")
         query = (
             sa.select(messages.c.id, question.c.content, citations.c.chunk_id)
@@ -199,7 +199,7 @@ class ThreadRepository:
         return [AskedQuestion(text, tuple(ids)) for text, ids in list(cited.items())[:limit]]
 
     async def cut(self, owner_id: str, thread_id: str, message_id: str) -> None:
-        """Remove a message and all that came after it; `NotFound` when the thread has no such message."""
+        """Deletes a message and all later ones. Raises `NotFound` if the thread has no such message."""
         await self.get(owner_id, thread_id)
         mine = sa.and_(messages.c.id == message_id, messages.c.thread_id == thread_id)
         async with self._database.write() as connection:
@@ -211,7 +211,7 @@ class ThreadRepository:
             await connection.execute(sa.delete(messages).where(after))
 
     async def rate(self, owner_id: str, thread_id: str, message_id: str, feedback: JsonObject | None) -> None:
-        """Note what the reader thinks of an answer, or take it back."""
+        """Records the reader's feedback on an answer, or removes it."""
         await self.get(owner_id, thread_id)
         mine = sa.and_(messages.c.id == message_id, messages.c.thread_id == thread_id, messages.c.role == "assistant")
         async with self._database.write() as connection:

@@ -1,1 +1,1 @@
-"""Files and what was read of them: rows, contents, metadata, filters, facets and the projects they are in."""
+"""Files and their extracted data: rows, contents, metadata, filters, facets and projects."""

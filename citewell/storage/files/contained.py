@@ -1,4 +1,4 @@
-"""Files inside files: the members of archives and the attachments of mail, which are searched with what they are inside."""
+"""Files inside files: archive members and mail attachments, which are searched with their containers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAX_PARAMETERS = 500
 
 
 async def with_contained(database: Database, owner_id: str, ids: Sequence[str]) -> tuple[str, ...]:
-    """The ids, followed by those of the owner's files that are inside these files, at any depth, each once."""
+    """Returns the ids, followed by those of the owner's files inside these files at any depth, each once."""
     found = dict.fromkeys(ids)
     generation = list(found)
     while generation:
@@ -29,7 +29,7 @@ async def with_contained(database: Database, owner_id: str, ids: Sequence[str]) 
 
 
 def note_contained(connection: sa.Connection, container_id: str, resource_ids: Sequence[str]) -> None:
-    """Note that files are inside another, inside the caller's transaction; what is noted already stays."""
+    """Records that files are inside another, in the caller's transaction; existing records stay."""
     rows = [
         {"container_id": container_id, "resource_id": one} for one in dict.fromkeys(resource_ids) if one != container_id
     ]

@@ -1,4 +1,4 @@
-"""What a version of a resource holds: elements, extracted blobs, chunks."""
+"""The contents of a resource version: elements, extracted blobs, chunks."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _OF_FILE = (
     resources.c.metadata.label("file_metadata"),
     resources.c.detected_category,
 )
-# Written once, as every search runs it.
+# Compiled once, because every search runs it.
 _LOADED = Lookup(
     sa.select(chunks, *_OF_FILE)
     .join(resources, resources.c.id == chunks.c.resource_id)
@@ -59,7 +59,7 @@ _LOADED = Lookup(
 )
 
 
-# Also written once, as every file on its way runs them.
+# Also compiled once, because every file's processing runs them.
 _ELEMENTS = Prepared(
     sa.select(elements.c.ordinal, elements.c.data)
     .where(
@@ -98,9 +98,9 @@ _DROP_BLOBS = sa.delete(resource_blobs).where(
 
 @dataclass(frozen=True, slots=True)
 class IndexedChunk:
-    """A chunk with what its point tells of its file.
+    """A chunk with the file facts that its point stores.
 
-    rows_before: how many rows of the same resource precede it, which decides whether it is embedded.
+    rows_before: how many rows of the same resource precede it, which decides whether it is embedded
     """
 
     chunk: Chunk
@@ -110,7 +110,7 @@ class IndexedChunk:
 
 @dataclass(frozen=True, slots=True)
 class ChunkCount:
-    """How many chunks a resource has."""
+    """The number of chunks of a resource."""
 
     owner_id: str
     resource_id: str
@@ -120,7 +120,7 @@ class ChunkCount:
 def insert_elements(
     connection: sa.Connection, resource_id: str, version: int, lines: Iterable[tuple[int, Element, str]]
 ) -> None:
-    """Store (ordinal, element, its JSON) triples in batches, inside the caller's transaction."""
+    """Stores (ordinal, element, its JSON) triples in batches, inside the caller's transaction."""
     batch: list[dict[str, Any]] = []
     for ordinal, element, data in lines:
         batch.append(element_row(resource_id, version, ordinal, element, data))
@@ -132,7 +132,7 @@ def insert_elements(
 
 
 def element_row(resource_id: str, version: int, ordinal: int, element: Element, data: str) -> dict[str, Any]:
-    """The row of an element whose JSON is `data`."""
+    """Builds the row of an element whose JSON is `data`."""
     return {
         "resource_id": resource_id,
         "version": version,
@@ -144,12 +144,12 @@ def element_row(resource_id: str, version: int, ordinal: int, element: Element, 
 
 
 def delete_elements(connection: sa.Connection, resource_id: str, version: int, first: int = 0) -> None:
-    """Remove a version's elements from number `first` on, so that a repeated extraction starts clean."""
+    """Deletes a version's elements from number `first` on, so that a repeated extraction starts clean."""
     connection.execute(_DROP_ELEMENTS, {"resource": resource_id, "of": version, "first": first})
 
 
 def replace_blobs(connection: sa.Connection, resource_id: str, version: int, blobs: Sequence[StoredBlob]) -> None:
-    """Set the extracted blobs of a version."""
+    """Replaces the extracted blobs of a version."""
     connection.execute(_DROP_BLOBS, {"resource": resource_id, "of": version})
     if blobs:
         rows = [
@@ -169,14 +169,14 @@ def replace_blobs(connection: sa.Connection, resource_id: str, version: int, blo
 
 
 def insert_chunks(connection: sa.Connection, new: Sequence[Chunk]) -> None:
-    """Store chunks of one owner, inside the caller's transaction."""
+    """Stores chunks of one owner, inside the caller's transaction."""
     for start in range(0, len(new), _BATCH):
         connection.execute(_ADD_CHUNKS, [_chunk_row(c) for c in new[start : start + _BATCH]])
     announce_chunks(connection, new)
 
 
 def delete_chunks(connection: sa.Connection, resource_id: str, ids: Sequence[str] | None = None) -> None:
-    """Remove all chunks of a resource, of whatever version; only those of `ids` where they are given."""
+    """Deletes a resource's chunks of any version: those with `ids`, or all."""
     condition = chunks.c.resource_id == resource_id
     if ids is not None:
         condition &= chunks.c.id.in_(ids)
@@ -184,7 +184,7 @@ def delete_chunks(connection: sa.Connection, resource_id: str, ids: Sequence[str
 
 
 def spread(items: Sequence[T], most: int) -> Sequence[T]:
-    """All items, or `most` of them spread evenly."""
+    """Returns all items, or `most` of them, evenly spaced."""
     return items if len(items) <= most else [items[place * len(items) // most] for place in range(most)]
 
 
@@ -203,7 +203,7 @@ class ContentRepository:
         page: int | None = None,
         type: str | None = None,
     ) -> tuple[list[dict[str, Any]], str | None]:
-        """Elements in reading order as stored JSON, and the next cursor."""
+        """Returns a page of elements in reading order, as stored JSON, and the next cursor."""
         query = sa.select(elements.c.ordinal, elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version
         )
@@ -218,7 +218,7 @@ class ContentRepository:
         return found, encode_cursor(rows[limit - 1]["ordinal"]) if len(rows) > limit else None
 
     async def texts_with(self, resource_id: str, version: int, words: Sequence[str], limit: int) -> list[str]:
-        """The texts of the first `limit` elements of a version that hold one of the words, in any case, in reading order."""
+        """Returns the texts of a version's first `limit` elements that contain one of the words, ignoring case."""
         data = sa.func.lower(elements.c.data)
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id,
@@ -229,7 +229,7 @@ class ContentRepository:
         return [str(json.loads(row["data"])["text"]) for row in rows]
 
     async def iterate_elements(self, resource_id: str, version: int) -> AsyncGenerator[list[Element]]:
-        """All elements of a version in reading order, in batches."""
+        """Yields all elements of a version in reading order, in batches."""
         last: int | None = -1
         while last is not None:
             rows = await self._database.fetch(_ELEMENTS, resource=resource_id, version=version, last=last, most=_BATCH)
@@ -238,7 +238,7 @@ class ContentRepository:
                 yield [Element.from_json(json.loads(row["data"])) for row in rows]
 
     async def elements_by_id(self, resource_id: str, version: int, ids: Sequence[str]) -> dict[str, Element]:
-        """The elements of a version with these ids (`e0`, `e1`, …)."""
+        """Returns the elements of a version with these ids (`e0`, `e1`, …)."""
         ordinals = [int(i[1:]) for i in ids if _ELEMENT_ID.fullmatch(i)]
         query = sa.select(elements.c.data).where(
             elements.c.resource_id == resource_id, elements.c.version == version, elements.c.ordinal.in_(ordinals)
@@ -247,24 +247,24 @@ class ContentRepository:
         return {element.id: element for element in found}
 
     async def blobs(self, resource_id: str, version: int, kind: str | None = None) -> list[StoredBlob]:
-        """The extracted blobs of a version."""
+        """Returns the extracted blobs of a version."""
         rows = await self._database.fetch(_BLOBS, resource=resource_id, version=version)
         return [StoredBlob(**row) for row in rows if kind is None or row["kind"] == kind]
 
     async def blob(self, resource_id: str, version: int, name: str) -> StoredBlob:
-        """One extracted blob; `NotFound` when the version has no blob of that name."""
+        """Returns one extracted blob. Raises `NotFound` if the version has no blob of that name."""
         for found in await self.blobs(resource_id, version):
             if found.name == name:
                 return found
         raise NotFound
 
     async def load_chunks(self, owner_id: str, ids: Sequence[str]) -> dict[str, StoredChunk]:
-        """The chunk with each of `ids` that belongs to the owner and still exists."""
+        """Returns by id the chunks that belong to the owner and still exist."""
         rows = await self._database.look_up(_LOADED, ids, {"owner": owner_id})
         return {found.chunk.id: found for found in await self._stored_chunks(rows)}
 
     async def chunks_at(self, owner_id: str, places: Sequence[tuple[str, int, int]]) -> list[StoredChunk]:
-        """The chunks at those (resource, version, ordinal) that the owner has."""
+        """Returns the owner's chunks at these (resource, version, ordinal)."""
         mine = chunks.c.owner_id == owner_id, unindexed(resources.c.owner_id) == owner_id
         query = sa.select(chunks, *_OF_FILE).join(resources, resources.c.id == chunks.c.resource_id).where(*mine)
         parts = [await self._database.rows(query.where(some)) for some in at_places(chunks, places)]
@@ -279,7 +279,7 @@ class ContentRepository:
         return [replace(one, picture=pictures.get(one.chunk.id, one.picture)) for one in found]
 
     async def _pictures(self, found: Sequence[Chunk]) -> dict[str, OriginalPicture]:
-        """The pictures inside their files that these chunks describe, by chunk."""
+        """Returns the pictures inside files that these chunks describe, by chunk id."""
         column = elements.c
         places = [place for chunk in found for place in _element_places(chunk)]
         query = sa.select(column.resource_id, column.version, column.ordinal, column.data)
@@ -292,7 +292,7 @@ class ContentRepository:
         return {chunk.id: OriginalPicture(chunk.resource_id, blob) for chunk in found if (blob := named[chunk.id])}
 
     async def passages(self, resource_id: str, types: Sequence[ChunkType], most: int) -> list[Chunk]:
-        """Chunks of these types in order: all, or `most` spread evenly over the resource."""
+        """Returns chunks of these types in order: all, or `most` of them, evenly spaced over the resource."""
         wanted = chunks.c.resource_id == resource_id, chunks.c.type.in_([kind.value for kind in types])
         ordered = sa.select(chunks.c.id).where(*wanted).order_by(chunks.c.ordinal)
         ids = [row["id"] for row in await self._database.rows(ordered)]
@@ -306,14 +306,14 @@ class ContentRepository:
     async def chunks_page(
         self, resource_id: str, limit: int, cursor: str | None = None
     ) -> tuple[list[Chunk], str | None]:
-        """Chunks of a resource in order, and the next cursor."""
+        """Returns a page of a resource's chunks in order, and the next cursor."""
         last = decode_cursor(cursor, int)[0] if cursor else -1
         rows = await self._database.fetch(_CHUNKS, resource=resource_id, last=last, most=limit + 1)
         found = [_chunk(row) for row in rows[:limit]]
         return found, encode_cursor(found[-1].ordinal) if len(rows) > limit else None
 
     async def neighbours(self, owner_id: str, resource_id: str, ordinals: Sequence[int]) -> list[Chunk]:
-        """The chunks of a resource at these ordinals, in order."""
+        """Returns the chunks of a resource at these ordinals, in order."""
         query = (
             sa.select(chunks)
             .where(chunks.c.resource_id == resource_id, chunks.c.owner_id == owner_id, chunks.c.ordinal.in_(ordinals))
@@ -322,16 +322,16 @@ class ContentRepository:
         return [_chunk(row) for row in await self._database.rows(query)]
 
     async def chunk_ids(self, resource_id: str) -> set[str]:
-        """Ids of all chunks of a resource."""
+        """Returns the ids of all chunks of a resource."""
         return {row["id"] for row in await self._database.fetch(_CHUNK_IDS, resource=resource_id)}
 
     async def count_of(self, resource_id: str) -> int:
-        """How many chunks a resource has."""
+        """Counts the chunks of a resource."""
         query = sa.select(sa.func.count()).select_from(chunks).where(chunks.c.resource_id == resource_id)
         return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def count_chunks(self, owner_id: str | None = None, up_to: str | None = None) -> int:
-        """How many chunks an owner (or everybody) has; those of resources up to an id where it is given."""
+        """Counts the chunks of an owner, or of all; with `up_to`, only those of resources up to that id."""
         query = sa.select(sa.func.count()).select_from(chunks)
         if up_to is not None:
             query = query.where(chunks.c.resource_id <= up_to)
@@ -340,13 +340,13 @@ class ContentRepository:
         return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def count_settled_chunks(self) -> int:
-        """The number of chunks of all successfully indexed resources, with and without their vectors, which every index must hold."""
+        """Counts the chunks of all successfully indexed resources, embedded or not: every index must contain them."""
         held = resources.c.status.in_([*_SETTLED, Status.EMBEDDING])
         query = sa.select(sa.func.count()).select_from(_WITH_RESOURCE).where(held)
         return await self._database.look(lambda connection: connection.scalar(query)) or 0
 
     async def settled_resources(self, limit: int) -> AsyncGenerator[list[ChunkCount]]:
-        """Every resource whose chunks are final, with their number, `limit` at a time."""
+        """Yields every resource whose chunks are final, with their count, `limit` at a time."""
         last = ""
         while True:
             query = (
@@ -367,7 +367,7 @@ class ContentRepository:
             yield [ChunkCount(*row) for row in rows]
 
     async def files_after(self, last: str, limit: int) -> list[ChunkCount]:
-        """Resources with chunks, of whatever state and owner, by id: those after `last`, with their numbers of chunks."""
+        """Returns resources with chunks, in any state and of any owner, by id after `last`, with chunk counts."""
         query = (
             sa.select(chunks.c.owner_id, chunks.c.resource_id, sa.func.count())
             .where(chunks.c.resource_id > last)
@@ -379,7 +379,7 @@ class ContentRepository:
             return [ChunkCount(*row) for row in (await connection.execute(query)).all()]
 
     async def existing(self, ids: Sequence[str]) -> set[str]:
-        """Those of these chunks that exist."""
+        """Returns which of these chunks exist."""
         found: set[str] = set()
         for start in range(0, len(ids), _IN_ONE_QUERY):
             query = sa.select(chunks.c.id).where(chunks.c.id.in_(ids[start : start + _IN_ONE_QUERY]))
@@ -387,20 +387,23 @@ class ContentRepository:
         return found
 
     async def after(self, resource_id: str, ids: Sequence[str]) -> set[str]:
-        """Those of these chunks whose resource comes after this one by id, or that exist no longer."""
+        """Returns which of these chunks no longer exist, or have a resource id greater than this one."""
         query = sa.select(chunks.c.id).where(chunks.c.id.in_(ids), chunks.c.resource_id <= resource_id)
         return set(ids) - {row["id"] for row in await self._database.rows(query)}
 
     async def facts(self, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
-        """What points tell of those of these resources that exist."""
+        """Returns the facts that points store about these resources; missing ones are omitted."""
         return await file_facts(self._database, resource_ids)
 
     async def owners(self) -> list[str]:
-        """Everybody who has resources."""
+        """Returns all owners that have resources."""
         return [row["owner_id"] for row in await self._database.rows(sa.select(resources.c.owner_id).distinct())]
 
     async def sample_chunks(self, limit: int) -> list[IndexedChunk]:
-        """A sample of chunks that every index must hold with a vector: no rows. Ids are hashes, so ordering by id samples at random."""
+        """Returns a sample of the chunks that every index must contain with a vector: no rows.
+
+        Ids are hashes, so ordering by id samples at random.
+        """
         query = (
             sa.select(chunks)
             .select_from(_WITH_RESOURCE)
@@ -416,7 +419,10 @@ class ContentRepository:
     async def iterate_chunks(
         self, batch: int = 512, resource_ids: Sequence[str] | None = None
     ) -> AsyncGenerator[list[IndexedChunk]]:
-        """Every chunk (of these resources) with what an index holds of it besides, resource by resource, in order, in batches: to rebuild an index from."""
+        """Yields every chunk (of these resources) with its file facts, in batches, to rebuild an index from.
+
+        Chunks come resource by resource, in order.
+        """
         place = (chunks.c.resource_id, chunks.c.version, chunks.c.ordinal)
         last: tuple[str, int, int] = ("", 0, -1)
         rows_before = 0
@@ -433,7 +439,7 @@ class ContentRepository:
             for row in rows:
                 chunk = _chunk(row)
                 last_place, last = last, (chunk.resource_id, chunk.version, chunk.ordinal)
-                if chunk.resource_id not in files:  # deleted meanwhile
+                if chunk.resource_id not in files:  # deleted in the meantime
                     continue
                 if (chunk.resource_id, chunk.version) != last_place[:2]:
                     rows_before = 0
@@ -460,7 +466,7 @@ def _chunk_row(chunk: Chunk) -> dict[str, Any]:
 
 
 def _element_places(chunk: Chunk) -> list[tuple[str, int, int]]:
-    """Where the elements that a chunk was made of are stored."""
+    """Returns the (resource, version, ordinal) of the elements that a chunk was made from."""
     ids = (piece.element_id for piece in chunk.pieces)
     return [(chunk.resource_id, chunk.version, int(one[1:])) for one in ids if _ELEMENT_ID.fullmatch(one)]
 

@@ -1,4 +1,4 @@
-"""How much text and how many pictures an owner's files of each kind hold for their size."""
+"""The amount of text and pictures relative to size, by kind of file, in an owner's files."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from citewell.storage.tables import chunks, resource_blobs, resource_projects, r
 
 _IMAGE = "image"
 MAX_FILES = 40
-"""Files of each kind that are measured, the newest first."""
+"""Files measured per kind, newest first."""
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredFile:
-    """What was found in one file: its size in bytes, tokens of its chunks, pictures inside it."""
+    """A file's size in bytes, tokens in its chunks, and number of pictures."""
 
     extension: str
     size: int
@@ -34,7 +34,7 @@ class DensityRepository:
     async def measure(
         self, owner_id: str, extensions: Sequence[str], project_ids: Sequence[str] | None = None
     ) -> list[MeasuredFile]:
-        """The newest `MAX_FILES` files of each of these kinds that have chunks or pictures; of these projects, where some are named."""
+        """Measures the newest `MAX_FILES` files per kind with chunks or pictures, optionally within projects."""
         linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids or ()))
         admitted = sa.true() if project_ids is None else resources.c.id.in_(linked)
         kind = sa.func.citewell_extension(resources.c.filename, type_=sa.Text)

@@ -1,4 +1,4 @@
-"""The timeline of a resource: one row per change of state."""
+"""Resource timelines: one row per state change."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADD = sa.insert(resource_events)
 def record_event(
     connection: sa.Connection, resource_id: str, version: int, status: Status, details: JsonObject | None = None
 ) -> None:
-    """Add to the timeline, inside the caller's transaction."""
+    """Adds an event to the timeline, inside the caller's transaction."""
     row = {
         "resource_id": resource_id,
         "version": version,
@@ -34,14 +34,14 @@ class EventRepository:
         self._database = database
 
     async def newest(self, resource_id: str) -> int:
-        """The id of the last event of a resource; 0 without any."""
+        """Returns the id of a resource's latest event; 0 without events."""
         query = sa.select(sa.func.max(resource_events.c.id).label("newest")).where(
             resource_events.c.resource_id == resource_id
         )
         return (await self._database.rows(query))[0]["newest"] or 0
 
     async def since(self, resource_id: str, after: int = 0) -> list[dict[str, JsonValue]]:
-        """Events of a resource with an id above `after`, oldest first."""
+        """Returns a resource's events with ids above `after`, oldest first."""
         table = resource_events
         query = sa.select(table).where(table.c.resource_id == resource_id, table.c.id > after).order_by(table.c.id)
         return [

@@ -1,4 +1,4 @@
-"""What the files of a list have in common: the values of each field with the number of files, counted in SQL."""
+"""Facets of file lists: the values of each field with the number of files, counted in SQL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MAX_FACET_KEYS = 200
 MAX_FACET_VALUES = 200
 MAX_FACET_VALUE_LENGTH = 80
 _MAX_KNOWN = 64
-_MAX_APART = 2_000  # rows of single changes that are read one by one, before a reader sums them up
+_MAX_APART = 2_000  # unmerged rows of single changes that readers tolerate before merging them
 _SUM_UP = sa.text("""
 WITH gone AS (DELETE FROM facet_counts WHERE owner_id = :owner AND project_id = :project RETURNING *)
 INSERT INTO facet_counts (owner_id, project_id, field, kind, value, text, number, files, part)
@@ -38,14 +38,17 @@ GROUP BY owner_id, project_id, field, kind, value, text HAVING sum(files) <> 0
 _NAMED = resources.join(resource_projects, resource_projects.c.resource_id == resources.c.id).join(
     projects, projects.c.id == resource_projects.c.project_id
 )
-_WHOLE = sa.literal("", sa.Text)  # the value that stands for a field as a whole
+_WHOLE = sa.literal("", sa.Text)  # the value that represents a field as a whole
 _TEXTS = ("type", "extension", "language")
 _DATES = ("date", "uploaded_at")
 _BUILT_IN = ("category", "type", "extension", "language", "tag", "project", "thread", "date", "uploaded_at")
 
 
 class FacetRepository:
-    """Facets of the owner's files. On SQLite they are counted again only after something was written: 100,000 files take a second (`benchmarks/facets.py`)."""
+    """Facets of an owner's files. On SQLite, they are cached until the next write.
+
+    Counting 100,000 files takes a second (`benchmarks/facets.py`).
+    """
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -60,13 +63,13 @@ class FacetRepository:
         by_year: bool = False,
         kept_to: Sequence[str] | None = None,
     ) -> Facets:
-        """The fields that the owner's files within `filter` have, each with its up to `values` most frequent values.
+        """Returns the fields of the owner's files that match `filter`, each with its `values` most frequent values.
 
-        Of metadata there are the `MAX_FACET_KEYS` keys that most files have, and a key with values of several types has a facet for
-        each. Dates are counted by month, or by year. kept_to: ids of the projects that are told; None for all that the files are in.
+        Metadata facets are limited to the `MAX_FACET_KEYS` most frequent keys; a key with values of several types has
+        one facet per type. Dates are counted by month or year. kept_to: ids of the projects to report; None for all.
         """
         told = None if kept_to is None else tuple(kept_to)
-        asked = owner_id, repr(filter), values, by_year, told  # as text: for Python `True` is 1
+        asked = owner_id, repr(filter), values, by_year, told  # `repr` because `True == 1` in Python
         writes = self._database.writes
         if asked in self._known and self._known[asked][0] == writes:
             self._known.move_to_end(asked)
@@ -96,11 +99,11 @@ class FacetRepository:
         return Facets(files=int(total[0]["files"]), fields=tuple(facets))
 
     def _kept(self, owner_id: str, project_id: str, by_year: bool) -> sa.Select[*tuple[Any, ...]]:
-        """Metadata, tags and dates of all files of an owner or a project, from the counts that are kept of them."""
+        """Selects metadata, tags and dates of all files of an owner or project from the maintained counts."""
         table = facet_counts.c
         kept = sa.select(table.field, table.kind, table.value, table.text, table.number, table.files)
         kept = kept.where(table.owner_id == owner_id, table.project_id == project_id)
-        if not self._database.is_sqlite:  # what no file has any more is there until the next sum, and is left out
+        if not self._database.is_sqlite:  # values with no files left stay until the next merge; skip them
             exact = (table.field, table.kind, table.value, table.text, table.number)
             left = sa.func.sum(table.files)
             kept = kept.with_only_columns(*exact, left.label("files")).group_by(*exact).having(left != 0)
@@ -112,7 +115,10 @@ class FacetRepository:
     def _grouped(
         self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None
     ) -> list[sa.Select[*tuple[Any, ...]]]:
-        """The other fields in the same form. Files are grouped by what is stored, so that a value of many files is folded once."""
+        """Selects the other fields in the same form.
+
+        Files are grouped first, so that a shared value is folded only once.
+        """
         at = resources.c.created_at
         stored = {
             "category": resources.c.detected_category,
@@ -145,7 +151,7 @@ class FacetRepository:
         ]
 
     async def _sum_up(self, owner_id: str, project_id: str) -> None:
-        """Put together what many changes have added, in one statement: a change that commits meanwhile is left for the next time."""
+        """Merges the rows added by many changes, in one statement; concurrent commits are left for the next merge."""
         table, scope = facet_counts.c, {"owner": owner_id, "project": project_id}
         changes = sa.select(sa.literal(1)).where(
             table.owner_id == owner_id, table.project_id == project_id, table.part > 0
@@ -156,9 +162,9 @@ class FacetRepository:
                 await connection.execute(_SUM_UP, scope)
 
     def _rows(self, where: sa.ColumnElement[bool], by_year: bool, told: tuple[str, ...] | None) -> sa.CTE:
-        """Every value of every field of every file: (id, field, kind, value, text, number). Equal values have the same `value`.
+        """Selects every value of every field of every file: (id, field, kind, value, text, number).
 
-        told: the projects that are named
+        Equal values have the same `value`. told: the projects to report
         """
         file = self._files(where).c
         tag = tag_rows(self._database.is_sqlite)
@@ -173,7 +179,7 @@ class FacetRepository:
         return sa.union_all(*parts).cte("value_rows").prefix_with("MATERIALIZED")
 
     def _files(self, where: sa.ColumnElement[bool]) -> sa.CTE:
-        """What each file has one of, computed once."""
+        """Selects each file's single-valued fields, computed once."""
         columns = [text_column(name).label(name) for name in (*_TEXTS, "thread")]
         query = sa.select(
             resources.c.id,
@@ -186,7 +192,7 @@ class FacetRepository:
         return query.where(where).cte("files").prefix_with("MATERIALIZED")
 
     def _of_metadata(self, where: sa.ColumnElement[bool], by_year: bool) -> sa.Select[*tuple[Any, ...]]:
-        """Step by step, each of them once for a value: as one expression, the same text would be read as a date many times."""
+        """Selects the metadata values in steps: a single expression would parse the same text as a date many times."""
         said = metadata_rows(self._database.is_sqlite)
         said_by = resources.join(said.keys, sa.true()).join(said.items, sa.true())
         texts = (
@@ -218,7 +224,7 @@ class FacetRepository:
         )
 
     def _period(self, number: sa.ColumnElement[Any], by_year: bool) -> sa.ColumnElement[Any]:
-        """The month or year in UTC in which an instant is, as YYYY-MM or YYYY."""
+        """Formats an instant as its UTC month (YYYY-MM) or year (YYYY)."""
         if self._database.is_sqlite:
             return sa.func.strftime("%Y" if by_year else "%Y-%m", number, "unixepoch", type_=sa.Text)
         at = sa.func.timezone("UTC", sa.func.to_timestamp(number))
@@ -237,7 +243,7 @@ def _row(
     text: sa.ColumnElement[Any] = _WHOLE,
     number: sa.ColumnElement[Any] | None = None,
 ) -> sa.Select[*tuple[Any, ...]]:
-    """A value of a field, and how many files have it, as `_counted_kept` takes them."""
+    """Selects a field's value and number of files, as `_counted_kept` expects them."""
     kind = MetadataKind.DATE if field in _DATES else MetadataKind.TEXT
     return sa.select(
         sa.literal(field, sa.Text).label("field"),
@@ -257,7 +263,7 @@ def _part(
     shown: sa.ColumnElement[Any] | None = None,
     number: sa.ColumnElement[Any] | None = None,
 ) -> sa.Select[*tuple[Any, ...]]:
-    """The rows of one field: of texts, or of dates where their number is given."""
+    """Selects the rows of one field: texts, or dates if `number` is given."""
     kind = MetadataKind.TEXT if number is None else MetadataKind.DATE
     return sa.select(
         id.label("id"),
@@ -270,7 +276,7 @@ def _part(
 
 
 def _counted_of(filter: ResourceFilter) -> str | None:
-    """Of which project the files are that a filter lets through, '' for all of an owner's; None where it says more than that."""
+    """Returns the project if it is the filter's only condition, '' for an empty filter, and otherwise None."""
     if replace(filter, project_ids=None) != ResourceFilter():
         return None
     if filter.project_ids is None:
@@ -288,9 +294,9 @@ def _facets(rows: Sequence[Mapping[Any, Any]]) -> list[Facet]:
 
 
 def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """Each field and kind with its most frequent values, most frequent first; of dates, the latest periods.
+    """Selects each field and kind with its most frequent values first; for dates, the latest periods.
 
-    rows: each stands for `files` files; those with the value '' are of the field as a whole
+    rows: each represents `files` files; rows with the value '' are totals of the field
     """
     held = (
         sa.select(
@@ -327,7 +333,7 @@ def _counted_kept(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _counted(rows: sa.CTE, most: int) -> sa.Select[*tuple[Any, ...]]:
-    """The same of rows that stand for one file each."""
+    """Like `_counted_kept`, for rows that represent one file each."""
     files, field = sa.func.count(rows.c.id.distinct()), (rows.c.field, rows.c.kind)
     text, least, greatest = sa.func.min(rows.c.text), sa.func.min(rows.c.number), sa.func.max(rows.c.number)
     values = sa.select(*field, rows.c.value, text.label("text"), least.label("number"), files.label("files"))

@@ -1,4 +1,4 @@
-"""The filter language in SQL, for lists of files: the same expressions that searches pass to a vector store."""
+"""The filter language in SQL, for file lists: the same expressions that searches pass to a vector store."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from citewell.types import (
 
 Column = sa.ColumnElement[Any]
 _NUMBERS = ("integer", "real", "number")
-# What every date begins with, on SQLite and on Postgres: most texts are no dates, and need not be read as one.
+# The prefix of every date (SQLite: True, Postgres: False), to avoid parsing the many texts that are not dates.
 _LIKE_A_DAY = {True: "'[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]*'", False: r"'^\d{4}-\d\d-\d\d'"}
 _ORDERS: dict[Operator, Callable[[Column, Any], sa.ColumnElement[bool]]] = {
     Operator.GT: lambda column, value: column > value,
@@ -41,9 +41,9 @@ _ORDERS: dict[Operator, Callable[[Column, Any], sa.ColumnElement[bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class MetadataRows:
-    """The values of a file's metadata as rows, a list as several.
+    """The values of a file's metadata as rows, one for each item of a list.
 
-    shape: the type of the value in JSON, as the database calls it; dated: of a text that is a date, seconds since 1970
+    shape: the database's name for the JSON type; dated: seconds since 1970 for a text that is a date
     """
 
     keys: sa.FromClause
@@ -55,13 +55,13 @@ class MetadataRows:
 
 
 def file_condition(expression: Expression, is_sqlite: bool) -> sa.ColumnElement[bool]:
-    """Whether a row of `resources` satisfies a valid expression; never NULL. `InvalidFilter` for a field of passages."""
+    """Builds the condition for rows of `resources`; never NULL. Raises `InvalidFilter` for a passage field."""
     paths: dict[str, tuple[str, MetadataKind]] = {}
     for condition in conditions_in((expression,)):
         key = metadata_key(condition.field)
         if condition.field in PASSAGE_FIELDS:
             raise InvalidFilter(
-                f"{condition.field!r} is a field of passages. A list of files cannot be filtered by it.",
+                f"{condition.field!r} is a passage field. File lists cannot be filtered by it.",
                 allowed=[*sorted(FIELDS.keys() - PASSAGE_FIELDS), f"{METADATA_PREFIX}<key>"],
             )
         if key is not None:
@@ -70,7 +70,7 @@ def file_condition(expression: Expression, is_sqlite: bool) -> sa.ColumnElement[
 
 
 def metadata_rows(is_sqlite: bool) -> MetadataRows:
-    """The metadata of the row of `resources` that a statement is at."""
+    """Unnests the metadata of the current row of `resources`."""
     if is_sqlite:
         said = sa.func.json_each(resources.c.metadata).table_valued("key", "value", "type", name="said")
         held = sa.case((said.c.type == "array", said.c.value), else_=sa.func.json_array(said.c.value))
@@ -89,7 +89,7 @@ def metadata_rows(is_sqlite: bool) -> MetadataRows:
 
 
 def kind_of_row(shape: Column, dated: Column) -> Column:
-    """The `MetadataKind` of a row of metadata; texts of a list are never dates."""
+    """Returns the `MetadataKind` of a metadata row; texts in a list are never dates."""
     return sa.case(
         (shape.in_(["true", "false", "boolean"]), MetadataKind.BOOLEAN.value),
         (shape.in_(_NUMBERS), MetadataKind.NUMBER.value),
@@ -99,14 +99,14 @@ def kind_of_row(shape: Column, dated: Column) -> Column:
 
 
 def number_of_row(shape: Column, text: Column, dated: Column) -> Column:
-    """What a row of metadata is ordered by: a number, or of a date its seconds since 1970."""
+    """Returns the sort key of a metadata row: a number, or a date in seconds since 1970."""
     return sa.case(
         (shape.in_(_NUMBERS), sa.cast(text, sa.Double)), (shape.in_(["text", "string"]), dated), else_=sa.null()
     )
 
 
 def tag_rows(is_sqlite: bool) -> sa.TableValuedAlias:
-    """The tags of the row of `resources` that a statement is at, in a column `value`."""
+    """Unnests the tags of the current row of `resources` into a column `value`."""
     stated = [resources.c.extraction_metadata[name] for name in STATED_TAGS]
     found = sa.func.citewell_tags(resources.c.metadata, *stated)
     each = sa.func.json_each if is_sqlite else sa.func.jsonb_array_elements_text
@@ -114,13 +114,13 @@ def tag_rows(is_sqlite: bool) -> sa.TableValuedAlias:
 
 
 def date_column() -> Column:
-    """When a file is from, in seconds since 1970; NULL where nothing says it."""
+    """Returns a file's date in seconds since 1970; NULL if unknown."""
     stated = [resources.c.extraction_metadata[name] for name in STATED_DATES]
     return sa.func.citewell_date(resources.c.metadata, *stated, type_=sa.Double)
 
 
 def text_column(field: str) -> Column:
-    """A field of files that has one value, folded as filters compare it."""
+    """Returns a single-valued file field, folded for comparison."""
     name = "type" if field == "file_type" else field
     if field == "extension":
         return sa.func.citewell_extension(resources.c.filename, type_=sa.Text)
@@ -147,7 +147,7 @@ def _condition(
     field = condition.field
     if field in paths:
         return _of_metadata(condition, *paths[field], is_sqlite)
-    assert field in FILE_FIELDS, f"{field} is no field of files"
+    assert field in FILE_FIELDS, f"{field} is not a file field"
     match field:
         case "date":
             return _fits(condition, date_column())
@@ -186,7 +186,7 @@ def _of_metadata(condition: Condition, key: str, kind: MetadataKind, is_sqlite: 
 
 
 def _fits(condition: Condition, column: Column) -> sa.ColumnElement[bool]:
-    """A comparison of the form that `lowered` leaves; false where the column is NULL."""
+    """Builds a comparison in the form that `lowered` produces; false where the column is NULL."""
     there, operator = column.is_not(None), condition.operator
     if operator is Operator.EXISTS:
         return there
@@ -206,12 +206,12 @@ def _text(value: str) -> Column:
 
 
 def owner_column(filter: ResourceFilter) -> sa.ColumnElement[str]:
-    """The column of owners, for the condition beside `resource_conditions`: where ids are given, these are looked up."""
+    """Returns the owner column to use with `resource_conditions`; unindexed if ids are given, to look those up."""
     return resources.c.owner_id if filter.ids is None else unindexed(resources.c.owner_id)
 
 
 def resource_conditions(filter: ResourceFilter, is_sqlite: bool) -> list[sa.ColumnElement[bool]]:
-    """What rows of `resources` satisfy that a filter lets through; the owner is the caller's to add. Raises `InvalidFilter`."""
+    """Builds a filter's conditions on `resources`, except the owner, which the caller adds. Raises `InvalidFilter`."""
     conditions = [file_condition(expression, is_sqlite) for expression in filter.conditions]
     if filter.status == "ready":
         conditions.append(resources.c.status.in_(sorted(FULLY_PROCESSED)))

@@ -1,4 +1,4 @@
-"""How many files have each metadata key and value: counted once, then kept up to date with every change."""
+"""File counts per metadata key and value: counted once, then updated with every change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from citewell.types import Metadata, MetadataKey, MetadataKind
 from citewell.types.metadata_values import is_day, kind_of
 
 MAX_FREQUENT = 50
-"""Texts that are listed of a key, the most frequent ones."""
+"""Most frequent texts listed per key."""
 
 _MAX_FREQUENT_LENGTH = 80
 
@@ -24,7 +24,7 @@ class KeyCounts:
         self._texts: dict[str, Counter[str]] = {}
 
     def add(self, metadata: Metadata, times: int = 1) -> None:
-        """Count the metadata of a file; `times` of -1 takes it out."""
+        """Counts a file's metadata; `times=-1` subtracts it."""
         for key, value in metadata.items():
             kind = kind_of(value)
             self._files[key] += times
@@ -40,7 +40,7 @@ class KeyCounts:
                             del texts[said]
 
     def keys(self) -> Iterator[MetadataKey]:
-        """The keys that files have, those of most files first."""
+        """Yields the keys, those of most files first."""
         counted = [(key, count) for key, count in self._files.items() if count]
         for key, count in sorted(counted, key=lambda item: (-item[1], item[0])):
             frequent = self._texts.get(key)

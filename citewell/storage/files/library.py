@@ -1,4 +1,4 @@
-"""What the agent may read, over SQL and the blob store. Every method checks the owner first."""
+"""The agent's access to files, over SQL and the blob store. Every method checks the owner first."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from citewell.types import Element, ElementType, Expression, Resource, ResourceF
 
 _MAX_LISTED = 500
 _MAX_COUNTED = 1_000
-_MAX_NAMED = 20_000  # ids in one query: databases take some 32,000 parameters
+_MAX_NAMED = 20_000  # ids per query: databases accept about 32,000 parameters
 _COUNTED_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
 class SqlLibrary:
-    """`Library`, `ElementLookup` and `PageTables` of the agent."""
+    """Implements the agent's `Library`, `ElementLookup` and `PageTables`."""
 
     resources: ResourceRepository
     projects: ProjectRepository
@@ -32,10 +32,13 @@ class SqlLibrary:
     )
 
     async def list_resources(self, owner_id: str, scope: Scope) -> Sequence[ResourceInfo]:
-        """Everything in scope, in any state, newest first, at most 500; or the resources that it names, where it names any, and the files inside them."""
+        """Returns the resources in scope, in any state, newest first, at most 500.
+
+        If the scope names resources, returns those and the files inside them.
+        """
         ids = await self.projects.named_within(owner_id, scope)
         if ids is not None:
-            most = max(_MAX_LISTED, len(scope.resource_ids or ()))  # what is inside an archive may be much more
+            most = max(_MAX_LISTED, len(scope.resource_ids or ()))  # an archive may contain many more files
             found = [await self.resources.get(owner_id, i) for i in ids[:most]]
         else:
             inside = await self._inside(owner_id, scope)
@@ -43,14 +46,15 @@ class SqlLibrary:
         return [_info(resource) for resource in found]
 
     async def narrowed(self, owner_id: str, scope: Scope, filters: tuple[Expression, ...]) -> Scope:
-        """The scope with those of its resources that satisfy the filters now; `InvalidFilter` for one that no list of files takes.
+        """Narrows the scope to its resources that currently match the filters.
 
-        Keys of metadata are those of the files in its projects.
+        Raises `InvalidFilter` for a filter that file lists do not support. Known metadata keys are those in the scope's
+        projects.
         """
         return await self.metadata.narrowed(owner_id, scope, filters, scope.project_ids)
 
     async def count_characters(self, owner_id: str, scope: Scope) -> int:
-        """Characters of all files in scope, as extraction counted them; not counted again for a minute."""
+        """Returns the characters in all files in scope, as counted by extraction; cached for a minute."""
         key, now = (owner_id, scope), time.monotonic()
         known = self._counted.get(key)
         if known is not None and known[1] > now:
@@ -63,7 +67,7 @@ class SqlLibrary:
         return count
 
     async def read_resource(self, owner_id: str, resource_id: str, first: int, last: int) -> Sequence[Element]:
-        """Elements whose page, slide or row lies in first..last; all of a file without such units."""
+        """Returns elements whose page, slide or row lies in first..last; all of a file without such units."""
         resource = await self.resources.get(owner_id, resource_id)
         found: list[Element] = []
         async for batch in self.content.iterate_elements(resource_id, resource.version):
@@ -71,24 +75,24 @@ class SqlLibrary:
         return found
 
     async def page_file(self, owner_id: str, resource_id: str) -> ResourceInfo:
-        """The file; `NotFound` when it is not the owner's."""
+        """Returns the file. Raises `NotFound` if it is not the owner's."""
         return _info(await self.resources.get(owner_id, resource_id))
 
     async def page_tables(self, owner_id: str, resource_id: str, limit: int) -> Sequence[Element]:
-        """The first `limit` tables of the current version, in reading order."""
+        """Returns the first `limit` tables of the current version, in reading order."""
         resource = await self.resources.get(owner_id, resource_id)
         stored, _ = await self.content.elements_page(resource_id, resource.version, limit, type=ElementType.TABLE.value)
         return await asyncio.to_thread(lambda: [Element.from_json(one) for one in stored])
 
     async def page_mentions(self, owner_id: str, resource_id: str, words: Sequence[str], limit: int) -> Sequence[str]:
-        """The first `limit` texts of the current version that hold one of the words, in any case, in reading order."""
+        """Returns the current version's first `limit` texts that contain one of the words, ignoring case."""
         resource = await self.resources.get(owner_id, resource_id)
         return await self.content.texts_with(resource_id, resource.version, words, limit)
 
     async def elements(
         self, owner_id: str, resource_id: str, version: int, ids: Sequence[str]
     ) -> Mapping[str, Element]:
-        """Those of `ids` that exist in this version."""
+        """Returns the elements with these ids that exist in this version."""
         await self.resources.get(owner_id, resource_id)
         return await self.content.elements_by_id(resource_id, version, ids)
 

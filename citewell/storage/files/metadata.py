@@ -1,4 +1,4 @@
-"""What people say of their files: metadata, identifiers and threads. Changed together with the work of telling every index."""
+"""User-supplied metadata, identifiers and threads of files. A change also queues the update of every index."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from citewell.types import Expression, FileFacts, Metadata, MetadataKey, Resourc
 from citewell.types.metadata_values import is_resource_id
 from citewell.types.names import composed_name, name_spellings
 
-_MAX_COUNTED = 64  # owners whose metadata stays counted
+_MAX_COUNTED = 64  # owners whose metadata counts are cached
 _MAX_PARAMETERS = 500
-_MAX_TOGETHER = 256  # changes of one transaction
-_MAX_REVISIONS = 4_096  # owners whose number of files is remembered
+_MAX_TOGETHER = 256  # changes per transaction
+_MAX_REVISIONS = 4_096  # owners whose file counts are cached
 _FILES = sa.select(sa.func.count().label("files"), sa.func.max(resources.c.created_at).label("newest")).where(
     resources.c.owner_id == sa.bindparam("owner")
 )
 
-# The same is often said of many files: records of one source, or nothing.
+# Many files share the same metadata: records of one source, or none at all.
 _SAID = (
     sa.select(resources.c.metadata, sa.func.count().label("files"))
     .where(resources.c.owner_id == sa.bindparam("owner"))
@@ -46,8 +46,8 @@ _SAID = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChange:
-    """What to change of a file. `metadata` makes the new metadata of what there is; None leaves a part as it is, and an
-    empty identifier or thread removes it."""
+    """A change of a file. `metadata` maps the old metadata to the new; None leaves a field as it is, and an empty
+    identifier or thread removes it."""
 
     metadata: Callable[[Metadata], Metadata] | None = None
     identifier: str | None = None
@@ -55,13 +55,13 @@ class FileChange:
 
     @property
     def is_any(self) -> bool:
-        """Whether it changes something."""
+        """Whether it changes anything."""
         return self.metadata is not None or self.identifier is not None or self.thread is not None
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """A change that somebody waits for: its stamp, None when there was nothing to change."""
+    """A requested change and the future of its stamp, which is None if there was nothing to change."""
 
     owner_id: str
     resource_id: str
@@ -69,7 +69,7 @@ class _Wanted:
     done: asyncio.Future[str | None]
 
     def fail(self, error: Exception) -> None:
-        """Say why it was not made, where somebody still waits."""
+        """Delivers the error, unless the caller no longer waits."""
         if not self.done.done():
             self.done.set_exception(error)
 
@@ -84,7 +84,7 @@ class _Delta(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Counted:
-    """Counts of an owner's metadata, with the number of files and the time of the newest when they were read."""
+    """Cached counts of an owner's metadata, with the number of files and the newest's time at that moment."""
 
     files: tuple[int, float | None]
     counts: KeyCounts
@@ -92,7 +92,7 @@ class _Counted:
 
 
 class MetadataRevision(NamedTuple):
-    """What tells an owner's metadata from what it was before: changes made here, how many files there are, and when the newest came."""
+    """A revision of an owner's metadata: changes made by this process, file count, time of the newest file."""
 
     changes: int
     files: int
@@ -100,12 +100,12 @@ class MetadataRevision(NamedTuple):
 
 
 class MetadataRepository:
-    """Reads and changes it; every method is scoped by owner."""
+    """Reads and changes metadata; every method is scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._changes: Counter[str] = Counter()
-        self._files: dict[str, tuple[int, int, float | None]] = {}  # writes when it was read, files, newest
+        self._files: dict[str, tuple[int, int, float | None]] = {}  # `writes` at reading, files, newest
         self._waiting: list[_Wanted] = []
         self._writing: asyncio.Task[None] | None = None
         self._counted: dict[str, _Counted] = {}
@@ -113,9 +113,9 @@ class MetadataRepository:
         self._begun = self._under_way = 0  # transactions that change metadata
 
     async def change(self, owner_id: str, resource_id: str, change: FileChange) -> str | None:
-        """Change a file, and note that its payloads are behind: the stamp of that change, None when there was nothing to change.
+        """Changes a file and marks its index payloads as outdated; returns the stamp, or None if nothing changed.
 
-        Raises `NotFound`, and `Conflict` when another file of one of its projects has the identifier.
+        Raises `NotFound`, and `Conflict` if another file in one of its projects has the identifier.
         """
         wanted = _Wanted(owner_id, resource_id, change, asyncio.get_running_loop().create_future())
         if not self._database.is_sqlite:
@@ -127,13 +127,16 @@ class MetadataRepository:
         return await wanted.done
 
     async def _write_waiting(self) -> None:
-        """Write what waits, until nothing does. SQLite writes one transaction at a time, so those who wait for it share the next one."""
+        """Writes queued changes until none are left.
+
+        On SQLite, changes that wait for the writer share a transaction.
+        """
         while self._waiting:
             batch, self._waiting = self._waiting[:_MAX_TOGETHER], self._waiting[_MAX_TOGETHER:]
             await self._write([one for one in batch if not one.done.done()])
 
     async def _write(self, batch: Sequence[_Wanted]) -> None:
-        """Make changes in one transaction; one that is refused leaves the others as they are."""
+        """Makes changes in one transaction; a rejected one does not affect the others."""
         stamps: dict[str, str] = {}
         refused: dict[int, CitewellError] = {}
         deltas: list[_Delta] = []
@@ -149,8 +152,8 @@ class MetadataRepository:
                         refused[id(one)] = error
                 changed = {one.resource_id for one in batch if id(one) not in refused and one.change.is_any}
                 stamps = await connection.run_sync(note_changes, sorted(changed))
-        except IntegrityError as error:  # on Postgres: another file took the identifier between our look and our update
-            conflict = Conflict(f"Another file of this project is called {named(batch[0].change.identifier)}.")
+        except IntegrityError as error:  # on Postgres: another file took the identifier between our check and update
+            conflict = Conflict(f"Another file in this project is called {named(batch[0].change.identifier)}.")
             conflict.__cause__ = error
             refused, deltas = {id(one): conflict for one in batch}, []
         except (CitewellError, SQLAlchemyError, OSError) as error:
@@ -170,7 +173,7 @@ class MetadataRepository:
                 one.done.set_result(stamps.get(one.resource_id) if one.change.is_any else None)
 
     def _follow(self, delta: _Delta) -> None:
-        """Keep the counts of an owner up to date with a change that is committed."""
+        """Updates an owner's cached counts after a committed change."""
         known = self._counted.get(delta.owner_id)
         if known is not None and delta.before is not delta.after:
             known.counts.add(delta.before, -1)
@@ -179,10 +182,10 @@ class MetadataRepository:
     async def resolve(
         self, owner_id: str, names: Sequence[str], project_ids: Sequence[str] | None = None
     ) -> tuple[str, ...]:
-        """The ids of the owner's files that are given by id or identifier, in order.
+        """Resolves ids and identifiers of the owner's files to ids, in order.
 
-        project_ids: where they are looked for; None for everywhere. Raises `NotFound` for a name that no file there has, and `Conflict`
-        for an identifier that several files have, in different projects.
+        project_ids: where to look; None for everywhere. Raises `NotFound` for a name that no file there has, and
+        `Conflict` for an identifier that several files share in different projects.
         """
         found = await self._by_id(owner_id, [name for name in names if is_resource_id(name)], project_ids)
         other = [name for name in names if name not in found]
@@ -192,12 +195,16 @@ class MetadataRepository:
             if not holders:
                 raise NotFound(f"The file {named(name)} does not exist, or you have no access to it.")
             if len(holders) > 1:
-                raise Conflict(f"Files of several projects are called {named(name)}. Name the project, or give an id.")
+                raise Conflict(
+                    f"Files in several projects are called {named(name)}. Specify the project, or give an id."
+                )
         return tuple(name if name in found else next(iter(called[_key(name)])) for name in names)
 
     async def revision(self, owner_id: str) -> MetadataRevision:
-        """The revision of the owner's metadata. Every search asks for it, and counting 100,000 files takes 16 ms: on SQLite it is read
-        again only after something was written."""
+        """Returns the revision of the owner's metadata.
+
+        Every search needs it, and counting 100,000 files takes 16 ms, so on SQLite it is cached until the next write.
+        """
         writes, known = self._database.writes, self._files.get(owner_id)
         if known is None or known[0] != writes or not self._database.is_sqlite:
             row = (await self._database.rows(_FILES, {"owner": owner_id}))[0]
@@ -207,7 +214,7 @@ class MetadataRepository:
         return MetadataRevision(self._changes[owner_id], *known[1:])
 
     async def keys(self, owner_id: str, resource_ids: Sequence[str] | None = None) -> list[MetadataKey]:
-        """The metadata keys of the owner's files (of these), with the types of their values and the most frequent texts."""
+        """Returns the metadata keys of the owner's files (or these), with value types and most frequent texts."""
         if resource_ids is None:
             return list((await self._count(owner_id, await self.revision(owner_id))).keys())
         query = sa.select(resources.c.id, resources.c.metadata)
@@ -222,7 +229,7 @@ class MetadataRepository:
         return list(counts.keys())
 
     async def keys_within(self, owner_id: str, project_ids: Sequence[str]) -> list[MetadataKey]:
-        """As `keys`, of those of the owner's files that are in these projects."""
+        """Like `keys`, for the owner's files in these projects."""
         inside = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
         said = (
             sa.select(resources.c.metadata, sa.func.count().label("files"))
@@ -233,18 +240,19 @@ class MetadataRepository:
         return list(counts.keys())
 
     async def require_keys(self, owner_id: str, filters: Sequence[Expression], kept_to: Sequence[str] | None) -> None:
-        """`InvalidFilter` for a metadata key that none of the owner's files has, or a value of a type that none has under it.
+        """Raises `InvalidFilter` for a metadata key, or a type of its value, that none of the owner's files has.
 
-        kept_to: ids of the projects that the caller is kept to. The error lists keys, so only files of these count; None for all.
+        kept_to: ids of the projects that the caller is restricted to, or None. The error lists keys, so only their
+        files count.
         """
         if any(metadata_key(condition.field) for condition in conditions_in(filters)):
             known = self.keys(owner_id) if kept_to is None else self.keys_within(owner_id, kept_to)
             validate_keys(filters, await known)
 
     async def recent_keys(self, owner_id: str, revision: MetadataRevision, seconds: float) -> list[MetadataKey]:
-        """As `keys` of all files, from counts of at most so many seconds ago that have followed each change made here since.
+        """Like `keys` for all files, from counts at most `seconds` old, updated with this process's changes.
 
-        Where other processes share the database, each revision is counted again.
+        If other processes share the database, each revision is counted again.
         """
         known = self._counted.get(owner_id)
         if known is not None and known.files == revision[1:] and time.monotonic() - known.read_at < seconds:
@@ -252,7 +260,7 @@ class MetadataRepository:
         return list((await self._count(owner_id, revision)).keys())
 
     async def _count(self, owner_id: str, revision: MetadataRevision) -> KeyCounts:
-        """Count the metadata of all of the owner's files. All who want the counts of one revision at once wait for the same reading."""
+        """Counts the metadata of all the owner's files. Concurrent requests for one revision share the work."""
         wanted = owner_id, revision
         reading = self._readings.get(wanted)
         if reading is None:
@@ -262,7 +270,7 @@ class MetadataRepository:
         return await asyncio.shield(reading)
 
     async def _read_counts(self, owner_id: str, revision: MetadataRevision) -> KeyCounts:
-        """The counts; kept on SQLite unless a change was under way meanwhile."""
+        """Reads the counts; on SQLite, caches them unless a change was in progress."""
         begun, now = self._begun, time.monotonic()
         counts = await asyncio.to_thread(_counted, await self._database.rows(_SAID, {"owner": owner_id}))
         if self._database.is_sqlite and begun == self._begun and not self._under_way:
@@ -272,30 +280,30 @@ class MetadataRepository:
         return counts
 
     async def facts(self, owner_id: str, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
-        """What filters may use of those of some hundred resources that the owner has."""
+        """Returns the facts that filters use about the owner's files among these few hundred ids."""
         mine = sa.select(resources.c.id).where(
             unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(resource_ids)
         )
         return await file_facts(self._database, [row["id"] for row in await self._database.rows(mine)])
 
     async def filtered_ids(self, owner_id: str, filter: ResourceFilter) -> tuple[str, ...]:
-        """The ids of the owner's files that a filter lets through, newest first."""
+        """Returns the ids of the owner's files that match a filter, newest first."""
         conditions = resource_conditions(filter, self._database.is_sqlite)
         query = sa.select(resources.c.id).where(owner_column(filter) == owner_id, *conditions)
         rows = await self._database.rows(query.order_by(resources.c.created_at.desc(), resources.c.id))
         return tuple(row["id"] for row in rows)
 
     async def with_contained(self, owner_id: str, ids: Sequence[str]) -> tuple[str, ...]:
-        """The ids, followed by those of the owner's files that are inside these files, at any depth."""
+        """Returns the ids, followed by those of the owner's files inside these files at any depth."""
         return await with_contained(self._database, owner_id, ids)
 
     async def narrowed(
         self, owner_id: str, scope: Scope, filters: tuple[Expression, ...], kept_to: Sequence[str] | None
     ) -> Scope:
-        """The scope with those of its resources, and of the files inside these, that satisfy the filters now, newest first; its projects
-        are given by id.
+        """Narrows the scope to its resources, and files inside them, that currently match the filters, newest first.
 
-        `InvalidFilter` for a filter that no list of files takes, and for what `require_keys` refuses.
+        The scope names projects by id. Raises `InvalidFilter` for filters that file lists do not support, and as
+        `require_keys` does.
         """
         await self.require_keys(owner_id, filters, kept_to)
         wanted = ResourceFilter(project_ids=scope.project_ids, conditions=filters)
@@ -323,7 +331,7 @@ class MetadataRepository:
         found: dict[str, set[str]] = {}
         table = resource_projects
         for start in range(0, len(names), _MAX_PARAMETERS):
-            # No identifier has a null character, and Postgres takes none in a parameter.
+            # No identifier contains a null character, and Postgres rejects one in a parameter.
             given = [name for name in names[start : start + _MAX_PARAMETERS] if "\x00" not in name]
             part = [keyword(spelling) for name in given for spelling in name_spellings(name)]
             query = (
@@ -339,12 +347,12 @@ class MetadataRepository:
 
 
 def _key(identifier: str) -> str:
-    """What an identifier is compared by: an earlier version kept its letters as they were composed."""
+    """Returns an identifier's comparison key; earlier versions stored identifiers without Unicode composition."""
     return keyword(composed_name(identifier))
 
 
 def _look_at_failure(reading: asyncio.Task[KeyCounts]) -> None:
-    """Those who wait are told; where nobody waits any more, nobody needs to be."""
+    """Retrieves a failed reading's exception, in case all who waited for it were canceled."""
     if not reading.cancelled():
         reading.exception()
 
@@ -359,14 +367,14 @@ def _counted(rows: Sequence[Mapping[Any, Any]]) -> KeyCounts:
 async def _metadata_for_update(
     connection: AsyncConnection, resource_ids: Iterable[str]
 ) -> dict[str, tuple[str, Metadata]]:
-    """Owner and metadata of each of some hundred resources that exist, locked until the end of the transaction."""
+    """Returns and locks owner and metadata of up to a few hundred resources, until the end of the transaction."""
     query = sa.select(resources.c.id, resources.c.owner_id, resources.c.metadata)
     rows = await connection.execute(query.where(resources.c.id.in_(sorted(resource_ids))).with_for_update())
     return {row[0]: (row[1], metadata_of(row[2])) for row in rows}
 
 
 async def _change(connection: AsyncConnection, wanted: _Wanted, known: dict[str, tuple[str, Metadata]]) -> _Delta:
-    """Make one change, and note the new metadata in `known`. What is refused raises before anything is written."""
+    """Makes one change and records the new metadata in `known`. A rejected change raises before anything is written."""
     change, resource_id = wanted.change, wanted.resource_id
     owner, metadata = known.get(resource_id, (None, {}))
     if owner is None or owner != wanted.owner_id:
@@ -388,7 +396,7 @@ async def _change(connection: AsyncConnection, wanted: _Wanted, known: dict[str,
 
 
 async def _rename(connection: AsyncConnection, resource_id: str, name: str | None) -> None:
-    """Call a resource `name` in all of its projects."""
+    """Sets a resource's identifier in all of its projects."""
     table = resource_projects
     linked = sa.select(table.c.project_id).where(table.c.resource_id == resource_id)
     project_ids = list((await connection.execute(linked)).scalars())

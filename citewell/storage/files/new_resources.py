@@ -1,4 +1,4 @@
-"""Rows of new files: one that is uploaded, and those that are found inside another."""
+"""Rows of new files: uploads, and files found inside other files."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.storage.work.payload_changes import note_changes
 from citewell.types import Metadata, MetadataValue, Status, UploadOptions
 
 _MOMENT = 1e-6  # seconds
-# How much later than at once it is a file's turn: what overtakes a large file came while a parser would have read it.
+# Delays a file's turn in proportion to its size, by about the time a parser takes: smaller later uploads overtake it.
 _BYTES_PER_SECOND = 500_000
 _MAX_WAIT = 600.0
 _SECONDS_PER_SIBLING = 0.1
@@ -28,8 +28,10 @@ _SECONDS_PER_SIBLING = 0.1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewResource:
-    """What stage 1 knows about an upload once its bytes are stored. content_hash is what it is known by: the bytes' own hash, `bytes_hash`, unless
-    it is an item of a source. version: the number that `blob_key` holds; None where any will do.
+    """What stage 1 knows about an upload once its bytes are stored.
+
+    content_hash: identifies the content; equals `bytes_hash`, except for an item of a synced source
+    version:      the number in `blob_key`; None if any will do
     """
 
     id: str
@@ -52,7 +54,7 @@ class NewResource:
     version: int | None = None
 
 
-# What a resource is before anything was done with its content.
+# Column values of a resource whose content has not been processed.
 FRESH: dict[str, Any] = {
     "error_message": None,
     "error_stage": None,
@@ -74,7 +76,7 @@ FRESH: dict[str, Any] = {
 
 
 def content_values(new: NewResource) -> dict[str, Any]:
-    """The columns that a new version changes."""
+    """Returns the columns that a new version changes."""
     return {
         "filename": new.filename,
         "file_size_bytes": new.file_size_bytes,
@@ -89,7 +91,7 @@ def content_values(new: NewResource) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class InsertedChildren:
-    """What became of the files inside a file: the ids of the rows that were made, and why there is none for some, by content hash."""
+    """The result of inserting a file's children: ids of new rows, and reasons for missing ones by content hash."""
 
     made: frozenset[str]
     refused: Mapping[str, str]
@@ -98,15 +100,15 @@ class InsertedChildren:
 def insert_children(
     connection: sa.Connection, new: Sequence[NewResource], project_id: str, room: FileRoom, before: int = 0
 ) -> InsertedChildren:
-    """Rows for those whose content the owner does not have yet, while there is room; links to the project, and a note of what they are
-    inside, for all; inside the caller's transaction.
+    """Inserts rows for children whose content the owner does not have yet, within quota, in the caller's transaction.
 
-    All are one owner's, and children of one file, of which `before` were inserted earlier.
+    Links all children to the project and records their container. All belong to one owner and one file, of whose
+    children `before` were inserted earlier.
     """
     try:
         with connection.begin_nested():
             return _insert_or_link_all(connection, new, project_id, replace(room), before)
-    except IntegrityError:  # on Postgres: some of the same bytes were committed between our look and our insert
+    except IntegrityError:  # on Postgres: some of the same bytes were committed between our check and insert
         return _insert_or_link_all(connection, new, project_id, room, before)
 
 
@@ -142,9 +144,10 @@ def _insert_or_link_all(
 
 
 def insert_resources(connection: sa.Connection, new: Sequence[NewResource], before: int = 0) -> None:
-    """Rows of their own, first to last a moment apart, so that lists show them in order.
+    """Inserts rows with creation times a moment apart, so that lists show them in order.
 
-    In the queue they are further apart, as if they came one by one: what the owner uploads meanwhile goes between.
+    In the queue, they are spaced further apart, as if uploaded one by one, so that the owner's later uploads go in
+    between.
     """
     if not new:
         return
@@ -177,12 +180,12 @@ def insert_resources(connection: sa.Connection, new: Sequence[NewResource], befo
 
 
 def due(now: float, size: int) -> float:
-    """When it is a file's turn among its owner's: small ones overtake, and none waits for ever."""
+    """Returns when a file's turn comes among its owner's: small files overtake large ones, but delays are bounded."""
     return now + min(size / _BYTES_PER_SECOND, _MAX_WAIT)
 
 
 def version_row(new: NewResource, resource_id: str, version: int, now: float) -> dict[str, Any]:
-    """The row of a version."""
+    """Builds the row of a version."""
     return {
         "resource_id": resource_id,
         "version": version,
@@ -196,11 +199,11 @@ def version_row(new: NewResource, resource_id: str, version: int, now: float) ->
 
 
 def id_of_content(connection: sa.Connection, owner_id: str, content_hash: str) -> str | None:
-    """The id of the owner's resource with this content, if there is one."""
+    """Returns the id of the owner's resource with this content, if any."""
     return connection.scalar(WITH_CONTENT.query, {"owner": owner_id, "hash": content_hash})
 
 
-# The id of the owner's resource with this content. Written once, as every upload asks it twice.
+# The id of the owner's resource with this content. Compiled once, because every upload runs it twice.
 WITH_CONTENT = Prepared(
     sa.select(resources.c.id).where(
         resources.c.owner_id == sa.bindparam("owner"), resources.c.content_hash == sa.bindparam("hash")

@@ -1,4 +1,4 @@
-"""The text of search results, from SQL. Chunks that have changed or been deleted since are left out."""
+"""Loads the text of search results from SQL. Chunks changed or deleted since are omitted."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from citewell.types import ChunkPlace, ChunkType, Filter, MetadataKey, SearchReq
 from citewell.types.metadata_values import is_resource_id
 
 _MAX_KEPT = 256
-# Reading the keys of 1,000 files takes some 40 ms. Of more files than these, they are read again at most so often after changes.
+# Reading the keys of 1,000 files takes about 40 ms. With more files than this, changes trigger a new reading less
+# often.
 _FEW_FILES = 500
 _SECONDS_PER_FILE = 0.002
 
 
 class _Files(NamedTuple):
-    """Files of an owner: of these ids, or in these projects; None for all."""
+    """An owner's files: with these ids, or in these projects; None for all."""
 
     owner_id: str
     resource_ids: tuple[str, ...] | None
     project_ids: tuple[str, ...] | None = None
 
     def count(self, all_files: int) -> int:
-        """How many files their keys are read from, of an owner who has `all_files`; 0 for those of projects, which are not counted."""
+        """Returns how many files the keys are read from, of `all_files`; 0 for projects, which are not counted."""
         if self.resource_ids is not None:
             return len(self.resource_ids)
         return all_files if self.project_ids is None else 0
@@ -35,7 +36,7 @@ class _Files(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _KnownKeys:
-    """Metadata keys as they were read, and the revision that they were read at."""
+    """Cached metadata keys, and the revision at which they were read."""
 
     read_at: float
     revision: MetadataRevision
@@ -44,7 +45,7 @@ class _KnownKeys:
 
 @dataclass(frozen=True, slots=True)
 class SqlChunks:
-    """`ChunkSource` and `NeighbourSource` of `citewell.retrieve` over SQL."""
+    """Implements `ChunkSource` and `NeighbourSource` of `citewell.retrieve` over SQL."""
 
     content: ContentRepository
     projects: ProjectRepository
@@ -52,26 +53,27 @@ class SqlChunks:
     _keys: dict[_Files, _KnownKeys] = field(default_factory=dict["_Files", "_KnownKeys"], repr=False)
 
     async def load(self, owner_id: str, ids: Sequence[str]) -> Mapping[str, StoredChunk]:
-        """The chunks that exist and belong to the owner."""
+        """Returns the chunks that exist and belong to the owner."""
         return await self.content.load_chunks(owner_id, ids)
 
     async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
-        """The chunks at these places."""
+        """Returns the owner's chunks at these places."""
         found = await self.content.chunks_at(owner_id, places)
         return {ChunkPlace(one.chunk.resource_id, one.chunk.version, one.chunk.ordinal): one for one in found}
 
     async def passages(
         self, owner_id: str, resource_id: str, types: Sequence[ChunkType], most: int
     ) -> Sequence[StoredChunk]:
-        """Chunks of these types of the owner's resource in order: all, or `most` spread evenly over it."""
+        """Returns the owner's chunks of these types in order: all, or `most` of them, evenly spaced."""
         found = await self.content.passages(resource_id, types, most)
         mine = await self.content.load_chunks(owner_id, [chunk.id for chunk in found])
         return [mine[chunk.id] for chunk in found if chunk.id in mine]
 
     async def resolve_scope(self, request: SearchRequest) -> Filter:
-        """The resources that the request admits within its scope, with the files inside those that are named; the corpus is all files of its projects.
+        """Resolves a request's scope to a filter on resources, including files inside the named ones.
 
-        `NotFound` for an unknown project or identifier; an unknown id admits nothing.
+        The corpus is all files of its projects. Raises `NotFound` for an unknown project or identifier; an unknown id
+        matches nothing.
         """
         projects = request.scope.project_ids
         if request.projects is not None:
@@ -93,9 +95,10 @@ class SqlChunks:
     async def metadata_keys(
         self, owner_id: str, resource_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """The metadata keys of the owner's files (of these), as they were at most so many seconds ago.
+        """Returns the metadata keys of all or these files of the owner, as of at most `seconds` ago.
 
-        What this process has changed since counts at once, and so do files that came or went; of thousands of files after 2 s for each thousand.
+        Changes by this process and added or deleted files count at once; with thousands of files, after 2 s per
+        thousand.
         """
 
         async def read(revision: MetadataRevision) -> Sequence[MetadataKey]:
@@ -108,7 +111,7 @@ class SqlChunks:
     async def keys_within(
         self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
     ) -> Sequence[MetadataKey]:
-        """As `metadata_keys`, of the owner's files in these projects; None for all."""
+        """Like `metadata_keys`, for the owner's files in these projects; None for all."""
         if project_ids is None:
             return await self.metadata_keys(owner_id, None, seconds)
         inside = tuple(sorted(project_ids))
@@ -119,7 +122,7 @@ class SqlChunks:
     async def _kept(
         self, files: _Files, seconds: float, read: Callable[[MetadataRevision], Awaitable[Sequence[MetadataKey]]]
     ) -> Sequence[MetadataKey]:
-        """The keys of these files as they were read before, or read now."""
+        """Returns the cached keys of these files, or reads them."""
         now, revision = time.monotonic(), await self.metadata.revision(files.owner_id)
         known = self._keys.get(files)
         if known is not None and now - known.read_at < seconds:
@@ -133,7 +136,7 @@ class SqlChunks:
         return found
 
     async def _ids(self, request: SearchRequest, project_ids: Sequence[str] | None) -> tuple[str, ...] | None:
-        """The ids of what the request names by id or identifier."""
+        """Returns the ids of the files that the request names by id or identifier."""
         names = request.resource_ids
         if names is None or all(is_resource_id(name) for name in names):
             return names

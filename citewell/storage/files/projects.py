@@ -21,8 +21,8 @@ from citewell.types import Project, Scope
 from citewell.types.names import composed_name, name_spellings
 
 MAX_NAME = 200
-"""Characters of a project's name."""
-# Written once, as every file asks them.
+"""Maximum characters in a project name."""
+# Compiled once, because every file runs them.
 _NAMED = Prepared(
     sa.select(projects.c.id, projects.c.name).where(
         projects.c.owner_id == sa.bindparam("owner"),
@@ -40,15 +40,16 @@ _SETTINGS = Prepared(
 
 
 class ProjectRepository:
-    """Projects by id or by name; every method is scoped by owner."""
+    """Projects by id or name; every method is scoped by owner."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def resolve(self, owner_id: str, id_or_name: str | None, create: bool = False) -> str:
-        """The id of a project given by id or name; None is the default one. With `create`, an unknown name makes a new project.
+        """Returns the id of a project given by id or name; None means the default project.
 
-        A name is found however its letters are composed, and with white space around it. `InvalidRequest` for one with a null character. Raises `NotFound`; else as `create`.
+        With `create`, an unknown name creates a project. Names match regardless of Unicode composition and surrounding
+        whitespace. Raises `NotFound`, `InvalidRequest` for a null character, and otherwise as `create`.
         """
         UnnamedProject.check(id_or_name)
         given = DEFAULT_PROJECT if id_or_name is None else id_or_name
@@ -57,26 +58,29 @@ class ProjectRepository:
         found = await self._database.fetch(
             _NAMED, owner=owner_id, wanted=wanted, given=given, decomposed=earlier[-1] if earlier else wanted
         )
-        if found:  # more than one only where an earlier version kept a name in several spellings
+        if found:  # more than one only if an earlier version stored a name in several compositions
             return min(found, key=lambda row: row["name"] != given)["id"]
         if not create:
             raise NotFound(f"There is no project called {named(wanted)}.")
         try:
             return (await self.create(owner_id, wanted)).id
-        except Conflict:  # another request has just created it
+        except Conflict:  # another request created it just now
             return await self.resolve(owner_id, wanted)
 
     async def resolve_all(self, owner_id: str, ids_or_names: Sequence[str]) -> tuple[str, ...]:
-        """The ids of projects given by id or name, each once; `NotFound` for one that the owner does not have."""
+        """Returns the distinct ids of projects given by id or name. Raises `NotFound`."""
         return tuple(dict.fromkeys([await self.resolve(owner_id, one) for one in ids_or_names]))
 
     async def create(self, owner_id: str, name: str, settings: dict[str, Any] | None = None) -> Project:
-        """A new project; `Conflict` when the owner already has one of that name, `UnnamedProject`, `InvalidInput` for one that is too long."""
+        """Creates a project.
+
+        Raises `Conflict` if the name is taken, `UnnamedProject` if it is empty, and `InvalidInput` if it is too long.
+        """
         UnnamedProject.check(name)
         _refuse_null(name)
         name = composed_name(name)
         if len(name) > MAX_NAME:
-            raise InvalidInput(f"The name of a project has at most {MAX_NAME} characters.")
+            raise InvalidInput(f"A project name can have at most {MAX_NAME} characters.")
         project = Project(
             id=str(uuid.uuid4()), owner_id=owner_id, name=name, created_at=time.time(), settings=settings or {}
         )
@@ -93,7 +97,7 @@ class ProjectRepository:
         return project
 
     async def all(self, owner_id: str) -> list[Project]:
-        """All projects of an owner, oldest first, with the number of resources in each."""
+        """Returns the owner's projects, oldest first, with the number of resources in each."""
         count = (
             sa.select(sa.func.count())
             .where(resource_projects.c.project_id == projects.c.id)
@@ -105,26 +109,26 @@ class ProjectRepository:
             return [Project(**row) for row in (await connection.execute(query)).mappings()]
 
     async def get(self, owner_id: str, project_id: str) -> Project:
-        """One project; `NotFound` when it is not the owner's."""
+        """Returns one project. Raises `NotFound` if it is not the owner's."""
         for project in await self.all(owner_id):
             if project.id == project_id:
                 return project
         raise NotFound
 
     async def settings(self, owner_id: str, project_id: str) -> dict[str, Any]:
-        """Only a project's settings, without counting its resources; `NotFound` when it is not the owner's."""
+        """Returns a project's settings, without counting its resources. Raises `NotFound` if it is not the owner's."""
         for row in await self._database.fetch(_SETTINGS, owner=owner_id, project=project_id):
             return row["settings"]
         raise NotFound
 
     async def chosen_indexes(self, owner_id: str) -> dict[str, str]:
-        """The index of each of the owner's projects that has chosen one, by project."""
+        """Returns, by project id, the index chosen by each of the owner's projects that has one."""
         query = sa.select(projects.c.id, projects.c.settings).where(projects.c.owner_id == owner_id)
         rows = await self._database.rows(query)
         return {row["id"]: row["settings"]["index"] for row in rows if row["settings"].get("index")}
 
     async def change(self, owner_id: str, project_id: str, settings: dict[str, Any]) -> None:
-        """Replace a project's settings; `NotFound` when it is not the owner's."""
+        """Replaces a project's settings. Raises `NotFound` if it is not the owner's."""
         async with self._database.write() as connection:
             done = await connection.execute(
                 sa.update(projects)
@@ -135,7 +139,7 @@ class ProjectRepository:
             raise NotFound
 
     async def delete(self, owner_id: str, project_id: str) -> None:
-        """Remove a project, not its resources. The default project stays."""
+        """Deletes a project, but not its resources. Raises `Conflict` for the default project."""
         project = await self.get(owner_id, project_id)
         if project.name == DEFAULT_PROJECT:
             raise Conflict("The default project cannot be deleted.")
@@ -147,7 +151,7 @@ class ProjectRepository:
             )
 
     async def resource_ids(self, owner_id: str, project_ids: Sequence[str]) -> tuple[str, ...]:
-        """Ids of the resources in any of these projects of this owner, each once."""
+        """Returns the distinct ids of the resources in these projects of the owner."""
         query = (
             sa.select(resource_projects.c.resource_id)
             .distinct()
@@ -157,10 +161,9 @@ class ProjectRepository:
         return tuple(row["resource_id"] for row in await self._database.rows(query))
 
     async def named_within(self, owner_id: str, scope: Scope) -> tuple[str, ...] | None:
-        """The resources that a scope names with the files inside them, of which those that are in its projects too, as a search has it;
-        None where it names none.
+        """Returns the resources that a scope names, and files inside them, within its projects; None if it names none.
 
-        What filters have chosen is not looked into. `NotFound` for a project that the owner does not have.
+        As in a search. Resources selected by filters are not expanded. Raises `NotFound` for an unknown project.
         """
         if scope.resource_ids is None:
             return None
@@ -174,14 +177,15 @@ class ProjectRepository:
 
 
 def _refuse_null(name: str) -> None:
-    if "\x00" in name:  # which databases do not store, or not compare
-        raise InvalidRequest("The name of a project holds a null character. Leave it out.")
+    if "\x00" in name:  # databases cannot store it, or cannot compare it
+        raise InvalidRequest("The project name contains a null character. Remove it.")
 
 
 def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
-    """Put a resource into a project of its owner, inside the caller's transaction; False when it was there.
+    """Links a resource to a project of its owner, inside the caller's transaction; False if it already was.
 
-    Raises `NotFound` when the owner has no such project, `Conflict` when another of its files has the resource's identifier.
+    Raises `NotFound` if the owner has no such project, and `Conflict` if another file there has the resource's
+    identifier.
     """
     table = resource_projects
     same_owner = sa.select(resources.c.identifier).where(
@@ -198,7 +202,7 @@ def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
     new = insert_new(connection, table).values(resource_id=resource_id, project_id=project_id, identifier=name)
     if connection.execute(new).rowcount:
         return True
-    # Somebody else was quicker, with the same link or with the identifier.
+    # A concurrent request added the same link or took the identifier.
     check_identifier_free(connection, resource_id, [project_id], name)
     return False
 
@@ -206,7 +210,7 @@ def link(connection: sa.Connection, resource_id: str, project_id: str) -> bool:
 def check_identifier_free(
     connection: sa.Connection, resource_id: str, project_ids: Sequence[str], name: str | None
 ) -> None:
-    """Raise `Conflict` when another resource of one of these projects has the identifier (casefolded)."""
+    """Raises `Conflict` if another resource in one of these projects has the identifier (casefolded)."""
     table = resource_projects
     if name is None or not project_ids:
         return
@@ -219,5 +223,5 @@ def check_identifier_free(
     )
     if holder is not None:
         raise Conflict(
-            f"Another file of this project is called {named(name)}. Choose another identifier.", resource_id=holder
+            f"Another file in this project is called {named(name)}. Choose another identifier.", resource_id=holder
         )

@@ -1,4 +1,4 @@
-"""Texts added directly (`add_texts`): each is a resource without a file, written in bulk."""
+"""Records: texts added directly (`add_texts`), written in bulk as resources without files."""
 
 from __future__ import annotations
 
@@ -31,7 +31,10 @@ _LEASE_SECONDS = 300.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextRecord:
-    """A text that the caller knows by `record_id`. `title` serves as its file name; without one (`has_title` false) it is the id."""
+    """A text that the caller identifies by `record_id`.
+
+    title: used as the file name; equals the id if none was given (`has_title` false)
+    """
 
     record_id: str
     title: str
@@ -43,7 +46,7 @@ class TextRecord:
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """Where a record went: its resource, and the version that the new text is."""
+    """Where a record is stored: its resource, and the version of the new text."""
 
     resource_id: str
     version: int
@@ -53,10 +56,10 @@ class StoredRecord:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """The project that new records go into, and what it means for those that are known.
+    """The project for new records, and how to treat existing ones.
 
-    joins: they are put into it too, rather than left where they are
-    is_bound: the caller is kept to it, and changes no record that is in others
+    joins:    existing records are added to the project as well
+    is_bound: the caller is restricted to the project, and cannot change records that are also in others
     """
 
     project_id: str
@@ -73,7 +76,7 @@ class RecordRepository:
         self._clock = LeaseClock(database)
 
     async def plan(self, owner_id: str, records: Sequence[TextRecord]) -> list[StoredRecord]:
-        """Where each record will go: a new resource, a new version of an existing one, or nowhere when nothing changed."""
+        """Plans each record: a new resource, a new version of an existing one, or nothing if unchanged."""
         known: dict[str, tuple[str, int, str, str]] = {}
         async with self._database.read() as connection:
             for start in range(0, len(records), _MAX_PARAMETERS):
@@ -97,11 +100,12 @@ class RecordRepository:
         new_elements: Sequence[Element],
         new_chunks: Sequence[Chunk],
     ) -> None:
-        """Commit a batch: resources, versions, elements and chunks. They are EXTRACTED, and leased, until `mark_indexed`; after a crash a worker takes them up.
+        """Commits a batch of resources, versions, elements and chunks.
 
-        Raises `NotFound` when the project, or a resource of `places` that is not new, is not the owner's; `Forbidden` when a record that is in
-        others than the project that the caller is bound to would change; `VersionTaken` when another request wrote one of the records after `plan`;
-        `FilesQuotaReached` and `BytesQuotaReached` when the batch is too much for the owner.
+        They stay EXTRACTED and leased until `mark_indexed`; after a crash, a worker resumes them. Raises `NotFound` if
+        the project or an existing resource in `places` is not the owner's, `Forbidden` if a caller bound to the project
+        would change a record that is also in others, `VersionTaken` if another request wrote one of the records after
+        `plan`, and `FilesQuotaReached` or `BytesQuotaReached` if the batch exceeds the owner's quota.
         """
         pairs = [(r, p) for r, p in zip(records, places, strict=True) if not p.unchanged]
         try:
@@ -127,7 +131,7 @@ class RecordRepository:
     async def _take_room(
         self, connection: AsyncConnection, owner_id: str, pairs: Sequence[tuple[TextRecord, StoredRecord]]
     ) -> None:
-        """See that there is room for a batch, in which an earlier text makes way for its next version."""
+        """Checks that a batch fits into the owner's quota; a new version replaces its predecessor's bytes."""
         room = await connection.run_sync(self._quotas.file_room, owner_id)
         replaced = [place.resource_id for _, place in pairs if not place.is_new]
         size = sum(len(record.text.encode()) for record, _ in pairs)
@@ -140,7 +144,7 @@ class RecordRepository:
         room.take(len(pairs) - len(replaced), size)
 
     async def mark_indexed(self, counts: Mapping[str, int]) -> None:
-        """Set resources (id → number of chunks) to INDEXED."""
+        """Sets resources (id → number of chunks) to INDEXED."""
         now = time.time()
         statement = (
             sa.update(resources)
@@ -175,7 +179,10 @@ async def _check_owner(connection: AsyncConnection, owner_id: str, project_id: s
 async def _place_known(
     connection: AsyncConnection, placing: Placing, pairs: Sequence[tuple[TextRecord, StoredRecord]]
 ) -> None:
-    """Put known records into the project too, if they are to be; `Forbidden` for a change of one that is not in the project alone."""
+    """Adds existing records to the project if `joins`.
+
+    Raises `Forbidden` if a bound caller would change a record that is also in other projects.
+    """
     known = [place.resource_id for _, place in pairs if not place.is_new]
     if not known or not (placing.joins or placing.is_bound):
         return
@@ -188,7 +195,7 @@ async def _place_known(
         changes = not (place.is_new or place.unchanged)
         if placing.is_bound and changes and inside[place.resource_id] != {placing.project_id}:
             raise Forbidden(
-                f"Record {named(record.record_id)} is in other projects too, so it is not changed from here. Choose another `id`."
+                f"Record {named(record.record_id)} is also in other projects, so it cannot be changed from here. Choose another `id`."
             )
     if placing.joins:
         outside = [one for one in known if placing.project_id not in inside[one]]
@@ -204,7 +211,7 @@ async def _write_resources(
     pairs: Sequence[tuple[TextRecord, StoredRecord]],
     leased_until: float,
 ) -> None:
-    """Insert rows for new resources; give the others their next version and remove their chunks."""
+    """Inserts rows for new resources; bumps the others' versions and deletes their chunks."""
     now = time.time()
     lease: dict[str, Any] = {"lease_worker": "records", "lease_until": leased_until}
     fresh = [(r, p) for r, p in pairs if p.is_new]

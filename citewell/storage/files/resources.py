@@ -52,7 +52,7 @@ from citewell.types import (
     UploadOptions,
 )
 
-# `content_hash` is what a resource is known by, which is not always the hash of its bytes.
+# `content_hash` identifies a resource and is not always the hash of its bytes.
 _BYTES_HASH = (
     sa.select(resource_versions.c.content_hash)
     .where(resource_versions.c.resource_id == resources.c.id, resource_versions.c.version == resources.c.version)
@@ -61,10 +61,10 @@ _BYTES_HASH = (
 )
 _JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due", "reindex_id"}
 _PUBLIC = [*(c for c in resources.c if c.name not in _JOB_COLUMNS), _BYTES_HASH]
-# Columns that grow with a file's content; summaries leave them out.
+# Columns that grow with a file's content; summaries omit them.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
-# Built once, because each stage of each file begins with it.
+# Built once, because every stage of every file starts with it.
 _ONE = sa.select(*_PUBLIC).where(resources.c.id == sa.bindparam("one"), resources.c.owner_id == sa.bindparam("owner"))
 
 _ORIGINAL = Prepared(
@@ -88,10 +88,10 @@ _ORIGINAL = Prepared(
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What a deletion removed: counts, and the keys of the blobs that must be deleted next.
+    """The result of a deletion: counts, and the keys of the blobs to delete next.
 
-    quotations: citations in conversations, whosever they are, that were emptied. `is_busy` says that a worker held one of the resources:
-    it may write points until it notices.
+    quotations: emptied citations in all owners' conversations
+    is_busy:    a worker held one of the resources and may write points until it notices
     """
 
     id: str
@@ -106,7 +106,7 @@ class Receipt:
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """The bytes of a version as they were uploaded: where they are, and what they were."""
+    """The uploaded bytes of a version: blob key and properties."""
 
     key: str
     filename: str
@@ -116,20 +116,20 @@ class Original:
 
 
 class ResourceRepository:
-    """Resources by id; every method is scoped by owner. quotas: how many an owner may have, and of how many bytes."""
+    """Resources by id; every method is scoped by owner. quotas: limits on files and bytes per owner"""
 
     def __init__(self, database: Database, quotas: QuotaRepository | None = None) -> None:
         self._database = database
         self._quotas = quotas or QuotaRepository(database)
 
     async def create(self, new: NewResource, project_id: str) -> tuple[Resource, bool]:
-        """Commit the row, or link the owner's resource of the same content to the project. True when it was created.
+        """Creates a resource, or links the owner's existing one with this content to the project; True if created.
 
-        Raises `FilesQuotaReached` and `BytesQuotaReached` for a new one that is too much.
+        Raises `FilesQuotaReached` or `BytesQuotaReached` if a new one exceeds the quota.
         """
         try:
             known = await self._insert_or_link(new, project_id)
-        except IntegrityError:  # on Postgres: the same bytes were committed between our look and our insert
+        except IntegrityError:  # on Postgres: the same bytes were committed between our check and insert
             known = await self._insert_or_link(new, project_id)
         return await self.get(new.owner_id, known or new.id), known is None
 
@@ -146,7 +146,7 @@ class ResourceRepository:
         return await self._database.change(write)
 
     async def get(self, owner_id: str, resource_id: str) -> Resource:
-        """One resource; `NotFound` when it is not the owner's."""
+        """Returns one resource. Raises `NotFound` if it is not the owner's."""
 
         def read(connection: sa.Connection) -> tuple[sa.RowMapping | None, dict[str, list[str]]]:
             row = connection.execute(_ONE, {"one": resource_id, "owner": owner_id}).mappings().first()
@@ -158,18 +158,18 @@ class ResourceRepository:
         return _resource(row, linked)
 
     async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
-        """The projects that a resource, or a file inside it, is in; `NotFound` when it is not the owner's."""
+        """Returns the projects of a resource and of files inside it. Raises `NotFound` if it is not the owner's."""
         async with self._database.read() as connection:
             ids = await _family(connection, owner_id, resource_id)
             return frozenset(row.project_id for row in await connection.execute(_links(ids)))
 
     async def find_by_content(self, owner_id: str, content_hash: str) -> str | None:
-        """The id of the owner's resource with these bytes."""
+        """Returns the id of the owner's resource with this content, if any."""
         rows = await self._database.fetch(WITH_CONTENT, owner=owner_id, hash=content_hash)
         return rows[0]["id"] if rows else None
 
     async def outside(self, owner_id: str, names: Collection[str], project_ids: Collection[str]) -> set[str]:
-        """Those of some hundred ids and content hashes that are of a resource of the owner, but of one in none of these projects."""
+        """Returns which of these few hundred ids and content hashes are of owned resources in none of the projects."""
         if not names:
             return set()
         linked = sa.select(resource_projects.c.resource_id).where(resource_projects.c.project_id.in_(project_ids))
@@ -181,7 +181,7 @@ class ResourceRepository:
         return {name for row in found for name in (row["id"], row["content_hash"])}.intersection(names)
 
     async def known_contents(self, owner_id: str, hashes: Sequence[str]) -> set[str]:
-        """Those of some hundred content hashes that the owner has a resource of."""
+        """Returns which of these few hundred content hashes the owner has a resource for."""
         query = sa.select(resources.c.content_hash).where(
             resources.c.owner_id == owner_id, resources.c.content_hash.in_(hashes)
         )
@@ -190,7 +190,7 @@ class ResourceRepository:
     async def page(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
     ) -> tuple[list[Resource], str | None]:
-        """A page of resources, newest first, and the cursor of the next one."""
+        """Returns a page of resources, newest first, and the next cursor."""
         query = sa.select(*_PUBLIC).where(
             owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
         )
@@ -199,11 +199,11 @@ class ResourceRepository:
         return found, _next_cursor(found, len(rows) > limit)
 
     async def with_tables(self, owner_id: str, filter: ResourceFilter, limit: int) -> list[Resource]:
-        """The newest of those resources of which exact copies of tables are kept, and no more than `limit` of them."""
+        """Returns the newest `limit` matching resources that have exact copies of tables."""
         copied = sa.select(resource_blobs.c.resource_id).where(resource_blobs.c.kind == "parquet")
         query = sa.select(*_PUBLIC).where(
             unindexed(resources.c.owner_id)
-            == owner_id,  # so that SQLite begins with the few copies, not with all by age
+            == owner_id,  # so that SQLite starts from the few copies, not from all resources by age
             resources.c.id.in_(copied),
             *resource_conditions(filter, self._database.is_sqlite),
         )
@@ -213,7 +213,7 @@ class ResourceRepository:
     async def summaries(
         self, owner_id: str, filter: ResourceFilter, limit: int, cursor: str | None
     ) -> tuple[list[ResourceSummary], str | None]:
-        """As `page`, but small whatever the files contain: for lists of many, and for asking again and again."""
+        """Like `page`, but with summaries of bounded size, for long lists and polling."""
         units = resources.c.coverage["units"]
         length = sa.func.json_array_length if self._database.is_sqlite else sa.func.jsonb_array_length
         first = resources.c.coverage[("units", 0, "unit")].as_string()
@@ -226,7 +226,7 @@ class ResourceRepository:
     async def _rows(
         self, query: sa.Select[*tuple[Any, ...]], limit: int, cursor: str | None
     ) -> tuple[Sequence[Mapping[Any, Any]], dict[str, list[str]]]:
-        """At most `limit + 1` rows of a query, newest first, and the projects that they are linked to."""
+        """Returns at most `limit + 1` rows of a query, newest first, and their projects."""
         if cursor:
             created, last = decode_cursor(cursor, float, str)
             query = query.where(sa.tuple_(resources.c.created_at, resources.c.id) < sa.tuple_(created, last))
@@ -238,20 +238,21 @@ class ResourceRepository:
         return _by_resource(await self._database.rows(_links(ids))) if ids else {}
 
     async def add_version(self, owner_id: str, resource_id: str, new: NewResource) -> Resource:
-        """Replace a resource's content by a new version, which starts over at UPLOADED. The old version's chunks stay until then.
+        """Adds a version, which starts at UPLOADED; the old version's chunks stay until the new ones replace them.
 
-        Raises `VersionTaken` when the next version is another one than `new` names, `BytesQuotaReached` when there is no room for it.
+        Raises `VersionTaken` if the next version is not the one in `new`, and `BytesQuotaReached` if it exceeds the
+        quota.
         """
         try:
             await self._add_version(owner_id, resource_id, new)
-        except IntegrityError:  # on Postgres: another resource got the same bytes between our look and our update
+        except IntegrityError:  # on Postgres: another resource got the same bytes between our check and update
             await self._add_version(owner_id, resource_id, new)
         return await self.get(owner_id, resource_id)
 
     async def _add_version(self, owner_id: str, resource_id: str, new: NewResource) -> None:
         mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
         async with self._database.write() as connection:
-            # Locked on Postgres: versions that are sent at once come one after the other.
+            # Locked on Postgres, so that concurrent versions are added one after the other.
             version = await connection.scalar(sa.select(resources.c.version).where(mine).with_for_update())
             if version is None:
                 raise NotFound("The resource does not exist, or you have no access to it.")
@@ -259,7 +260,7 @@ class ResourceRepository:
                 raise VersionTaken
             taken = await connection.run_sync(id_of_content, owner_id, new.content_hash)
             if taken is not None:
-                raise Conflict("These bytes are already one of your resources.", resource_id=taken)
+                raise Conflict("You already have a file with this content.", resource_id=taken)
             (await connection.run_sync(self._quotas.file_room, owner_id)).take(0, new.file_size_bytes)
             values = content_values(new) | FRESH | {"version": version + 1, "status": Status.UPLOADED}
             values["due"] = due(time.time(), new.file_size_bytes)
@@ -269,10 +270,13 @@ class ResourceRepository:
             await connection.run_sync(record_event, resource_id, version + 1, Status.UPLOADED)
 
     async def original(self, owner_id: str, resource_id: str, version: int | None = None) -> Original:
-        """Where the bytes of a version are (default: the current one); `NotFound` for a resource without a file, or without this version."""
+        """Locates the bytes of a version (default: the current one).
+
+        Raises `NotFound` for a resource without a file, or without this version.
+        """
         rows = await self._database.fetch(_ORIGINAL, one=resource_id, owner=owner_id, version=version or 0)
         if not rows:
-            resource = await self.get(owner_id, resource_id)  # which says so where there is no such resource
+            resource = await self.get(owner_id, resource_id)  # raises if there is no such resource
             if version is not None and not 0 < version <= resource.version:
                 raise NotFound(f"This file has no version {version}: its newest is {resource.version}.")
         if not rows or rows[0]["blob_key"] is None:
@@ -280,13 +284,14 @@ class ResourceRepository:
         return Original(*rows[0].values())
 
     async def delete(self, owner_id: str, resource_id: str) -> Receipt:
-        """Remove a resource with its children and everything made of them.
+        """Deletes a resource with its children and everything derived from them.
 
-        The caller removes blobs and vectors by the receipt, then calls `finish_deletion`; until then it is among `unfinished_deletions`.
+        The caller deletes blobs and vectors by the receipt, then calls `finish_deletion`; until then, it is in
+        `unfinished_deletions`.
         """
         async with self._database.write() as connection:
             ids = await _family(connection, owner_id, resource_id)
-            # On Postgres: answers that cite them are committed, and emptied here, or find them gone.
+            # On Postgres: answers citing them either have committed, and are emptied here, or will find them gone.
             await connection.execute(sa.select(resources.c.id).where(resources.c.id.in_(ids)).with_for_update())
             keys = await _blob_keys(connection, ids)
             counts = [
@@ -309,7 +314,7 @@ class ResourceRepository:
         return receipt
 
     async def unfinished_deletions(self) -> list[Receipt]:
-        """Deletions that the previous process may not have finished everywhere; without counts."""
+        """Returns deletions that a previous process may not have finished everywhere, without counts."""
         rows = await self._database.rows(sa.select(deletions))
         return [
             Receipt(row["id"], row["owner_id"], tuple(row["resource_ids"]), tuple(row["blob_keys"]), 0, 0)
@@ -317,12 +322,12 @@ class ResourceRepository:
         ]
 
     async def finish_deletion(self, receipt: Receipt) -> None:
-        """Record that vectors and blobs have been deleted too."""
+        """Records that vectors and blobs have been deleted, too."""
         async with self._database.write() as connection:
             await connection.execute(sa.delete(deletions).where(deletions.c.id == receipt.id))
 
     async def count_characters(self, owner_id: str, filter: ResourceFilter) -> int:
-        """Characters that extraction found in those of the owner's files; of a record without coverage, its bytes."""
+        """Sums the characters extracted from the owner's matching files; records without coverage count bytes."""
         read = sa.func.coalesce(resources.c.coverage["characters"].as_integer(), resources.c.file_size_bytes)
         query = sa.select(sa.func.coalesce(sa.func.sum(read), 0).label("characters")).where(
             owner_column(filter) == owner_id, *resource_conditions(filter, self._database.is_sqlite)
@@ -330,19 +335,19 @@ class ResourceRepository:
         return int((await self._database.rows(query))[0]["characters"])
 
     async def owned(self, owner_id: str, ids: Sequence[str]) -> set[str]:
-        """Those of `ids` that exist and are the owner's."""
+        """Returns which of `ids` exist and belong to the owner."""
         query = sa.select(resources.c.id).where(unindexed(resources.c.owner_id) == owner_id, resources.c.id.in_(ids))
         return {row["id"] for row in await self._database.rows(query)}
 
     async def known_blob_keys(self) -> set[str]:
-        """Every blob key that a row refers to."""
+        """Returns every blob key that a row refers to."""
         async with self._database.read() as connection:
             originals = (await connection.execute(sa.select(resource_versions.c.blob_key))).scalars()
             extracted = (await connection.execute(sa.select(resource_blobs.c.key))).scalars()
             return {key for key in (*originals, *extracted) if key}
 
     async def counts(self, owner_id: str) -> dict[str, int]:
-        """How many resources have each status."""
+        """Returns the owner's number of resources by status."""
         mine = resources.c.owner_id == owner_id
         query = sa.select(resources.c.status, sa.func.count().label("files")).where(mine).group_by(resources.c.status)
         return {row["status"]: row["files"] for row in await self._database.rows(query)}
@@ -390,7 +395,7 @@ def _links(resource_ids: Sequence[str]) -> sa.Select[*tuple[Any, ...]]:
 
 
 def _by_resource(links: Iterable[Mapping[Any, Any]]) -> dict[str, list[str]]:
-    """The projects of each resource."""
+    """Groups project ids by resource."""
     found: dict[str, list[str]] = {}
     for row in links:
         found.setdefault(row["resource_id"], []).append(row["project_id"])

@@ -1,4 +1,4 @@
-"""The exact copies of tables, for questions that are computed over all rows."""
+"""Exact copies of tables, for questions computed over all rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MAX_RESOURCES = 500
 
 @dataclass(frozen=True, slots=True)
 class SqlTables:
-    """`Tables` of the agent. Copies in an object store are kept in `cache` once they have been asked for."""
+    """Implements the agent's `Tables`. Copies from an object store are cached in `cache` on first use."""
 
     resources: ResourceRepository
     projects: ProjectRepository
@@ -32,7 +32,10 @@ class SqlTables:
     cache: Path
 
     async def list_tables(self, owner_id: str, scope: Scope) -> Sequence[TableInfo]:
-        """All tables in scope, of the newest 500 files; of resources that are named and the files inside them, those that are in its projects."""
+        """Returns all tables in scope, from its newest 500 files.
+
+        If the scope names resources, those and the files inside them count, within its projects.
+        """
         ids = await self.projects.named_within(owner_id, scope)
         if ids is not None:
             most = max(_MAX_RESOURCES, len(scope.resource_ids or ()))
@@ -44,7 +47,7 @@ class SqlTables:
         return [table for resource in found for table in _tables(resource)]
 
     async def open_table(self, owner_id: str, table: TableInfo) -> Path:
-        """A local Parquet file with the table's rows; `DamagedFile` when it is missing."""
+        """Returns the path of a local Parquet file with the table's rows. Raises `DamagedFile` if it is missing."""
         await self.resources.get(owner_id, table.resource_id)
         for blob in await self.content.blobs(table.resource_id, table.version, "parquet"):
             if blob.metadata.get("table_id") == table.id:
@@ -71,7 +74,7 @@ def _keep(path: Path, kept: Path) -> None:
 
 
 def copy_path(cache: Path, key: str) -> Path:
-    """Where a copy from an object store is kept once it has been asked for."""
+    """Returns the cache path of a copy from an object store."""
     return cache / hashlib.sha256(key.encode()).hexdigest()
 
 

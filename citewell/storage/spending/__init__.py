@@ -1,1 +1,1 @@
-"""What is spent and what may be: the usage ledger, quotas, and calls to providers."""
+"""Spending and its limits: the usage ledger, quotas, and calls to providers."""

@@ -1,4 +1,4 @@
-"""The calls to providers of the last minute and the spending of the month: rows that all workers of a database share."""
+"""Provider calls within the last minute and spending this month, shared by all workers on a database."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import provider_calls, spending, usage
 
 WINDOW_SECONDS = 60.1
-"""A minute, and what two clocks may differ in it: 500 parts in a million is as fast as a clock is adjusted, rounded up."""
+"""A minute plus the drift between two clocks, rounded up: clocks are slewed by at most 500 parts per million."""
 MAX_CALL_SECONDS = 120.0
-"""The longest that a call lasts from being admitted to its answer; whoever makes it gives up then."""
+"""The maximum time from a call's admission to its answer, after which the caller gives up."""
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(hashtext(:name))")
 
 
 class PerMinute(Protocol):
-    """Calls and tokens within any sixty seconds; 0 is no limit."""
+    """Limits on calls and tokens within any sixty seconds; 0 means no limit."""
 
     @property
     def requests(self) -> int:
@@ -35,7 +35,7 @@ class PerMinute(Protocol):
 
 
 class Clock(Protocol):
-    """Tells all who share a database the same time."""
+    """A clock shared by all processes on a database."""
 
     async def now(self, connection: AsyncConnection) -> float:
         """Seconds."""
@@ -43,10 +43,12 @@ class Clock(Protocol):
 
 
 class ProviderCallRepository:
-    """Counts calls and dollars. One transaction decides about each call, so processes that share a limit never exceed it together.
+    """Counts calls and dollars.
 
-    When the provider receives a call is known only to be between its admission and its answer, so it counts from the first until a
-    minute after the second. A call whose answer is never reported counts as answered after `MAX_CALL_SECONDS`.
+    One transaction admits each call, so processes that share a limit never exceed it together.
+
+    The provider receives a call at an unknown time between admission and answer, so the call counts from its admission
+    until a minute after its answer. A call whose answer is never reported counts as answered after `MAX_CALL_SECONDS`.
     """
 
     def __init__(self, database: Database, clock: Clock | None = None) -> None:
@@ -54,9 +56,9 @@ class ProviderCallRepository:
         self._clock = clock or MinuteClock(database)
 
     async def admit(self, provider: str, limits: PerMinute, tokens: int) -> tuple[float, int | None]:
-        """Seconds until a call of so many tokens may fit, or 0 and the number of the call, which is counted and may start now.
+        """Admits a call with so many tokens. Returns 0 and its number, or seconds to wait before retrying, and None.
 
-        A call of more tokens than the limit has is let through when no other one counts.
+        A call with more tokens than the limit is admitted when no other call counts.
         """
         table = provider_calls
         mine = table.c.provider == provider
@@ -65,7 +67,7 @@ class ProviderCallRepository:
             now = await self._clock.now(connection)
             latest = now + MAX_CALL_SECONDS
             await connection.execute(sa.delete(table).where(mine, table.c.at <= now - WINDOW_SECONDS))
-            # Counted on another machine, or before this one was started anew.
+            # Recorded by another machine, or before this one rebooted.
             await connection.execute(sa.update(table).where(mine, table.c.at > latest).values(at=now))
             counted = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(mine)
             calls, used = (await connection.execute(counted)).one()
@@ -74,20 +76,23 @@ class ProviderCallRepository:
                 for at, spent in rows:
                     calls, used = calls - 1, used - spent
                     if not calls or not _exceeds(limits, calls + 1, used + tokens):
-                        # One that is under way may be answered at any moment.
+                        # A call in progress may be answered at any moment.
                         return max(0.001, min(at, now) + WINDOW_SECONDS - now), None
             new = sa.insert(table).values(provider=provider, at=latest, tokens=tokens).returning(table.c.id)
             return 0.0, await connection.scalar(new)
 
     async def answered(self, call: int) -> None:
-        """The call with this number has its answer, so the provider counts it from this moment at the latest."""
+        """Records that a call has its answer: the provider counts it from this moment at the latest."""
         table = provider_calls
         async with self._database.write() as connection:
             now = await self._clock.now(connection)
             await connection.execute(sa.update(table).where(table.c.id == call, table.c.at > now).values(at=now))
 
     async def reserve(self, dollars: float, limit: float) -> None:
-        """Count this much as spent this month. `SpendingLimitReached` when it would exceed the limit; then nothing is counted."""
+        """Adds an amount to this month's spending.
+
+        Raises `SpendingLimitReached`, and adds nothing, if it exceeds the limit.
+        """
         async with self._database.write() as connection:
             month = await self._month(connection)
             fits = spending.c.dollars + dollars <= limit
@@ -99,30 +104,30 @@ class ProviderCallRepository:
                 return
             spent = await connection.scalar(sa.select(spending.c.dollars).where(spending.c.month == month))
         raise SpendingLimitReached(
-            f"{spent or 0.0:.2f} of {limit:.2f} US dollars are spent this month, and the next call does not fit. "
-            "Raise CITEWELL_MAX_SPEND; work that waits goes on from where it stopped."
+            f"{spent or 0.0:.2f} of {limit:.2f} US dollars are spent this month, and the next call would exceed the limit. "
+            "Raise CITEWELL_MAX_SPEND; waiting work then continues."
         )
 
     async def correct(self, dollars: float) -> None:
-        """Add to what was spent this month; negative for what was reserved and not spent."""
+        """Corrects this month's spending by an amount; negative for reserved but unspent dollars."""
         async with self._database.write() as connection:
             month = await self._month(connection)
             change = sa.update(spending).where(spending.c.month == month)
             await connection.execute(change.values(dollars=spending.c.dollars + dollars))
 
     async def spent(self) -> float:
-        """US dollars of this month, reservations included."""
+        """Returns this month's US dollars, including reservations."""
         async with self._database.write() as connection:
             month = await self._month(connection)
             return float(await connection.scalar(sa.select(spending.c.dollars).where(spending.c.month == month)) or 0.0)
 
     async def _take_turn(self, connection: AsyncConnection, provider: str) -> None:
-        """Wait until no other transaction decides about this provider; on SQLite there is one writer at a time anyway."""
+        """Waits until no other transaction is admitting calls to this provider; SQLite has one writer anyway."""
         if not self._database.is_sqlite:
             await connection.execute(_LOCK, {"name": f"citewell/{provider}"})
 
     async def _month(self, connection: AsyncConnection) -> str:
-        """This month (UTC), with a row that begins with what the ledger has of it."""
+        """Returns this month (UTC), after creating its row, if missing, from the ledger's total."""
         today = time.gmtime()
         month = time.strftime("%Y-%m", today)
         if await connection.scalar(sa.select(spending.c.month).where(spending.c.month == month)) is None:

@@ -1,4 +1,4 @@
-"""The tables of quotas: what holds for an owner in the place of the defaults, and the questions of the month."""
+"""The tables of quotas: per-owner overrides of the defaults, and questions per month."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 from citewell.storage.tables import metadata, owner_column
 
-# no row: the default holds; a row without a number: no limit
+# No row: the default applies. A null `most`: no limit.
 owner_quotas = sa.Table(
     "owner_quotas",
     metadata,
@@ -15,7 +15,7 @@ owner_quotas = sa.Table(
     sa.Column("most", sa.Double),
 )
 
-# counted only for owners whose questions are limited; the month as 2026-01 (UTC)
+# Only for owners with a question quota; months in UTC, such as 2026-01.
 question_counts = sa.Table(
     "question_counts",
     metadata,

@@ -1,4 +1,4 @@
-"""Quotas: what an owner may have and do, how much of it is used, and whether more fits. What is counted and what is added are one transaction."""
+"""Quotas: limits per owner, their current use, and checks for more. Checks and additions share a transaction."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MORE = "ask an administrator for a higher quota"
 
 @dataclass(slots=True, kw_only=True)
 class FileRoom:
-    """How many files an owner has, of how many bytes, and how many there may be; None for no limit."""
+    """An owner's files and bytes, and the limits on both; None for no limit."""
 
     files: int = 0
     most_files: float | None = None
@@ -41,10 +41,13 @@ class FileRoom:
     most_bytes: float | None = None
 
     def take(self, files: int, size: int) -> None:
-        """Add so many files and bytes. Raises `FilesQuotaReached` or `BytesQuotaReached` where they do not fit; then nothing is added."""
+        """Adds files and bytes.
+
+        Raises `FilesQuotaReached` or `BytesQuotaReached`, and adds nothing, if they do not fit.
+        """
         if self.most_files is not None and files > 0 and self.files + files > self.most_files:
             raise FilesQuotaReached(
-                f"The quota of files is used up: {self.files:,} of {self.most_files:,.0f}. Delete some, or {_MORE}.",
+                f"The file quota is used up: {self.files:,} of {self.most_files:,.0f}. Delete some, or {_MORE}.",
                 **_details(Quota.FILES, self.files, self.most_files),
             )
         if self.most_bytes is not None and size > 0 and self.size + size > self.most_bytes:
@@ -54,10 +57,10 @@ class FileRoom:
 
     @property
     def no_bytes(self) -> BytesQuotaReached:
-        """The error for a file larger than what is left."""
+        """Returns the error for a file that exceeds the remaining bytes."""
         most = self.most_bytes or 0.0
         return BytesQuotaReached(
-            f"The quota of bytes has no room for this file: {self.size:,} of {most:,.0f} are used. "
+            f"The storage quota has no room for this file: {self.size:,} of {most:,.0f} are used. "
             f"Delete files, or {_MORE}.",
             **_details(Quota.BYTES, self.size, most),
         )
@@ -65,16 +68,17 @@ class FileRoom:
 
 @dataclass(frozen=True, slots=True)
 class UploadBound:
-    """How large a file may be for which there may be room, in bytes; and why a larger one is refused."""
+    """The largest file, in bytes, that may fit, and the error for a larger one."""
 
     most_bytes: int
     refusal: BytesQuotaReached
 
 
 class QuotaRepository:
-    """Quotas by owner. `defaults` hold where nothing else is set for an owner; without one there is no limit. now: seconds since 1970
+    """Quotas by owner. `defaults` apply unless overridden for an owner; without a default, there is no limit.
 
-    What the service accounts of an owner have and do counts as the owner's: nobody gets more by making some.
+    Usage by service accounts counts toward their manager, so that creating some does not raise the quota.
+    now: returns seconds since 1970
     """
 
     def __init__(
@@ -85,11 +89,17 @@ class QuotaRepository:
         self._now = now
 
     async def own(self, owner_id: str) -> dict[Quota, float | None]:
-        """What is set for an owner in the place of defaults; None for no limit. Of a service account, what holds for its manager."""
+        """Returns an owner's overrides of the defaults; None for no limit.
+
+        For a service account, returns its manager's.
+        """
         return {Quota(row["quota"]): row["most"] for row in await self._database.fetch(_OWN, owner=owner_id)}
 
     async def change(self, owner_id: str, own: Mapping[Quota, float | None]) -> None:
-        """Set what holds for an owner in the place of defaults, which hold for what is left out. `NotFound` for nobody's id."""
+        """Replaces an owner's overrides; the defaults apply to omitted quotas.
+
+        Raises `NotFound` for an unknown owner.
+        """
         rows = [{"owner_id": owner_id, "quota": quota.value, "most": most} for quota, most in own.items()]
         async with self._database.write() as connection:
             if await connection.scalar(sa.select(owners.c.id).where(owners.c.id == owner_id)) is None:
@@ -101,7 +111,7 @@ class QuotaRepository:
                 await connection.execute(sa.insert(owner_quotas), rows)
 
     async def find_owner(self, name: str) -> str:
-        """The id of the owner with this id, e-mail address or name in JWTs. Raises `NotFound`."""
+        """Returns the id of the owner with this id, e-mail address or JWT subject. Raises `NotFound`."""
         called = sa.select(owners.c.id).outerjoin(people, people.c.owner_id == owners.c.id)
         for column, value in ((owners.c.id, name), (people.c.email, name.lower()), (owners.c.name, name)):
             if rows := await self._database.rows(called.where(column == value)):
@@ -109,7 +119,7 @@ class QuotaRepository:
         raise NotFound("There is no such owner. Give an id, the e-mail address of an account, or the subject of a JWT.")
 
     async def standings(self, owner_id: str) -> list[QuotaStanding]:
-        """All quotas of an owner, and how far they are used."""
+        """Returns all quotas of an owner with their current use."""
         own = await self.own(owner_id)
         month, since, until = month_of(self._now())
         async with self._database.read() as connection:
@@ -131,7 +141,7 @@ class QuotaRepository:
         ]
 
     def file_room(self, connection: sa.Connection, owner_id: str) -> FileRoom:
-        """What room an owner has, inside the caller's write transaction: until its end nobody else takes any of it."""
+        """Returns an owner's room for files, reserved until the end of the caller's write transaction."""
         limits = self._limits(connection, owner_id)
         if limits.keys().isdisjoint(_OF_FILES):
             return FileRoom()
@@ -141,7 +151,7 @@ class QuotaRepository:
         return _room(connection, owner_id, limits)
 
     async def require_room(self, owner_id: str, files: int, size: int) -> None:
-        """Raise `FilesQuotaReached` or `BytesQuotaReached` where so many more files and bytes do not fit at present."""
+        """Raises `FilesQuotaReached` or `BytesQuotaReached` if so many more files and bytes do not currently fit."""
         limits = self._with_defaults(await self.own(owner_id))
         if limits.keys().isdisjoint(_OF_FILES):
             return
@@ -149,9 +159,9 @@ class QuotaRepository:
             (await connection.run_sync(_room, owner_id, limits)).take(files, size)
 
     async def upload_bound(self, owner_id: str) -> UploadBound | None:
-        """How large an owner's next file may be; None without a limit.
+        """Returns the size limit for an owner's next upload; None without a limit.
 
-        One that the owner has already takes no room, and is no larger than the largest; anything beyond that is new.
+        A file that the owner already has takes no room. Uploads up to the size of the owner's largest file may be such.
         """
         limits = self._with_defaults(await self.own(owner_id))
         if Quota.BYTES not in limits:
@@ -163,7 +173,10 @@ class QuotaRepository:
         return UploadBound(max(int(limits[Quota.BYTES]) - room.size, known), room.no_bytes)
 
     async def count_question(self, owner_id: str) -> None:
-        """Count a question that an owner asks. Raises `QuestionsQuotaReached` beyond the month's; then it is not counted."""
+        """Counts an owner's question.
+
+        Raises `QuestionsQuotaReached`, and does not count it, if the month's quota is used up.
+        """
         month, since, until = month_of(self._now())
         table = question_counts
         async with self._database.write() as connection:
@@ -181,16 +194,16 @@ class QuotaRepository:
                 return
             asked = await connection.scalar(sa.select(table.c.asked).where(mine)) or 0
         raise QuestionsQuotaReached(
-            f"The quota of questions is used up: {asked:,} of {most:,.0f} this month. "
+            f"The question quota is used up: {asked:,} of {most:,.0f} this month. "
             f"The next month begins on {_day(until)} (UTC); until then, {_MORE}.",
             retry_after=until - self._now(),
             **_details(Quota.QUESTIONS, asked, most),
         )
 
     async def require_spend(self, owner_id: str, under_way: float = 0.0) -> None:
-        """Raise `SpendQuotaReached` when an owner has spent what models may cost this month.
+        """Raises `SpendQuotaReached` if an owner has reached the month's spending quota for models.
 
-        under_way: US dollars that the work has cost so far and that are not in the ledger yet
+        under_way: US dollars that the current work has cost so far and that are not in the ledger yet
         """
         _, since, until = month_of(self._now())
         most = self._with_defaults(await self.own(owner_id)).get(Quota.SPEND)
@@ -200,13 +213,13 @@ class QuotaRepository:
             spent = await _spent(connection, owner_id, since) + under_way
         if spent >= most:
             raise SpendQuotaReached(
-                f"What models may cost is used up: {spent:,.2f} of {most:,.2f} US dollars this month. "
+                f"The spending quota is used up: {spent:,.2f} of {most:,.2f} US dollars this month. "
                 f"The next month begins on {_day(until)} (UTC); until then, {_MORE}.",
                 **_details(Quota.SPEND, spent, most),
             )
 
     def _limits(self, connection: sa.Connection, owner_id: str) -> dict[Quota, float]:
-        """The limits that there are for an owner."""
+        """Returns an owner's limits, including defaults."""
         return self._with_defaults(
             {Quota(row.quota): row.most for row in connection.execute(_OWN.query, {"owner": owner_id})}
         )
@@ -216,19 +229,19 @@ class QuotaRepository:
 
 
 def month_of(moment: float) -> tuple[str, float, float]:
-    """The calendar month (UTC) of a time: as 2026-01, and when it begins and ends, all in seconds since 1970."""
+    """Returns the calendar month (UTC) of a time, such as 2026-01, and its start and end in seconds since 1970."""
     first = datetime.fromtimestamp(moment, UTC).replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     following = (first + timedelta(days=32)).replace(day=1)
     return f"{first:%Y-%m}", first.timestamp(), following.timestamp()
 
 
 def _manager(owner_id: str | sa.BindParameter[str]) -> sa.ColumnElement[str]:
-    """Who manages a service account, and is counted with it; of others, the owner."""
+    """Selects the manager of a service account, who shares its quotas; for other owners, the owner."""
     managed = sa.select(service_accounts.c.owner_id).where(service_accounts.c.acts_as == owner_id)
     return sa.func.coalesce(managed.scalar_subquery(), owner_id)
 
 
-# Written once, as every upload asks it twice.
+# Compiled once, because every upload runs it twice.
 _OWN = Prepared(
     sa.select(owner_quotas.c.quota, owner_quotas.c.most).where(
         owner_quotas.c.owner_id == _manager(sa.bindparam("owner", type_=sa.String()))
@@ -237,7 +250,7 @@ _OWN = Prepared(
 
 
 def _counted(column: sa.ColumnElement[str], owner_id: str) -> sa.ColumnElement[bool]:
-    """Whether a row is of the owner, of its service accounts, or of those that have the same manager."""
+    """Whether a row belongs to the owner, its service accounts, its manager or another account of that manager."""
     manager = _manager(owner_id)
     managed = sa.select(service_accounts.c.acts_as).where(service_accounts.c.owner_id == manager)
     return column.in_(sa.union_all(sa.select(manager), managed))
@@ -258,9 +271,9 @@ def _count_files(connection: sa.Connection, owner_id: str) -> int:
 
 
 def _count_bytes(connection: sa.Connection, owner_id: str) -> int:
-    """Bytes of the versions that are kept: all those of files, the current ones of records.
+    """Sums the bytes of stored versions: all versions of files, the current ones of records.
 
-    As two sums, so that the rows of files, which are long, are not read.
+    Uses two sums, to avoid reading the long rows of files.
     """
     table = resource_versions
     of_files = (
@@ -275,7 +288,7 @@ def _count_bytes(connection: sa.Connection, owner_id: str) -> int:
 
 
 async def _count_questions(connection: AsyncConnection, owner_id: str, month: str, since: float) -> int:
-    """Questions of a month: those that were counted, or those in the owner's conversations where none was."""
+    """Returns the questions in a month: as counted, or, without a count, those in the owner's conversations."""
     table = question_counts
     counted = sa.select(table.c.asked).where(table.c.owner_id == _manager(owner_id), table.c.month == month)
     if (asked := await connection.scalar(counted)) is not None:
@@ -289,7 +302,7 @@ async def _count_questions(connection: AsyncConnection, owner_id: str, month: st
 
 
 async def _spent(connection: AsyncConnection, owner_id: str, since: float) -> float:
-    """US dollars in the ledger since a time; what context stuffing would have cost is no expense."""
+    """Sums the US dollars in the ledger since a time, without the hypothetical cost of context stuffing."""
     query = sa.select(sa.func.sum(usage.c.cost)).where(
         _counted(usage.c.owner_id, owner_id), usage.c.created_at >= since, usage.c.kind != "context_stuffing"
     )

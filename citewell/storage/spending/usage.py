@@ -1,4 +1,4 @@
-"""The ledger of what was spent."""
+"""The usage ledger."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class UsageRepository:
         *,
         at: float | None = None,
     ) -> None:
-        """Record what an owner spent, now or at a time in seconds since 1970."""
+        """Records an owner's usage, now or at a time in seconds since 1970."""
         if not spent:
             return
         common = {
@@ -52,7 +52,7 @@ class UsageRepository:
         message_id: str | None = None,
         by: Literal["day", "thread", "message"] = "day",
     ) -> list[dict[str, JsonValue]]:
-        """Sums per UTC day (or thread, or message), kind, provider and model, newest first."""
+        """Returns sums per UTC day (or thread, or message), kind, provider and model, newest first."""
         parts = {"day": (_DAY,), "thread": (usage.c.thread_id,), "message": (usage.c.thread_id, usage.c.message_id)}[by]
         sums = [sa.func.sum(usage.c[n]).label(n) for n in ("input_tokens", "output_tokens", "units", "cost")]
         query = (

@@ -1,1 +1,1 @@
-"""What the database knows of vector indexes: their registry, the embedding cache, the point ledger, passages awaiting vectors."""
+"""The database side of vector indexes: registry, embedding cache, point ledger, passages awaiting vectors."""

@@ -1,4 +1,4 @@
-"""The embedding cache: a text is embedded once per model, for every upload of it."""
+"""The embedding cache: each text is embedded once per model, however often it is uploaded."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class EmbeddingCacheRepository:
         self._database = database
 
     async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
-        """The vectors in the cache, each of shape (dimensions,)."""
+        """Returns the cached vectors by key, each of shape (dimensions,)."""
         found: dict[str, FloatMatrix] = {}
         for some in in_parts([bytes.fromhex(key) for key in keys], _MAX_PARAMETERS):
             for row in await self._database.look_up(_CACHED, some, {"fingerprint": fingerprint}):
@@ -37,7 +37,7 @@ class EmbeddingCacheRepository:
         return found
 
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
-        """Cache vectors; those already cached are left unchanged."""
+        """Caches vectors; those already cached are left unchanged."""
         if not vectors:
             return
         rows = [

@@ -1,4 +1,4 @@
-"""The registry of indexes: their states, which one serves searches, and how far the building of the others is."""
+"""The registry of indexes: their states, which one serves searches, and the build progress of the others."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from citewell.storage.tables import indexes
 class IndexState(StrEnum):
     """What an index may be used for.
 
-    OFFERED:  known, but empty: building it costs money, and waits for somebody to agree
-    BUILDING: takes writes, and serves no searches but those of a gradual build
-    READY:    can be switched to
-    FILLING:  serves searches from what it has so far
+    OFFERED:  registered but empty; building it costs money and needs someone's approval
+    BUILDING: receives writes; serves searches only during a gradual build
+    READY:    complete; can be switched to
+    FILLING:  serves searches from its contents so far
     ACTIVE:   serves searches
-    RETIRED:  served them, and can be rolled back to
+    RETIRED:  served searches before; can be rolled back to
     """
 
     OFFERED = "offered"
@@ -37,11 +37,11 @@ class IndexState(StrEnum):
 
 
 class BuildMode(StrEnum):
-    """How one index takes the place of another.
+    """How one index replaces another.
 
-    FRESH:   the other is dropped first; questions are answered from what there is so far
-    DUAL:    built beside the other, which answers until it is switched
-    GRADUAL: built beside the other file by file; a file is answered from the new index as soon as it is there
+    FRESH:   the old index is dropped first; searches use the contents of the new one so far
+    DUAL:    built alongside the old index, which serves searches until the switch
+    GRADUAL: built alongside the old index file by file; searches use the new index for each file as soon as it is there
     """
 
     FRESH = "fresh"
@@ -51,11 +51,11 @@ class BuildMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
-    """How a build is to be done.
+    """Options of an index build.
 
-    switch:        let the index answer as soon as it is complete
-    pause_seconds: between batches, so that other work has room
-    max_dollars:   the build pauses before it has cost more than this; None is no limit but the month's
+    switch:        switch searches to the index as soon as it is complete
+    pause_seconds: pause between batches, to leave room for other work
+    max_dollars:   the build pauses before its cost exceeds this; None: only the monthly limit applies
     """
 
     mode: BuildMode = BuildMode.DUAL
@@ -65,21 +65,21 @@ class BuildOptions:
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> BuildOptions:
-        """Options as they are stored; what is missing is as by default."""
+        """Parses stored options; missing ones get their defaults."""
         values: dict[str, Any] = {**data, "mode": BuildMode(data.get("mode", BuildMode.DUAL))}
         return cls(**values)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexRecord:
-    """An index as a row: its model, its store, and how far it is built.
+    """An index row: model, store and build progress.
 
-    place:         which of the stores of that kind, without secrets; empty for the data folder's
-    settings:      what opens it again, without secrets
-    configured_at: when the settings began to name it
+    place:         which store of that kind, without secrets; empty for the one in the data folder
+    settings:      the settings needed to reopen it, without secrets
+    configured_at: when it became the one in the settings
     is_behind:     whether it missed writes because it could not be opened
-    moved_to:      every file up to this id is in it
-    problem:       what a build waits for; spent: US dollars that a build has cost, about
+    moved_to:      it contains every file up to this id
+    problem:       why a build is waiting; spent: approximate cost of a build in US dollars
     """
 
     id: str
@@ -103,7 +103,7 @@ class IndexRecord:
 
     @property
     def is_being_built(self) -> bool:
-        """Whether it does not hold everything yet, and is to."""
+        """Whether it is still incomplete and being filled."""
         return self.state in (IndexState.BUILDING, IndexState.FILLING)
 
 
@@ -111,7 +111,7 @@ _ANSWERING = (IndexState.ACTIVE, IndexState.FILLING)
 
 
 class IndexRepository:
-    """The registry of indexes; there is one that answers at a time."""
+    """The registry of indexes, one of which serves searches at a time."""
 
     def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
         self._database = database
@@ -121,7 +121,7 @@ class IndexRepository:
     async def ensure_active(
         self, fingerprint: str, store: str, settings: dict[str, Any], place: str = ""
     ) -> IndexRecord:
-        """The index of this model in this store; the first one ever becomes ACTIVE."""
+        """Returns the index of this model in this store, creating it if missing; the first one ever becomes ACTIVE."""
         async with self._database.write() as connection:
             match = _is(fingerprint, store, place)
             row = (await connection.execute(sa.select(indexes).where(match))).mappings().first()
@@ -132,7 +132,7 @@ class IndexRepository:
                 state = IndexState.BUILDING if active else IndexState.ACTIVE
                 values = _new(fingerprint, store, place, state, settings, BuildOptions())
                 await connection.execute(insert_new(connection, indexes).values(**values))
-                # On Postgres, another process may have just created it.
+                # On Postgres, another process may have created it just now.
                 row = (await connection.execute(sa.select(indexes).where(match))).mappings().one()
         return _record(row)
 
@@ -145,7 +145,7 @@ class IndexRepository:
         state: IndexState = IndexState.BUILDING,
         build: BuildOptions | None = None,
     ) -> IndexRecord:
-        """A new index beside the active one, or the existing one of that model in that place."""
+        """Creates an index alongside the active one, or returns the existing one for that model and place."""
         values = _new(fingerprint, store, place, state, settings, build or BuildOptions())
         async with self._database.write() as connection:
             await connection.execute(insert_new(connection, indexes).values(**values))
@@ -153,20 +153,20 @@ class IndexRepository:
             return _record((await connection.execute(sa.select(indexes).where(match))).mappings().one())
 
     async def all(self) -> list[IndexRecord]:
-        """All indexes, oldest first."""
+        """Returns all indexes, oldest first."""
         async with self._database.read() as connection:
             rows = (await connection.execute(sa.select(indexes).order_by(indexes.c.created_at))).mappings().all()
         return [_record(row) for row in rows]
 
     async def get(self, index_id: str) -> IndexRecord:
-        """One index; `NotFound` when there is none."""
+        """Returns one index. Raises `NotFound`."""
         for record in await self.all():
             if record.id == index_id:
                 return record
         raise NotFound("There is no such index.")
 
     async def active(self) -> IndexRecord | None:
-        """The index that serves searches, if one does yet."""
+        """Returns the index that serves searches, if any."""
         return next((r for r in await self.all() if r.state in _ANSWERING), None)
 
     async def set_progress(
@@ -179,7 +179,7 @@ class IndexRepository:
         moved_to: str | None = None,
         spent: float | None = None,
     ) -> None:
-        """Record how far a build is, in chunks; a state that ends it clears what it waited for."""
+        """Records build progress, in chunks; a state that ends the build clears its problem."""
         given: dict[str, Any] = {"state": state, "moved_to": moved_to, "spent": spent}
         values: dict[str, Any] = {k: v for k, v in given.items() if v is not None}
         values |= {"progress": progress, "total": total}
@@ -188,36 +188,36 @@ class IndexRepository:
         await self._change(index_id, values)
 
     async def restart(self, index_id: str, build: BuildOptions, state: IndexState = IndexState.BUILDING) -> None:
-        """Let a build begin, or begin again, from the first file."""
+        """Starts or restarts a build from the first file."""
         empty = {"progress": 0, "total": 0, "moved_to": "", "paused": False, "problem": "", "is_behind": False}
         await self._change(index_id, {"state": state, "build": asdict(build), "spent": 0.0, **empty})
 
     async def set_build(self, index_id: str, build: BuildOptions) -> None:
-        """Change how an index is being built."""
+        """Changes the build options of an index."""
         await self._change(index_id, {"build": asdict(build)})
 
     async def set_paused(self, index_id: str, paused: bool, problem: str = "") -> None:
-        """Let a build wait until somebody resumes it, or go on."""
+        """Pauses or resumes a build."""
         await self._change(index_id, {"paused": paused, "problem": problem})
 
     async def note_problem(self, index_id: str, problem: str) -> None:
-        """What a build waits for while it is tried again; empty when it goes on."""
+        """Records why a build is waiting to retry; empty once it continues."""
         await self._change(index_id, {"problem": problem})
 
     async def note_behind(self, index_id: str) -> None:
-        """The index could not be opened, so it misses what is written from now on."""
+        """Records that the index could not be opened and misses writes from now on."""
         await self._change(index_id, {"is_behind": True})
 
     async def note_configured(self, index_id: str) -> None:
-        """The settings name this index from now on."""
+        """Records that the settings now name this index."""
         await self._change(index_id, {"configured_at": time.time()})
 
     async def place_at(self, index_id: str, place: str, settings: dict[str, Any]) -> None:
-        """Say where an index is that was registered before places were kept."""
+        """Sets the place of an index that was registered before places were recorded."""
         await self._change(index_id, {"place": place, "settings": settings})
 
     async def lease(self, index_id: str, worker: str) -> bool:
-        """Whether this process may build the index now: one does at a time. To be renewed while it builds."""
+        """Takes or renews the build lease, which one process holds at a time; returns whether this one has it."""
         async with self._database.write() as connection:
             now = await self._clock.now(connection)
             free = sa.or_(
@@ -231,7 +231,7 @@ class IndexRepository:
         return bool(done.rowcount)
 
     async def release(self, worker: str | None = None) -> None:
-        """End the leases of a worker; of all, where one process has the database for itself and has just started."""
+        """Ends the build leases of a worker, or all of them when a process that owns the database starts."""
         ended = sa.update(indexes).values(lease_worker=None, lease_until=None)
         if worker is not None:
             ended = ended.where(indexes.c.lease_worker == worker)
@@ -239,7 +239,7 @@ class IndexRepository:
             await connection.execute(ended)
 
     async def activate(self, index_id: str, state: IndexState = IndexState.ACTIVE) -> None:
-        """Make this index serve searches; the previous one is RETIRED and can be rolled back to. `NotFound` when it does not exist."""
+        """Makes this index serve searches and the previous one RETIRED, for rollback. Raises `NotFound`."""
         async with self._database.write() as connection:
             await connection.execute(
                 sa.update(indexes)
@@ -253,7 +253,7 @@ class IndexRepository:
                 raise NotFound("There is no such index.")
 
     async def delete(self, index_id: str) -> None:
-        """Forget an index."""
+        """Removes an index from the registry."""
         async with self._database.write() as connection:
             await connection.execute(sa.delete(indexes).where(indexes.c.id == index_id))
 

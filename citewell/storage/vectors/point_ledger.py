@@ -1,7 +1,8 @@
-"""The ledger of a store of vectors that cannot count, find words or evaluate every filter: what it has acknowledged, with words and payloads.
+"""The ledger of a vector store that cannot count, search keywords or evaluate every filter: its acknowledged points.
 
-Words are an inverted index over the terms of `citewell.text.sparse`, weighed as in every other store: BM25 with the document frequencies
-of a search's corpus alone. SQLite's FTS5 and Postgres' full text know the frequencies of all owners together, or none.
+Keywords are an inverted index over the terms of `citewell.text.sparse`, weighted as in every other store: BM25 with
+document frequencies from the search's corpus only. SQLite's FTS5 and Postgres full-text search use the frequencies of
+all owners together, or none.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from citewell.text.sparse import inverse_frequency, stable_number
 from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector
 
 _BATCH = 500
-# Words are read in the order of their score; so many at first where a filter may refuse some, then all.
+# Size of the first page of scored points to filter; if too few pass, all are read.
 _FIRST_PAGE = 400
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """What is known of one point. `has_vector`: the store has a record of it, or will have."""
+    """The ledger's entry for one point. `has_vector`: the store has a record of it, or soon will."""
 
     id: str
     owner_id: str
@@ -41,18 +42,18 @@ class LedgerEntry:
 
 
 class PointLedger:
-    """The ledger of one index. An entry is noted before its point is sent to the store, and confirmed when the store has it."""
+    """The ledger of one index. Points are entered before they are sent to the store, and confirmed afterwards."""
 
     def __init__(self, database: Database, index: str) -> None:
-        """index: the name of the store and of its index, which tells ledgers of one database apart."""
+        """index: the names of the store and its index, which identify this ledger within the database."""
         self._database = database
         self._index = index
         self._key = stable_number(index)
 
     async def note(self, points: Sequence[Point], cut: Iterable[str] = ()) -> None:
-        """Enter points with distinct ids, not confirmed yet, in the place of those with the same ids.
+        """Enters points with distinct ids as unconfirmed, replacing entries with the same ids.
 
-        cut: the ids of those whose payload does not fit into the store's record
+        cut: ids of points whose payload does not fit into the store's record
         """
         cut_ids = set(cut)
         async with self._database.write() as connection:
@@ -68,36 +69,36 @@ class PointLedger:
                     await connection.execute(sa.insert(point_terms), rows)
 
     async def confirm(self, ids: Sequence[str]) -> None:
-        """The store has these points now."""
+        """Confirms that the store has these points."""
         async with self._database.write() as connection:
             for batch in in_parts(ids, _BATCH):
                 await connection.execute(sa.update(stored_points).where(self._are(batch)).values(written=sa.true()))
 
     async def forget(self, ids: Sequence[str]) -> None:
-        """The store has none of these points any more."""
+        """Removes points that the store no longer has."""
         async with self._database.write() as connection:
             for batch in in_parts(ids, _BATCH):
                 await connection.execute(sa.delete(stored_points).where(self._are(batch)))
 
     async def clear(self) -> None:
-        """Forget all: the store is empty."""
+        """Removes all entries: the store is empty."""
         async with self._database.write() as connection:
             await connection.execute(sa.delete(stored_points).where(stored_points.c.index_key == self._key))
 
     async def entries(self, ids: Sequence[str]) -> list[LedgerEntry]:
-        """What is known of these points, of any owner; unknown ids are left out."""
+        """Returns the entries of these points, of any owner; unknown ids are omitted."""
         found: list[LedgerEntry] = []
         for batch in in_parts(ids, _BATCH):
             found += [_entry(row) for row in await self._database.rows(_ENTRIES.where(self._are(batch)))]
         return found
 
     async def admitted(self, filter: Filter) -> list[LedgerEntry]:
-        """Every point that the filter admits, confirmed or not."""
+        """Returns every point that matches the filter, confirmed or not."""
         rows = await self._database.rows(_ENTRIES.where(*self._within(filter)))
         return [entry for entry in map(_entry, rows) if admits(filter, entry.payload)]
 
     async def count(self, filter: Filter | None = None) -> int:
-        """How many confirmed points the filter admits (all owners' without one)."""
+        """Counts the confirmed points that match the filter, or all owners' points without one."""
         if filter is not None and filter.conditions:
             return sum(entry.written for entry in await self.admitted(filter))
         within = self._within(filter) if filter is not None else [stored_points.c.index_key == self._key]
@@ -108,14 +109,14 @@ class PointLedger:
         return int(rows[0]["points"])
 
     async def has_cut(self, owner_id: str) -> bool:
-        """Whether a record of the owner lacks a part of its payload."""
+        """Whether any record of the owner lacks part of its payload."""
         query = sa.select(stored_points.c.n).where(
             stored_points.c.index_key == self._key, stored_points.c.owner_id == owner_id, stored_points.c.is_cut
         )
         return bool(await self._database.rows(query.limit(1)))
 
     async def set_payloads(self, payloads: Sequence[tuple[str, JsonObject]], cut: Iterable[str] = ()) -> None:
-        """Replace the payloads of these ids."""
+        """Replaces the payloads of these ids; `cut` as in `note`."""
         cut_ids = set(cut)
         statement = (
             sa.update(stored_points)
@@ -128,7 +129,7 @@ class PointLedger:
                 await connection.execute(statement, rows)
 
     async def search(self, words: SparseVector, filter: Filter, limit: int) -> list[ScoredId]:
-        """The confirmed points with these terms, best first: BM25 with the frequencies of the corpus."""
+        """Returns the confirmed points with these terms, best first: BM25 with the corpus's document frequencies."""
         weights = await self._weights(words, filter)
         if not weights or admits_nothing(filter):
             return []
@@ -153,7 +154,7 @@ class PointLedger:
         return best[:limit]
 
     async def _weights(self, words: SparseVector, filter: Filter) -> dict[int, float]:
-        """By name of a term, its weight in the query times its inverse document frequency; terms that no point has are left out."""
+        """Returns each term's query weight times its inverse document frequency; terms without points are omitted."""
         owner_id = filter.owner_id
         said = {self._term(owner_id, index): value for index, value in zip(words.indices, words.values, strict=True)}
         everything = self._term(owner_id)
@@ -175,7 +176,7 @@ class PointLedger:
         return {term: said[term] * inverse_frequency(number, total) for term, number in held.items()}
 
     async def _enter(self, connection: AsyncConnection, batch: Sequence[Point], cut: set[str]) -> dict[str, int]:
-        """The number of each point's row."""
+        """Inserts or updates the points' rows and returns their numbers."""
         rows = [
             {
                 "index_key": self._key,
@@ -200,7 +201,7 @@ class PointLedger:
         return sa.and_(stored_points.c.index_key == self._key, stored_points.c.id.in_(list(ids)))
 
     def _within(self, filter: Filter) -> list[sa.ColumnElement[bool]]:
-        """What SQL decides of a filter; `admits` decides the rest."""
+        """Returns the conditions of a filter that SQL evaluates; `admits` evaluates the rest."""
         column = stored_points.c
         parts = [column.index_key == self._key, column.owner_id == filter.owner_id]
         if filter.resource_ids is not None and len(filter.resource_ids) <= _BATCH:
@@ -210,7 +211,7 @@ class PointLedger:
         return parts
 
     def _terms(self, point: Point) -> list[tuple[int, float]]:
-        """The point's terms with their weights, and the term that all points with words of the owner have, which weighs nothing."""
+        """Returns the point's weighted terms, plus a zero-weight term shared by all the owner's points with words."""
         if point.sparse is None or not point.sparse.indices:
             return []
         owner = str(point.payload[OWNER])

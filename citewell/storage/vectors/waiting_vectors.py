@@ -1,4 +1,4 @@
-"""Passages that are found by their words and whose vectors follow: which they are, and which of them come first."""
+"""Passages searchable by keyword whose vectors are still to come, and their order."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from citewell.types import Chunk, Status
 
 _BATCH = 500
 _KNOWN_SECONDS = 1.0
-# Ranks: what a search has found by words, beginnings, everything else.
+# Ranks: passages found by a keyword search, beginnings, everything else.
 ASKED, BEGINNING, REST = 0, 1, 2
-# Some three pages of running text.
+# About three pages of running text.
 _BEGINNING_CHUNKS = 12
 
 
 def ranks_of(chunks: Sequence[Chunk], before: str | None = None) -> list[int]:
-    """How soon each chunk of consecutive ones gets its vector: those that begin a file or a section come first.
+    """Returns the embedding rank of each of these consecutive chunks: beginnings of files and sections come first.
 
-    before: the context of the chunk that precedes them
+    before: the context of the preceding chunk
     """
     ranks: list[int] = []
     for chunk in chunks:
@@ -34,7 +34,7 @@ def ranks_of(chunks: Sequence[Chunk], before: str | None = None) -> list[int]:
 
 
 def insert_waiting(connection: sa.Connection, chunks: Sequence[Chunk], ranks: Sequence[int]) -> None:
-    """Note, inside the caller's transaction, that chunks just stored have no vectors yet. The rows go with their chunks."""
+    """Queues newly stored chunks for embedding, inside the caller's transaction. Rows are deleted with their chunks."""
     rows = [
         {"chunk_id": chunk.id, "resource_id": chunk.resource_id, "rank": rank, "ordinal": chunk.ordinal}
         for chunk, rank in zip(chunks, ranks, strict=True)
@@ -44,14 +44,14 @@ def insert_waiting(connection: sa.Connection, chunks: Sequence[Chunk], ranks: Se
 
 
 def embedded(connection: sa.Connection, resource_id: str, ids: Sequence[str]) -> None:
-    """Note, inside the caller's transaction, that every index has the vectors of these chunks of a resource."""
+    """Removes chunks whose vectors every index now has from the queue, inside the caller's transaction."""
     gone = sa.delete(waiting_vectors).where(waiting_vectors.c.chunk_id.in_(ids))
     done = resources.c.vectors_done + connection.execute(gone).rowcount
     connection.execute(sa.update(resources).where(resources.c.id == resource_id).values(vectors_done=done))
 
 
 class WaitingVectorRepository:
-    """The chunks of everybody that wait for their vectors; for workers, and for searches that found some of them."""
+    """All owners' chunks that await vectors; for workers, and for searches that found some of them."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -59,7 +59,7 @@ class WaitingVectorRepository:
         self._any = False
 
     async def next(self, resource_id: str, limit: int, without: Collection[str] = ()) -> list[str]:
-        """The ids of up to `limit` chunks of a resource whose turn it is, in the order of their turns; none of `without`."""
+        """Returns the ids of the next `limit` chunks of a resource to embed, in order, except those in `without`."""
         table = waiting_vectors.c
         query = (
             sa.select(table.chunk_id)
@@ -71,7 +71,7 @@ class WaitingVectorRepository:
         return [one for one in found if one not in without][:limit]
 
     async def among(self, ids: Sequence[str]) -> set[str]:
-        """Those of some hundred chunks that have no vector yet. Costs nothing while no chunk of anybody waits."""
+        """Returns which of these few hundred chunks have no vector yet. Costs nothing while no chunks are waiting."""
         if not ids or not await self._waits():
             return set()
         found: set[str] = set()
@@ -84,7 +84,7 @@ class WaitingVectorRepository:
         return found
 
     async def prefer(self, ids: Sequence[str]) -> None:
-        """Embed these chunks before others of their files, and their files before others of their owner."""
+        """Moves these chunks to the front of their files, and their files to the front of their owners' queues."""
         table = waiting_vectors
         chosen = sa.and_(table.c.chunk_id.in_(ids[:_BATCH]), table.c.rank > ASKED)
         async with self._database.write() as connection:
@@ -96,7 +96,7 @@ class WaitingVectorRepository:
                 await connection.execute(sa.update(resources).where(wanted).values(**first))
 
     async def _waits(self) -> bool:
-        """Whether any chunk waited at most a second ago."""
+        """Whether any chunk is waiting, as of at most a second ago."""
         now = time.monotonic()
         if now - self._looked_at > _KNOWN_SECONDS:
             self._looked_at = now

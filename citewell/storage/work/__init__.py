@@ -1,1 +1,1 @@
-"""Durable work on files: leased stages, re-indexing, and payload changes that the indexes have yet to follow."""
+"""Durable work on files: leased stages, re-indexing, and payload changes not yet applied to the indexes."""

@@ -1,4 +1,4 @@
-"""The durable job on the resource row: a lease says which worker has it, and a fence rejects late writes from a lost lease."""
+"""Durable jobs on resource rows: a lease names the worker, and a fence rejects late writes after a lost lease."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ T = TypeVar("T")
 _STATES = {
     Stage.EXTRACT: (Status.UPLOADED, Status.EXTRACTING),
     Stage.INDEX: (Status.EXTRACTED, Status.INDEXING),
-    Stage.EMBED: (Status.EMBEDDING,),  # the same while it is leased: it is found by its words all the time
+    Stage.EMBED: (Status.EMBEDDING,),  # same status while leased: it stays searchable by keyword
 }
 _TURNS = {Stage.EXTRACT: owners.c.extract_turn, Stage.INDEX: owners.c.index_turn, Stage.EMBED: owners.c.embed_turn}
-# On Postgres, two workers that choose at the same time would both choose the same owner.
+# Without it, two workers on Postgres that choose at the same time would choose the same owner.
 _LOCK = sa.text("SELECT pg_advisory_xact_lock(:key)")
 _LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02, Stage.EMBED: 0x63697465_03}
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING, Stage.EMBED: Status.EMBEDDING}
 
 
-# The longest wait, in seconds, that a stage keeps across a restart.
+# Maximum wait, in seconds, that a stage keeps across a restart.
 _MAX_WAIT = 900.0
 
 
 class JobRepository:
-    """Leases stages of resources to workers, fairly between owners."""
+    """Leases stages of resources to workers, fairly among owners."""
 
     def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
         self._database = database
@@ -48,16 +48,16 @@ class JobRepository:
         self._choosing = {stage: asyncio.Lock() for stage in Stage}
 
     async def claim(self, stage: Stage, worker: str, *, newcomers: bool = False) -> Job | None:
-        """Lease the next resource that waits for `stage`.
+        """Leases the next resource that waits for `stage`.
 
-        The next owner is the one with the fewest leases of this stage; among equals, the one that has waited longest since its
-        last. Of that owner's resources, the one due first is leased. With `newcomers`, only owners without a lease of this
-        stage are considered.
+        The next owner is the one with the fewest leases of this stage; among equals, the one that has waited longest
+        since its last. Of that owner's resources, the one due first is leased. With `newcomers`, only owners without a
+        lease of this stage are considered.
         """
         async with self._choosing[stage]:
             if not self._database.is_sqlite:
                 return await self._database.change(partial(self._choose, stage, worker, newcomers))
-            # In one process nobody else chooses, and readers block nobody.
+            # On SQLite, only this process chooses, and readers block no one.
             now, resource_id = await self._database.look(partial(self._next, stage, newcomers))
             if resource_id is None:
                 return None
@@ -69,7 +69,7 @@ class JobRepository:
         return None if resource_id is None else self._lease(stage, worker, now, resource_id, connection)
 
     def _next(self, stage: Stage, newcomers: bool, connection: sa.Connection) -> tuple[float, str | None]:
-        """The time, and the next resource to lease."""
+        """Returns the time, and the next resource to lease."""
         now = self._clock.read(connection)
         first_due = _FIRST_DUE if self._database.is_sqlite else _FIRST_DUE_UNLOCKED
         for owner_id, running in connection.execute(_OWNERS_IN_TURN[stage], {"now": now}).all():
@@ -84,7 +84,7 @@ class JobRepository:
         return now, None
 
     def _lease(self, stage: Stage, worker: str, now: float, resource_id: str, connection: sa.Connection) -> Job | None:
-        """Lease the chosen resource; None when it was deleted, or its state changed, in the meantime."""
+        """Leases the chosen resource; None if it was deleted or its state changed in the meantime."""
         until = now + self._lease_seconds
         values = {"of": resource_id, "now": now, "lease_worker": worker, "lease_until": until}
         row = connection.execute(_LEASE[stage], values).first()
@@ -92,7 +92,7 @@ class JobRepository:
             return None
         owner_id, version, attempt, fence, deaths = row
         connection.execute(_TURN, {"of": owner_id, _TURNS[stage].name: now})
-        if stage is not Stage.EMBED:  # which is done in turns
+        if stage is not Stage.EMBED:  # embedding takes many turns, which would flood the timeline
             record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
         return Job(
             resource_id=resource_id,
@@ -106,7 +106,7 @@ class JobRepository:
         )
 
     async def renew(self, job: Job) -> None:
-        """Extend the lease; `LeaseLost` when another worker holds it, or the resource is gone."""
+        """Extends the lease. Raises `LeaseLost` if another worker holds it or the resource is gone."""
 
         def extend(connection: sa.Connection) -> None:
             self.note(connection, job, lease_until=self._clock.read(connection) + self._lease_seconds)
@@ -114,7 +114,10 @@ class JobRepository:
         await self.change(job, extend)
 
     async def change(self, job: Job, work: Callable[[sa.Connection], T]) -> T:
-        """What `work` returns of a write transaction during which the lease is guaranteed to hold; raises `LeaseLost` when it is lost already."""
+        """Runs `work` in a write transaction during which the lease is guaranteed to hold, and returns its result.
+
+        Raises `LeaseLost` if the lease is already lost.
+        """
 
         def fenced(connection: sa.Connection) -> T:
             self._require_lease(connection, job)
@@ -124,7 +127,7 @@ class JobRepository:
 
     @asynccontextmanager
     async def fenced(self, job: Job) -> AsyncGenerator[AsyncConnection]:
-        """As `change`, where something else has to be waited for within the transaction."""
+        """Like `change`, for transactions that await something else."""
         async with self._database.write() as connection:
             await connection.run_sync(self._require_lease, job)
             yield connection
@@ -137,7 +140,7 @@ class JobRepository:
     def finish(
         self, connection: sa.Connection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
     ) -> None:
-        """Move the resource to `status` and release the lease, inside a `change`."""
+        """Moves the resource to `status` and releases the lease, inside a `change`."""
         released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
         self.note(connection, job, **released | values | {"status": status})
         record_event(connection, job.resource_id, job.version, status, details)
@@ -145,16 +148,16 @@ class JobRepository:
             announce_ended(connection, [job.resource_id])
 
     def note(self, connection: sa.Connection, job: Job, **values: Any) -> None:
-        """Write what a stage has done so far to the row, inside a `change`; the lease stays."""
+        """Writes a stage's progress to the row, inside a `change`; keeps the lease."""
         connection.execute(_NOTE, {"of": job.resource_id, **values})
 
     async def pass_turn(self, job: Job) -> None:
-        """Release the lease of a stage that is not done: it goes on when it is the resource's turn again."""
+        """Releases the lease of an unfinished stage, which continues at the resource's next turn."""
         values = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "due": time.time()}
         await self.change(job, lambda connection: self.note(connection, job, **values))
 
     async def others_wait(self, job: Job) -> bool:
-        """Whether other resources wait for the stage of a job."""
+        """Whether other resources are waiting for the job's stage."""
         table = resources.c
         async with self._database.read() as connection:
             now = await self._clock.now(connection)
@@ -167,7 +170,10 @@ class JobRepository:
             return await connection.scalar(query.limit(1)) is not None
 
     async def resume_embedding(self, codes: Sequence[str], attempt: int) -> int:
-        """Let files go on with their vectors that ended as PARTIAL by one of these errors, and whose pause is over; returns how many."""
+        """Resumes embedding files that became PARTIAL through one of these errors once their pause is over.
+
+        Returns the number of files.
+        """
         table = resources.c
         async with self._database.read() as connection:
             now = await self._clock.now(connection)
@@ -189,12 +195,12 @@ class JobRepository:
             return (await connection.execute(again)).rowcount
 
     def options(self, connection: sa.Connection, job: Job) -> UploadOptions:
-        """What was asked for the job's resource, inside a `change`."""
+        """Returns the upload options of the job's resource, inside a `change`."""
         stored = connection.scalar(sa.select(resources.c.options).where(resources.c.id == job.resource_id))
         return UploadOptions(**stored or {})
 
     async def retry_later(self, job: Job, seconds: float, reason: str) -> None:
-        """Release the lease and let the stage wait before its next attempt."""
+        """Releases the lease and delays the stage's next attempt."""
         back = _STATES[job.stage][0]
 
         def release(connection: sa.Connection) -> None:
@@ -205,14 +211,14 @@ class JobRepository:
         await self.change(job, release)
 
     async def release_all(self, worker: str | None = None, died: bool = True) -> int:
-        """Release every lease of a worker that is known to be gone (None: of all workers); returns their number.
+        """Releases every lease of a worker known to be gone (None: of all workers); returns their number.
 
-        The attempt does not count against the file, because the process died and not the parser. `deaths` does count, so that
-        a file that repeatedly takes the process down is given up eventually.
+        The attempt does not count against the file, because the process died, not the parser. `deaths` does count, so
+        that a file that repeatedly crashes the process is eventually given up.
         """
         table = resources.c
         async with self._database.write() as connection:
-            if worker is None:  # written when the clock was ahead of the present time
+            if worker is None:  # such waits were written while the clock was ahead
                 latest = await self._clock.now(connection) + _MAX_WAIT
                 await connection.execute(
                     sa.update(resources).where(table.not_before > latest).values(not_before=latest)
@@ -231,9 +237,9 @@ class JobRepository:
             return done.rowcount
 
     async def requeue(self, owner_id: str, resource_id: str) -> bool:
-        """Send a fully extracted resource through stage 3 again. False when it has nothing to index.
+        """Sends a fully extracted resource through stage 3 again. False if it has nothing to index.
 
-        One whose description alone failed keeps that as its error stage: the stage then repeats only the description.
+        If only the description failed, the error stage is kept, so that only the description is repeated.
         """
         async with self._database.write() as connection:
             done = await connection.execute(
@@ -260,7 +266,10 @@ class JobRepository:
             return bool(done.rowcount)
 
     async def restart(self, owner_id: str, resource_id: str, options: UploadOptions) -> bool:
-        """Send a resource that FAILED through both stages again, with the options of its new upload. False for any other."""
+        """Sends a FAILED resource through both stages again, with the options of its new upload.
+
+        False for any other.
+        """
         async with self._database.write() as connection:
             done = await connection.execute(
                 sa.update(resources)
@@ -285,13 +294,13 @@ class JobRepository:
             return bool(done.rowcount)
 
     async def by_status(self) -> dict[Status, int]:
-        """How many resources of all owners have each status; 0 for those that none has."""
+        """Returns the number of resources of all owners by status, including zeros."""
         query = sa.select(resources.c.status, sa.func.count().label("count")).group_by(resources.c.status)
         found = {Status(row["status"]): row["count"] for row in await self._database.rows(query)}
         return {status: found.get(status, 0) for status in Status}
 
     async def waiting(self) -> int:
-        """The number of resources that are neither in a terminal state nor leased."""
+        """Counts the resources that are neither in a terminal state nor leased."""
         active = [state for states in _STATES.values() for state in states]
         query = sa.select(sa.func.count()).select_from(resources).where(resources.c.status.in_(active))
         async with self._database.read() as connection:
@@ -299,7 +308,7 @@ class JobRepository:
 
 
 def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
-    """Owners with resources that may be waiting, and their numbers of leases, in the order of their turns."""
+    """Selects owners with possibly waiting resources, and their numbers of leases, in the order of their turns."""
     candidates = sa.union(*(sa.select(_owners_with(status)) for status in _STATES[stage])).subquery()
     running = (
         sa.select(resources.c.owner_id, sa.func.count().label("leases"))
@@ -317,7 +326,7 @@ def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
 
 
 def _owners_with(status: Status) -> sa.CTE:
-    """Owners of resources in a status, with one index lookup per owner, however many resources they have."""
+    """Selects the owners of resources in a status, with one index lookup per owner, not per resource."""
     first = sa.select(sa.func.min(resources.c.owner_id).label("owner_id")).where(resources.c.status == status)
     walk = first.cte(f"owners_{status.value}", recursive=True)
     following = (
@@ -328,7 +337,7 @@ def _owners_with(status: Status) -> sa.CTE:
     return walk.union_all(sa.select(following).where(walk.c.owner_id.is_not(None)))
 
 
-# Built once, because every attempt to lease runs them.
+# Built once, because every lease attempt runs them.
 _OWNERS_IN_TURN = {stage: _owners_in_turn(stage) for stage in Stage}
 _FIRST_DUE = (
     sa.select(resources.c.due, resources.c.id)
@@ -353,7 +362,7 @@ _LEASE = {
     .returning(resources.c.owner_id, resources.c.version, resources.c.attempt, resources.c.fence, resources.c.deaths)
     for stage in Stage
 }
-# What is set is what they are executed with.
+# The values are passed at execution.
 _TURN = sa.update(owners).where(owners.c.id == sa.bindparam("of"))
 _NOTE = sa.update(resources).where(resources.c.id == sa.bindparam("of"))
 _HELD = sa.select(resources.c.fence).where(resources.c.id == sa.bindparam("of"))

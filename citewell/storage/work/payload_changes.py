@@ -1,4 +1,4 @@
-"""Files whose payloads in the indexes are behind SQL, as work that survives the process: noted with the change, leased, and done."""
+"""Durable queue of files whose index payloads are out of date: queued with the change, then leased and rewritten."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.types import TERMINAL, FileFacts, Metadata, Status
 _BATCH = 500
 _STATED = ("date", "modified", "created", "tags", "keywords")
 _IDS = sa.bindparam("ids", expanding=True)
-# Written once, as every file on its way asks them.
+# Compiled once, because every file's processing runs them.
 _FACTS = Lookup(
     sa.select(
         resources.c.id,
@@ -46,9 +46,9 @@ _LINKED = Lookup(
 
 @dataclass(frozen=True, slots=True)
 class PayloadChange:
-    """A leased file whose points have to be rewritten. `stamp` tells this change from a later one.
+    """A leased file whose points must be rewritten. `stamp` distinguishes this change from later ones.
 
-    is_last: no stage writes what it read before, as the one that brings vectors may
+    is_last: no running stage, such as embedding, may still write payloads that it read before
     """
 
     resource_id: str
@@ -58,7 +58,7 @@ class PayloadChange:
 
 
 def note_changes(connection: sa.Connection, resource_ids: Sequence[str]) -> dict[str, str]:
-    """Note, inside the caller's transaction, that the payloads of these resources have to be rewritten; ends a lease on them.
+    """Queues the payloads of these resources for rewriting, inside the caller's transaction; ends any lease on them.
 
     Returns the stamp of each change.
     """
@@ -78,7 +78,7 @@ def note_changes(connection: sa.Connection, resource_ids: Sequence[str]) -> dict
 
 
 class PayloadChangeRepository:
-    """The work of all owners; for workers."""
+    """The queue of payload changes of all owners; for workers."""
 
     def __init__(self, database: Database, lease_seconds: float = 60.0) -> None:
         self._database = database
@@ -86,12 +86,12 @@ class PayloadChangeRepository:
         self._clock = LeaseClock(database)
 
     async def claim(self, worker: str, limit: int) -> list[PayloadChange]:
-        """Lease up to `limit` changes, oldest first, of resources that no stage is working on: a stage that ends writes what it read before.
+        """Leases up to `limit` changes, oldest first, of resources not in a stage, which would overwrite the payloads.
 
-        Those of files whose vectors follow are leased too, and have to be leased again after that.
+        Files still being embedded are leased, too, and must be leased again afterwards.
         """
         table = payload_changes
-        # There is nearly always none, and a write would keep others from writing and count as a change of what is stored.
+        # The queue is nearly always empty, and a write transaction would block other writers and invalidate caches.
         if not await self._database.rows(_ANY):
             return []
         async with self._database.write() as connection:
@@ -119,7 +119,7 @@ class PayloadChangeRepository:
         return found
 
     async def finish(self, done: Sequence[PayloadChange]) -> None:
-        """Forget changes that every index holds now; those that were noted again meanwhile stay."""
+        """Removes changes applied to every index; files changed again in the meantime stay queued."""
         table = payload_changes
         async with self._database.write() as connection:
             for start in range(0, len(done), _BATCH):
@@ -129,7 +129,7 @@ class PayloadChangeRepository:
                 )
 
     async def release(self, worker: str | None = None) -> None:
-        """End the leases of a worker (all, on SQLite at the start), so that they are taken up at once."""
+        """Ends the leases of a worker (None: of all, at startup on SQLite), so that others can take over at once."""
         ended = sa.update(payload_changes).values(lease_worker=None, lease_until=None)
         if worker is not None:
             ended = ended.where(payload_changes.c.lease_worker == worker)
@@ -137,12 +137,12 @@ class PayloadChangeRepository:
             await connection.execute(ended)
 
     async def waiting(self) -> int:
-        """How many files have payloads that are behind."""
+        """Counts the files with outdated payloads."""
         async with self._database.read() as connection:
             return await connection.scalar(sa.select(sa.func.count()).select_from(payload_changes)) or 0
 
     async def facts(self, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
-        """What points tell of those of these resources that exist."""
+        """Returns the facts that points store about these resources; missing ones are omitted."""
         found: dict[str, FileFacts] = {}
         for start in range(0, len(resource_ids), _BATCH):
             found |= await file_facts(self._database, resource_ids[start : start + _BATCH])
@@ -150,7 +150,7 @@ class PayloadChangeRepository:
 
 
 async def file_facts(database: Database, resource_ids: Sequence[str]) -> dict[str, FileFacts]:
-    """What points tell of some hundred resources; those that do not exist are left out."""
+    """Returns the facts that points store about up to a few hundred resources; missing ones are omitted."""
     names: dict[str, list[str]] = {}
     for row in await database.look_up(_LINKED, resource_ids, {}):
         names.setdefault(row["resource_id"], []).extend((row["id"], row["name"]))
@@ -159,7 +159,7 @@ async def file_facts(database: Database, resource_ids: Sequence[str]) -> dict[st
 
 
 def metadata_of(stored: Mapping[str, Any]) -> Metadata:
-    """Metadata from its column, where lists are JSON's."""
+    """Converts metadata from its JSON column: lists become tuples."""
     return {key: tuple(value) if isinstance(value, list) else value for key, value in stored.items()}
 
 

@@ -1,4 +1,4 @@
-"""Files that are sent through the stages again: because other options are asked for, or because they failed."""
+"""Reprocessing of files: with different options, or after a failure."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from citewell.types import (
 
 _BEFORE_INDEXING = frozenset({Status.UPLOADED, Status.EXTRACTING})
 _READ_ONLY = ("id", "status", "options", "coverage", "error_stage", "extracted_at", "record_id")
-# How much later than at once it is the turn of files that nobody waits for, in seconds.
+# Queue delay, in seconds, for background reprocessing.
 _BACKGROUND_SECONDS = 3_600.0
 _KNOWN = [resources.c[name] for name in _READ_ONLY]
 
 
 class ReprocessingRepository:
-    """Decides and records, in one transaction, which stage a file starts over with. Workers do the rest."""
+    """Decides and records, in one transaction, the stage from which a file is reprocessed. Workers do the rest."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -43,7 +43,7 @@ class ReprocessingRepository:
     async def ask(
         self, owner_id: str, resource_id: str, asked: AskedOptions, *, retry: bool = True
     ) -> UploadOutcome | None:
-        """Do what these options ask for beyond what was done for a file, and (with `retry`) try again what failed.
+        """Queues the additional work that these options require for a file, and, with `retry`, retries what failed.
 
         Files inside it get the same options. None for a file that is not the owner's.
         """
@@ -58,7 +58,7 @@ class ReprocessingRepository:
         return outcome
 
     async def asks_more(self, owner_id: str, resource_id: str, asked: AskedOptions) -> bool:
-        """Whether `ask` would change how a file is read or cut; False for a file that is not the owner's."""
+        """Whether `ask` would change how a file is parsed or chunked; False for a file that is not the owner's."""
         mine = sa.and_(resources.c.id == resource_id, resources.c.owner_id == owner_id)
         for row in await self._database.rows(sa.select(*_KNOWN).where(mine)):
             known = UploadOptions(**row["options"])
@@ -68,9 +68,9 @@ class ReprocessingRepository:
         return False
 
     async def begin(self, owner_id: str, selection: ReindexSelection) -> Reindex:
-        """Make all the files of a selection wait for their stages, in one transaction: a process that ends loses none of it.
+        """Queues all selected files for reprocessing in one transaction, so that a restart loses none of the work.
 
-        What the owner uploads within the next hour goes before them. Files that are being read are left alone.
+        The owner's uploads within the next hour take precedence. Files that are being parsed are skipped.
         """
         now = time.time()
         run = Reindex(id=str(uuid.uuid4()), selection=selection, total=0, waiting=0, failed=0, created_at=now)
@@ -90,7 +90,7 @@ class ReprocessingRepository:
         return replace(run, total=count, waiting=count)
 
     async def run(self, owner_id: str, run_id: str) -> Reindex:
-        """A run, with how far it is; `NotFound` when it is not the owner's."""
+        """Returns a run with its progress. Raises `NotFound` if it is not the owner's."""
         table = reindex_runs
         rows = await self._database.rows(sa.select(table).where(table.c.id == run_id, table.c.owner_id == owner_id))
         if not rows:
@@ -98,7 +98,7 @@ class ReprocessingRepository:
         return await self._progress(rows[0])
 
     async def latest(self, owner_id: str, limit: int) -> list[Reindex]:
-        """The newest runs first."""
+        """Returns the owner's runs, newest first."""
         table = reindex_runs
         query = sa.select(table).where(table.c.owner_id == owner_id).order_by(table.c.created_at.desc()).limit(limit)
         return [await self._progress(row) for row in await self._database.rows(query)]
@@ -122,7 +122,7 @@ class ReprocessingRepository:
 
 
 def _selected(owner_id: str, selection: ReindexSelection) -> dict[Status, sa.ColumnElement[bool]]:
-    """The files of a selection by the state they start over in."""
+    """Builds the conditions for the selected files, by the state in which they restart."""
     chosen = [resources.c.owner_id == owner_id, resources.c.status.not_in(_BEFORE_INDEXING)]
     if selection.project_id is not None:
         table = resource_projects.c
@@ -138,7 +138,7 @@ def _selected(owner_id: str, selection: ReindexSelection) -> dict[Status, sa.Col
 
 
 def _waiting_for(status: Status) -> dict[str, Any]:
-    """What makes a row wait for the stage that begins in this state; who works on it now has lost the lease."""
+    """Returns the values that queue a row for the stage that starts in this state; any current lease is lost."""
     is_description = resources.c.error_stage == ErrorStage.DESCRIPTION
     return {
         "status": status,
@@ -177,7 +177,7 @@ async def _ask(
         await _start_over(connection, row["id"], Status.UPLOADED, wanted)
     elif stage is Stage.INDEX:
         await _start_over(connection, row["id"], Status.EXTRACTED, wanted)
-    elif wanted != known:  # it will be indexed by them when its turn comes
+    elif wanted != known:  # the new options apply when its turn comes
         options = asdict(replace(wanted, password=known.password))
         await connection.execute(sa.update(resources).where(resources.c.id == row["id"]).values(options=options))
     return outcome
@@ -186,9 +186,9 @@ async def _ask(
 def _due_work(
     row: Mapping[Any, Any], known: UploadOptions, wanted: UploadOptions, *, retry: bool
 ) -> tuple[UploadOutcome, Stage | None]:
-    """What to do for a file, and the stage to begin with."""
+    """Returns the outcome for a file, and the stage to start from."""
     status = Status(row["status"])
-    if row["record_id"] is not None or status is Status.STORED:  # a text, or a file that nothing reads
+    if row["record_id"] is not None or status is Status.STORED:  # a record, or a file of an unsupported type
         return UploadOutcome.UNCHANGED, None
     if _reads_otherwise(known, wanted) or _unlocks(row, status, known, wanted):
         return UploadOutcome.REREAD, Stage.EXTRACT
@@ -208,12 +208,12 @@ def _reads_otherwise(known: UploadOptions, wanted: UploadOptions) -> bool:
 
 
 def _as_read(options: UploadOptions) -> UploadOptions:
-    """Without what only later stages use."""
+    """Returns the options without those that only later stages use."""
     return replace(options, password=None, chunking=None, caption=None)
 
 
 def _unlocks(row: Mapping[Any, Any], status: Status, known: UploadOptions, wanted: UploadOptions) -> bool:
-    """Whether a password may open what stayed closed."""
+    """Whether a new password may open a file that could not be opened."""
     if wanted.password is None or wanted.password == known.password:
         return False
     return status is Status.FAILED or status in _BEFORE_INDEXING or "encrypted" in json.dumps(row["coverage"])

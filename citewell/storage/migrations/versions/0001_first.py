@@ -9,7 +9,7 @@ down_revision = None
 
 
 def upgrade() -> None:
-    """Create all tables."""
+    """Creates all tables."""
     op.create_table(
         "embedding_cache",
         sa.Column("fingerprint", sa.Text(), nullable=False),
@@ -280,7 +280,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Drop all tables."""
+    """Drops all tables."""
     op.drop_index(op.f("ix_citations_resource_id"), table_name="citations")
     op.drop_table("citations")
     op.drop_table("resource_versions")

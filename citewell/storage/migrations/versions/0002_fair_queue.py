@@ -1,4 +1,4 @@
-"""Fair queues: when each resource would be its turn, when each owner last had one, and an index to lease by."""
+"""Fair queues: when each resource is due, when each owner last had a turn, and an index for leasing."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0001"
 
 
 def upgrade() -> None:
-    """Add the columns and the index; what waits keeps its order."""
+    """Adds the columns and the index; queued resources keep their order."""
     op.add_column("resources", sa.Column("due", sa.Double(), server_default="0", nullable=False))
     op.execute("UPDATE resources SET due = created_at")
     op.create_index("ix_resources_queue", "resources", ["status", "owner_id", "due", "id"])

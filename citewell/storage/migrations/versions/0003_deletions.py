@@ -1,4 +1,4 @@
-"""Deletions that are not finished everywhere yet, so that a restart finishes them."""
+"""Unfinished deletions, so that a restart completes them."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0002_fair_queue"
 
 
 def upgrade() -> None:
-    """Add the table."""
+    """Adds the table."""
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.create_table(
         "deletions",

@@ -1,4 +1,4 @@
-"""Calls to providers in the last minute, and what they cost in a month, shared by all workers of a database."""
+"""Provider calls within the last minute, and their cost per month, shared by all workers on a database."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0003_deletions"
 
 
 def upgrade() -> None:
-    """Add the tables."""
+    """Adds the tables."""
     op.create_table(
         "provider_calls",
         sa.Column("id", sa.Integer(), primary_key=True, autoincrement=True),

@@ -1,4 +1,4 @@
-"""Metadata, identifiers and threads of files; and the work of writing them into the payloads of every index."""
+"""Metadata, identifiers and threads of files, and the queue that writes them into the payloads of every index."""
 
 import time
 
@@ -11,7 +11,7 @@ down_revision = "0007_provider_calls"
 
 
 def upgrade() -> None:
-    """Add columns and tables; what is indexed gets its payloads rewritten, as they hold more than before."""
+    """Adds columns and tables, and queues the payloads of indexed files, which now hold more, for rewriting."""
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.add_column("resources", sa.Column("metadata", json, server_default="{}", nullable=False))
     op.add_column("resources", sa.Column("thread", sa.Text()))
@@ -33,7 +33,7 @@ def upgrade() -> None:
 
 
 def _name_the_oldest() -> None:
-    """An identifier was not unique; the oldest of the files of a project that share one keeps it."""
+    """Makes identifiers, which were not unique, unique within a project: the oldest file keeps a shared one."""
     rows = op.get_bind().execute(
         sa.text(
             "SELECT rp.resource_id, rp.project_id, r.identifier FROM resource_projects rp JOIN resources r ON r.id = rp.resource_id "
@@ -53,7 +53,7 @@ def _name_the_oldest() -> None:
 
 
 def _keep_metadata_of_records() -> None:
-    """What records were sent with was kept with what extraction finds; what metadata may be is metadata from now on."""
+    """Moves the metadata of records out of the extraction metadata, as far as it is valid metadata."""
     table = sa.table(
         "resources", sa.column("id"), sa.column("record_id"), _json("extraction_metadata"), _json("metadata")
     )

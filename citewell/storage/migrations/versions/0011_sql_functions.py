@@ -1,4 +1,4 @@
-"""On Postgres, the functions that lists of files are filtered and counted by (SQLite takes them from `citewell.storage.sql_functions`)."""
+"""Postgres functions that filter and count file lists (on SQLite: `citewell.storage.sql_functions`)."""
 
 import sys
 
@@ -76,7 +76,7 @@ $$
 
 
 def upgrade() -> None:
-    """Make the functions, on Postgres only."""
+    """Creates the functions, on Postgres only."""
     connection = op.get_bind()
     if connection.dialect.name != "postgresql":
         return
@@ -85,7 +85,7 @@ def upgrade() -> None:
 
 
 def _fold() -> str:
-    """Casefolding as Python does it, whatever the collation of the database: Postgres has had it itself only since version 18."""
+    """Builds a function that casefolds like Python under any collation; Postgres has its own only since version 18."""
     folded = {character: character.casefold() for character in map(chr, range(0x80, sys.maxunicode + 1))}
     changed = {one: to for one, to in folded.items() if one != to}
     single = [(one, to) for one, to in changed.items() if len(to) == 1]

@@ -1,4 +1,4 @@
-"""Runs that send many files through the stages again, for their progress."""
+"""Re-index runs over many files, with their progress."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0011_sql_functions"
 
 
 def upgrade() -> None:
-    """Add the table, and on resources the run that last sent them."""
+    """Adds the table, and to resources the run that last reprocessed them."""
     op.create_table(
         "reindex_runs",
         sa.Column("id", sa.String(36), primary_key=True),

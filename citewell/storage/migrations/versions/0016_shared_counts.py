@@ -1,4 +1,4 @@
-"""What several servers on one database count together: requests of a minute."""
+"""Requests per minute, counted across all servers on a database."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0012_reindex_runs"
 
 
 def upgrade() -> None:
-    """Add a row per owner."""
+    """Adds a row per owner."""
     op.create_table(
         "request_counts",
         sa.Column("owner_id", sa.String(36), primary_key=True),

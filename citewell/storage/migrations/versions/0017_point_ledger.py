@@ -1,4 +1,4 @@
-"""What stores of vectors that cannot count or find words hold: their points with payloads, and the points' terms."""
+"""The contents of vector stores that cannot count or search keywords: points with payloads, and the points' terms."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0016_shared_counts"
 
 
 def upgrade() -> None:
-    """Add both tables."""
+    """Adds both tables."""
     number = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
     op.create_table(
         "stored_points",

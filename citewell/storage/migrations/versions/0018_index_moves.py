@@ -1,4 +1,4 @@
-"""Where an index is, and how far it is built, in which way, for how much, and why it waits."""
+"""Index builds: place, progress, options, cost, and the reason for waiting."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,7 +13,10 @@ _COPY = """
 
 
 def upgrade() -> None:
-    """Make the table again: SQLite cannot change what is unique, and two indexes of one model may be in two places of one kind."""
+    """Recreates the table, as SQLite cannot change a unique constraint.
+
+    Two indexes of one model may now be in two places of one kind.
+    """
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.create_table(
         "indexes_new",

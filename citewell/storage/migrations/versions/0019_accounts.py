@@ -1,4 +1,4 @@
-"""Accounts: people, their sessions, members and invitations; and tokens that are good for some things only."""
+"""Accounts: people, their sessions, members and invitations; and token scopes."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def _id(name: str, refers_to: str | None = None, **options: Any) -> sa.Column[st
 
 
 def upgrade() -> None:
-    """Tokens that exist keep what they were good for: everything."""
+    """Adds tables and columns; existing tokens keep full access."""
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.add_column("tokens", sa.Column("prefix", sa.Text()))
     op.add_column("tokens", sa.Column("scopes", json))

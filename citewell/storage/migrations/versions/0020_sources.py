@@ -1,4 +1,4 @@
-"""What is synchronised from elsewhere: sources, and the items that each has brought."""
+"""Synced sources and their imported items."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -9,7 +9,7 @@ down_revision = "0019_accounts"
 
 
 def upgrade() -> None:
-    """Two tables of their own."""
+    """Creates both tables."""
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.create_table(
         "sources",

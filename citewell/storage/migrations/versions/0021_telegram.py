@@ -1,4 +1,4 @@
-"""The Telegram bot: who is linked, which updates came, conversations, and files with their messages."""
+"""The Telegram bot: links, received updates, conversations, and files with their messages."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -18,7 +18,7 @@ def _owner(*, primary_key: bool = False) -> sa.Column[str]:
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Creates the tables."""
     json = sa.JSON().with_variant(JSONB(), "postgresql")
     op.create_table(
         "telegram_links",

@@ -1,4 +1,4 @@
-"""Webhooks with what is to be sent to them, triggers with their calls, and files that were uploaded to Anthropic."""
+"""Webhooks with their deliveries, triggers with their calls, and files uploaded to Anthropic."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,7 +17,7 @@ def _owner() -> sa.Column[str]:
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Creates the tables."""
     _webhooks()
     _deliveries()
     _triggers()

@@ -1,7 +1,8 @@
-"""How many files have each value of each field of metadata, each tag and each date, kept by triggers with every change of a file.
+"""File counts per value of each metadata field, tag and date, maintained by triggers.
 
-A change of `resources` or `resource_projects` and that of the counts are one transaction, in every process. A later migration that makes one of these
-tables again has to make the triggers again too, and on SQLite to drop the view `file_values` before.
+A change of `resources` or `resource_projects` updates the counts in the same transaction, in every process. A later
+migration that recreates one of these tables must also recreate the triggers and, on SQLite, first drop the view
+`file_values`.
 """
 
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from alembic import op
 revision = "0023_facet_counts"
 down_revision = "0022_webhooks"
 
-# What each file has; '' is the field as a whole. Dates are instants.
+# The values of each file; '' is the field as a whole. Dates are instants.
 _STATED = ", ".join(
     f"""json_quote(json_extract(extraction_metadata, '$."{name}"'))"""
     for name in ("tags", "keywords", "date", "modified", "created")
@@ -77,7 +78,7 @@ CREATE OR REPLACE FUNCTION citewell_count_file(wanted text, only_project text, s
     WHERE r.id = wanted
 $$
 """
-# Who links a file waits for who changes its metadata, and the other way round: each counts what the other has done.
+# Linking a file and changing its metadata wait for each other, so that each counts the other's result.
 _POSTGRES_TRIGGERS = """
 CREATE OR REPLACE FUNCTION citewell_count_before() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -114,7 +115,7 @@ CREATE TRIGGER count_unlinked BEFORE DELETE ON resource_projects FOR EACH ROW EX
 
 
 def upgrade() -> None:
-    """Add the table, count what there is, and keep the counts from then on."""
+    """Adds the table, counts existing files, and creates the triggers that maintain the counts."""
     connection = op.get_bind()
     op.create_table(
         "facet_counts",
@@ -170,7 +171,7 @@ def _sqlite_trigger(name: str, when: str, project: str, file: str, sign: int) ->
 
 
 def _sqlite_count(project: str, file: str, sign: int) -> str:
-    """Add the values of some files, times `sign`, to the counts of some of their projects."""
+    """Builds the statement that adds some files' values, times `sign`, to the counts of some of their projects."""
     return f"""
 INSERT INTO facet_counts (owner_id, project_id, field, kind, value, text, part, number, files)
 SELECT v.owner_id, p.project_id, v.field, v.kind, v.value, v.text, 0, v.number, {sign}

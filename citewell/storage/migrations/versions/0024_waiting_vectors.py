@@ -1,4 +1,4 @@
-"""Files that are found by their words while their vectors follow: by what a file is found, and which of its passages wait."""
+"""Files searchable by keyword before their vectors exist: how each can be searched, and which passages wait."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,7 +12,7 @@ _FOUND = """
 
 
 def upgrade() -> None:
-    """Add the columns and the table; what is indexed is found by words and by meaning."""
+    """Adds the columns and the table; indexed files are searchable by keyword and by meaning."""
     op.add_column("owners", sa.Column("embed_turn", sa.Double(), nullable=False, server_default="0"))
     op.add_column("resources", sa.Column("searchable", sa.Text()))
     op.add_column("resources", sa.Column("vectors_done", sa.Integer(), nullable=False, server_default="0"))

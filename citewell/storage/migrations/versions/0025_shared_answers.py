@@ -8,7 +8,7 @@ down_revision = "0024_waiting_vectors"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Creates the table."""
     op.create_table(
         "shared_answers",
         sa.Column("id", sa.String(36), primary_key=True),

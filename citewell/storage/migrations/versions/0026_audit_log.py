@@ -1,4 +1,4 @@
-"""The audit log, which is only ever added to."""
+"""The append-only audit log."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -36,7 +36,7 @@ END $$
 
 
 def upgrade() -> None:
-    """Make the tables and the triggers."""
+    """Creates the tables and triggers."""
     _log()
     op.create_table(
         "audit_begun",

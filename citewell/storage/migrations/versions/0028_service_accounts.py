@@ -8,7 +8,7 @@ down_revision = "0026_audit_log"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Creates the table."""
     op.create_table(
         "service_accounts",
         sa.Column("id", sa.String(36), primary_key=True),

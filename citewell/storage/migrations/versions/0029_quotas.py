@@ -1,4 +1,4 @@
-"""Quotas of owners, and how many questions those have asked who are limited."""
+"""Quotas of owners, and question counts of owners with a question quota."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0028_service_accounts"
 
 
 def upgrade() -> None:
-    """Make the tables."""
+    """Creates the tables."""
     op.create_table(
         "owner_quotas",
         _owner("owner_quotas"),
@@ -30,6 +30,6 @@ def _owner(table: str) -> sa.Column[str]:
 
 
 def downgrade() -> None:
-    """Remove the tables."""
+    """Removes the tables."""
     op.drop_table("question_counts")
     op.drop_table("owner_quotas")

@@ -1,4 +1,4 @@
-"""Which files are inside which, also where the owner had a file before the one that it is inside."""
+"""Files inside other files, including ones that the owner had before their container."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0029_quotas"
 
 
 def upgrade() -> None:
-    """Make the table, and fill it with what is known."""
+    """Creates the table, and fills it from `parent_id`."""
     op.create_table("contained_files", _file("container_id"), _file("resource_id"))
     op.create_index("ix_contained_files_resource_id", "contained_files", ["resource_id"])
     op.execute(
@@ -24,5 +24,5 @@ def _file(column: str) -> sa.Column[str]:
 
 
 def downgrade() -> None:
-    """Remove the table."""
+    """Removes the table."""
     op.drop_table("contained_files")

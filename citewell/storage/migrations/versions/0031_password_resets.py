@@ -1,4 +1,4 @@
-"""Secrets that set a new password."""
+"""Password reset secrets."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0030_contained_files"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Creates the table."""
     op.create_table(
         "password_resets",
         sa.Column("token_hash", sa.String(64), primary_key=True),
@@ -24,5 +24,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove the table."""
+    """Removes the table."""
     op.drop_table("password_resets")

@@ -1,4 +1,4 @@
-"""What the database knows of itself, such as the id that it shares with the folder of stored files."""
+"""Facts about the database itself, such as the id that pairs it with the folder of stored files."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,10 +8,10 @@ down_revision = "0031_password_resets"
 
 
 def upgrade() -> None:
-    """Make the table."""
+    """Creates the table."""
     op.create_table("meta", sa.Column("name", sa.Text, primary_key=True), sa.Column("value", sa.Text, nullable=False))
 
 
 def downgrade() -> None:
-    """Remove the table."""
+    """Removes the table."""
     op.drop_table("meta")

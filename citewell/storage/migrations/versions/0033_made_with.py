@@ -1,4 +1,7 @@
-"""What made a credential, and what a kept delivery or answer is about: so that each ends, or is emptied, with it."""
+"""The token that created a credential, and the subject of a stored delivery or answer.
+
+A credential ends with its token; a delivery or answer is emptied with its subject.
+"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -7,7 +10,7 @@ revision = "0033_made_with"
 down_revision = "0032_folder_id"
 
 _MADE = ("tokens", "invitations", "shared_answers", "webhooks", "triggers")
-# Of what was kept before: an answer's body names its message, and a file's its file.
+# For existing rows: the body names the message of an answer, or the file.
 _SQLITE = """
 UPDATE webhook_deliveries SET about = coalesce(json_extract(body, '$.data.message_id'), json_extract(body, '$.data.resource_id'))
 WHERE json_valid(body);
@@ -20,7 +23,7 @@ UPDATE trigger_calls SET message_id = answer ->> 'message_id' WHERE answer IS NO
 
 
 def upgrade() -> None:
-    """Add the columns."""
+    """Adds the columns."""
     for table in _MADE:
         op.add_column(table, sa.Column("made_with", sa.String(36)))
     op.create_index("ix_tokens_made_with", "tokens", ["made_with"])
@@ -33,7 +36,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Remove them."""
+    """Removes the columns."""
     op.drop_index("ix_trigger_calls_message_id", "trigger_calls")
     op.drop_column("trigger_calls", "message_id")
     op.drop_index("ix_webhook_deliveries_about", "webhook_deliveries")
