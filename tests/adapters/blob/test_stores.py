@@ -159,5 +159,5 @@ async def test_an_object_cut_short_is_damage(s3_address: str, tmp_path: Path) ->
 
 def test_a_bucket_must_be_named(tmp_path: Path) -> None:
     for backend in ("s3", "gcs", "azure"):
-        with pytest.raises(ConfigurationError, match="no bucket is given"):
+        with pytest.raises(ConfigurationError, match="no bucket is set"):
             build_blob_store(load_settings(data=tmp_path, blob_backend=backend).blobs)
