@@ -13,8 +13,8 @@ from citewell.adapters.http import MAX_ANSWER_BYTES
 class BoundedStream(httpx2.AsyncByteStream):
     """The bytes of a response; raises `httpx2.ReadError` beyond `MAX_ANSWER_BYTES`.
 
-    Deliberately not a generator, and closes the one it reads from: otherwise, a client that leaves a response unread would
-    leave the generator to the garbage collector, which may run in any thread.
+    Deliberately not a generator, and closes the one it reads from: otherwise, a client that leaves a response unread
+    would leave the generator to the garbage collector, which may run in any thread.
     """
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:

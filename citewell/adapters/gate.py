@@ -1,4 +1,4 @@
-"""The gate before every call to a paid provider: rate limits and a spending limit, shared by all users of the database."""
+"""The gate before every call to a paid provider: rate and spending limits, shared by all processes on one database."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank
 
 Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01
-# The maximum duration of an admitted call, including the wait for a connection. Ledgers count an unanswered call for longer.
+# Maximum duration of an admitted call, including the wait for a connection. Ledgers count unanswered calls for longer.
 MAX_SECONDS = 110.0
 
 
@@ -49,7 +49,10 @@ class CallLedger(Protocol):
         ...
 
     async def reserve(self, dollars: float, limit: float) -> None:
-        """Count dollars as spent this month. Raises `SpendingLimitReached`, counting nothing, if that would exceed the limit."""
+        """Count dollars as spent this month.
+
+        Raises `SpendingLimitReached`, counting nothing, if that would exceed the limit.
+        """
         ...
 
     async def correct(self, dollars: float) -> None:
@@ -92,7 +95,10 @@ class Gate:
     sleep: Sleep = asyncio.sleep
 
     async def enter(self, tokens: int) -> Ticket:
-        """Wait for admission, and reserve the cost. Raises `SpendingLimitReached` beyond the total limit or the owner's quota."""
+        """Wait for admission, and reserve the cost.
+
+        Raises `SpendingLimitReached` beyond the total limit or the owner's quota.
+        """
         if self.require_quota is not None:
             await self.require_quota()
         cost = tokens * self.input_price
@@ -112,7 +118,10 @@ class Gate:
 
     @asynccontextmanager
     async def admitted(self, tokens: int) -> AsyncGenerator[None]:
-        """Run the block as an admitted call; refunds it on failure. Under rate limits, raises `ProviderUnavailable` after 110 seconds."""
+        """Run the block as an admitted call; refunds it on failure.
+
+        Under rate limits, raises `ProviderUnavailable` after 110 seconds.
+        """
         ticket = await self.enter(tokens)
         try:
             async with asyncio.timeout(None if ticket.call is None else MAX_SECONDS):

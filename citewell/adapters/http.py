@@ -1,4 +1,4 @@
-"""Calls a provider's HTTP API without the vendor's package: JSON in both directions, and a `Provider…` error for every failure."""
+"""Calls a provider's HTTP API without the vendor's package: JSON in and out, a `Provider…` error for every failure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ SECONDS = 60.0
 WHOLE_SECONDS = 110.0
 """Timeout of a whole request; otherwise a trickling response would block it, and the file waiting for it, forever."""
 MAX_ANSWER_BYTES = 128 * 1024 * 1024
-"""Maximum size of a response, so that an endless one cannot fill the memory. The largest real one, 2,048 vectors of 3,072 numbers, takes a quarter."""
+"""Maximum size of a response, so that an endless one cannot fill the memory.
+
+The largest real one, 2,048 vectors of 3,072 numbers, takes a quarter.
+"""
 _MAX_MESSAGE = 500
 
 
@@ -29,7 +32,7 @@ class ProviderHttp:
     """
 
     def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
-        """seconds: timeout of one request; default `SECONDS` for each part of the response and `WHOLE_SECONDS` in total."""
+        """seconds: timeout of a request; default `SECONDS` per part of the response and `WHOLE_SECONDS` in total."""
         self._address = address.rstrip("/")
         self._headers = dict(headers)
         self._seconds = SECONDS if seconds is None else seconds

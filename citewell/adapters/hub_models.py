@@ -1,4 +1,4 @@
-"""Hugging Face models that fastembed runs locally: downloaded once into the data folder, or read from a folder you provide."""
+"""Hugging Face models that fastembed runs locally: downloaded once into the data folder, or read from your folder."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ def chosen(settings: HubSettings) -> dict[str, Any]:
 
 
 def awaited(settings: HubSettings) -> str | None:
-    """What the first start will download, as a sentence; None if the model is present. Raises `ProviderUnavailable` if the hub cannot provide it."""
+    """What the first start will download, as a sentence; None if the model is present.
+
+    Raises `ProviderUnavailable` if the hub cannot provide it.
+    """
     model = chosen(settings)
     name, cache = model["model"], str(settings.data / MODELS_FOLDER)
     if settings.path is not None or _is_here(_kind_of(settings)[0], name, cache):
@@ -90,7 +93,10 @@ def _is_here(kind: type[TextEmbedding] | type[TextCrossEncoder], name: str, cach
 
 
 def opened(kind: Callable[..., Opened], settings: HubSettings, name: str) -> Opened:
-    """Open fastembed's model, downloading it if missing. Raises `ConfigurationError` if it is damaged or unreachable."""
+    """Open fastembed's model, downloading it if missing.
+
+    Raises `ConfigurationError` if it is damaged or unreachable.
+    """
     cache = str(settings.data / MODELS_FOLDER)
     options: dict[str, Any] = {"cache_dir": cache, "providers": _PROCESSORS}
     try:

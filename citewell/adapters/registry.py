@@ -111,7 +111,10 @@ def build_reranker(settings: RerankSettings) -> Reranker | None:
 
 
 def awaited_model(settings: HubSettings) -> str | None:
-    """What the first start will download from Hugging Face, as a sentence; None if the model is present. Raises `ProviderUnavailable` if the hub is unreachable."""
+    """What the first start will download from Hugging Face, as a sentence; None if the model is present.
+
+    Raises `ProviderUnavailable` if the hub is unreachable.
+    """
     _factory(settings)
     return importlib.import_module("citewell.adapters.hub_models").awaited(settings)
 

@@ -1,4 +1,4 @@
-"""Assembles elements into flows: tracks the heading path, joins texts that belong together, and anchors tables and images."""
+"""Assembles elements into flows: tracks the heading path, joins related texts, and anchors tables and images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from citewell.chunk.flow import Flow, FlowBuilder, Part
 from citewell.types import Element, ElementType
 
 WINDOW = 65_536
-"""Length of a flow, in characters, at which its chunks are emitted. Bounds memory; cuts are optimal only within a window, so smaller windows cut worse."""
+"""Length of a flow, in characters, at which its chunks are emitted.
+
+Bounds memory; cuts are optimal only within a window, so smaller windows cut worse.
+"""
 
 _ASIDES = frozenset({ElementType.CAPTION, ElementType.FOOTNOTE})
 _CLOSE = frozenset({ElementType.LIST_ITEM, ElementType.FORM_FIELD})

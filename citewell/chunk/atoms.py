@@ -25,7 +25,7 @@ class CutPenalties:
     before_sentence:   more than a half-empty chunk: a paragraph is split only to avoid an even emptier chunk
     after_colon:       an introductory line stays with the text it introduces
     inside_sentence:   as much as an empty chunk: only for sentences longer than a chunk
-    after_title:       three empty chunks, so effectively never: a heading without its text matches queries but has no content
+    after_title:       three empty chunks, so effectively never: a heading alone matches queries but has no content
     """
 
     before_paragraph: float = 0.0
@@ -155,7 +155,7 @@ def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: 
 
 
 def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
-    """Index ranges of `atoms`, each of at most `limit` tokens, with the least total cost: evenly filled and cheaply cut.
+    """Index ranges of `atoms`, each of at most `limit` tokens, with the least total cost: evenly filled, cheaply cut.
 
     A chunk costs its squared empty share, and a cut its atom's penalty: the dynamic program of Knuth and Plass,
     "Breaking paragraphs into lines" (1981), with chunks as lines.

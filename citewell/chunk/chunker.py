@@ -34,8 +34,8 @@ def chunk_elements(
 ) -> Iterator[ChunkDraft]:
     """Chunks of a document in reading order. Consumes elements lazily and holds a bounded number in memory.
 
-    `title` precedes the heading path in every chunk's context. Only the `semantic` strategy needs `embed`; without it, that
-    strategy raises ValueError.
+    `title` precedes the heading path in every chunk's context. Only the `semantic` strategy needs `embed`; without it,
+    that strategy raises ValueError.
     """
     if config.strategy is Strategy.SEMANTIC and embed is None:
         raise ValueError("The semantic strategy needs an embedder.")

@@ -1,4 +1,4 @@
-"""Fits chunks to the embedder: counts tokens, builds the context line, and shortens or splits what exceeds the limit."""
+"""Fits chunks to the embedder: counts tokens, builds the context line, and shortens or splits chunks over the limit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BATCH = 256
 
 
 class WordCounter:
-    """Estimates token counts as sums over words, each tokenized once; exact for tokenizers that first split at white space.
+    """Estimates token counts as sums over words, each counted once; exact if the tokenizer splits at white space first.
 
     Many times faster than tokenizing whole texts: texts are measured this way before cutting, finished chunks exactly.
     """
@@ -75,7 +75,7 @@ class ContextLine:
         return self._cached(headings)
 
     def shorten(self, line: str, limit: int) -> str:
-        """The line cut to at most `limit` tokens: drops middle names, then a long first name, then the end of the last."""
+        """The line cut to at most `limit` tokens: drops middle names, a long first name, then the end of the last."""
         names = line.split(SEPARATOR) if line else []
         while len(names) > 2 and self._count([SEPARATOR.join(names)]) > limit:
             del names[-2]
@@ -113,7 +113,8 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 class CandidateChunk:
     """A chunk whose tokens are not yet counted.
 
-    Its text is the ranges of the flow, one per line; all but the last are a repeated table header and the group labels of the rows.
+    Its text is the ranges of the flow, one per line; all but the last are a repeated table header and the group labels
+    of the rows.
     """
 
     type: ChunkType

@@ -93,7 +93,7 @@ class Flow:
         return start, end
 
     def rectangle_starts(self, part: Part) -> frozenset[int] | None:
-        """Flow positions where the rectangles of a part begin, after white space; None if the element does not record them."""
+        """Flow positions where a part's rectangles begin, after white space; None if the element does not say."""
         starts = part.element.span_starts
         if not starts or len(starts) != len(part.element.locator.boxes):
             return None
@@ -101,7 +101,7 @@ class Flow:
         return frozenset(self._skip_space(start + shift) for start in starts if start >= part.offset)
 
     def clean_cuts(self, start: int, end: int) -> list[int]:
-        """Positions inside (start, end) where a cut splits no known rectangle, ascending: starts of rectangles and parts."""
+        """Ascending positions in (start, end) where a cut splits no known rectangle: starts of rectangles and parts."""
         found: set[int] = set()
         for part in self.parts[self.index_at(start) :]:
             if part.start >= end:

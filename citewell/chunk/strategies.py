@@ -27,12 +27,12 @@ SentenceEmbedder: TypeAlias = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyThresholds:
-    """Constants of the strategies, set by hand on the development documents; see `docs/algorithms/chunking.md` for retuning.
+    """Constants of the strategies, set by hand on the development documents; see `docs/algorithms/chunking.md`.
 
     tiny_section_tokens:  a section with fewer tokens is merged with its tiny neighbors under the same parent: alone, it
                           would match queries by its shortness rather than its content
-    topic_spread:         `semantic` begins a topic where the cosine distance of adjacent sentences exceeds the flow's mean
-                          by this many standard deviations
+    topic_spread:         `semantic` begins a topic where the cosine distance of adjacent sentences exceeds the mean of the
+                          flow by this many standard deviations
     topic_tokens:         `semantic` leaves at least this many tokens on either side of a topic boundary
     """
 
@@ -110,8 +110,8 @@ def cut_sections(
 ) -> list[Cut]:
     """`sections`: cuts at headings first, then between paragraphs, then between sentences.
 
-    A section's heading becomes part of the heading path; a heading that is in no chunk's path becomes text. `named` holds
-    the heading paths of chunks from outside the flow: tables, images and rows.
+    A section's heading becomes part of the heading path; a heading that is in no chunk's path becomes text. `named`
+    holds the heading paths of chunks from outside the flow: tables, images and rows.
     """
     sections = _sections(flow, atoms_of(flow, tokenizer))
     cuts: list[Cut] = []
@@ -193,7 +193,10 @@ def cut_tokens(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: C
 def cut_semantically(
     flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine, embed: SentenceEmbedder
 ) -> list[Cut]:
-    """`semantic`: cuts where adjacent sentences diverge in meaning. A topic longer than a chunk is split as by `tokens`."""
+    """`semantic`: cuts where adjacent sentences diverge in meaning.
+
+    A topic longer than a chunk is split as by `tokens`.
+    """
     room = _room_under_any_heading(flow, config, context)
     units = divide(flow, atoms_of(flow, tokenizer), room.fresh, tokenizer)
     edges = [0, *_topic_starts(units, _distances(flow, units, embed)), len(units)]
@@ -201,7 +204,7 @@ def cut_semantically(
 
 
 def _distances(flow: Flow, units: Sequence[Atom], embed: SentenceEmbedder) -> npt.NDArray[np.float32]:
-    """Cosine distance across each gap, shape (len(units) - 1,); each side is the mean of two sentences, to smooth out short ones."""
+    """Cosine distance across each gap, shape (len(units) - 1,); each side is the mean of two sentences."""
     if len(units) < 2:
         return np.zeros(0, dtype=np.float32)
     vectors = embed([flow.text[unit.start : unit.end] for unit in units])
@@ -239,7 +242,7 @@ def _topic_starts(units: Sequence[Atom], distances: npt.NDArray[np.float32]) -> 
 
 
 def cut_recursively(flow: Flow, config: ChunkConfig) -> list[Cut]:
-    """`recursive`: splits at empty lines, then lines, sentences and words until every span fits; then merges spans up to the size.
+    """`recursive`: splits at empty lines, lines, sentences, then words until all spans fit; then merges up to the size.
 
     Each chunk repeats whole spans up to the overlap.
     """
@@ -284,8 +287,8 @@ def _divide(text: str, start: int, end: int, size: int, level: int) -> list[tupl
 def cut_characters(flow: Flow, config: ChunkConfig) -> list[Cut]:
     """`characters`: windows of a fixed number of characters, each repeating the end of the previous one.
 
-    A word split by one window is whole in the next if the overlap is longer than the word. The flow knows the page of each
-    character (`Flow.slices`), so a window's pages are exact.
+    A word split by one window is whole in the next if the overlap is longer than the word. The flow knows the page of
+    each character (`Flow.slices`), so a window's pages are exact.
     """
     size, overlap = config.effective_size, config.effective_overlap
     cuts: list[Cut] = []

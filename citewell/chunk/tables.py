@@ -1,4 +1,4 @@
-"""Cuts tables (whole if they fit, else by rows under a repeated header, else by columns) and data rows, one chunk each."""
+"""Cuts tables (whole if they fit, else by rows under a repeated header, else by columns) and data rows (one per chunk)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _CELL_EDGE = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableChunkThresholds:
-    """Thresholds for cutting tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
+    """Thresholds for tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
 
     joint_tokens:   extra tokens that joining a line or cell to the next may cost: the bar or line end
     caption_share:  title, headings and caption together take at most 1/`caption_share` of the window
-    header_share:   a header that takes more than 1/`header_share` of the remaining limit is not repeated above whole rows;
-                    the table is split by columns instead
+    header_share:   a header over 1/`header_share` of the remaining limit is not repeated above whole rows; the table is
+                    split by columns instead
     key_share:      when a row is split, its first cell is repeated if it takes at most 1/`key_share` of the limit
     """
 

@@ -103,7 +103,10 @@ def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expre
 
 
 def parse_filters(data: object) -> tuple[Expression, ...]:
-    """Parse filters from JSON: a list (all must match), a single filter, or None. Raises `InvalidFilter` for anything else."""
+    """Parse filters from JSON: a list (all must match), a single filter, or None.
+
+    Raises `InvalidFilter` for anything else.
+    """
     if data is None:
         return ()
     if isinstance(data, Mapping):
@@ -431,7 +434,7 @@ def _compared(path: str, kind: FieldKind, operator: Operator, values: Sequence[S
 
 
 def _dated(path: str, operator: Operator, value: Scalar) -> Expression:
-    """Compare with an instant or a day of 24 hours: `eq` matches all of a day, `gt` starts after it, `lte` includes it."""
+    """Compare with an instant or a 24-hour day: `eq` matches all of a day, `gt` starts after it, `lte` includes it."""
     start, end = day_or_instant(value)
     match operator:
         case Operator.GT:

@@ -9,7 +9,7 @@ from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokeniz
 
 
 class AbsentEmbedder:
-    """The embedder of an index whose model is unavailable: the index is searched by keyword and takes new chunks without vectors."""
+    """The embedder of an index whose model is unavailable: keyword search only, and new chunks get no vectors."""
 
     def __init__(self, fingerprint: Fingerprint, reason: str, counted_by: Embedder) -> None:
         """reason: why the model is unavailable, as a sentence; counted_by: an available model that counts tokens."""

@@ -57,8 +57,8 @@ async def copy_files(
 ) -> int:
     """Write the files' chunks as they were first indexed; returns how many. Repeating it is harmless.
 
-    Afterwards, reconciles changes made between reading and writing: removes chunks deleted from SQL meanwhile, and updates
-    each file's payload from SQL. A file that is being indexed is written by its worker as well.
+    Afterwards, reconciles changes made between reading and writing: removes chunks deleted from SQL meanwhile, and
+    updates each file's payload from SQL. A file that is being indexed is written by its worker as well.
     words_only: write no vectors yet
     """
     written: list[str] = []

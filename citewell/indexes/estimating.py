@@ -8,7 +8,8 @@ from citewell.indexes.writing import is_embedded
 from citewell.ports import EmbeddingPlan, PlanningEmbedder
 from citewell.storage.files.content import ContentRepository
 
-# Per token of the built-in model on two cores without VNNI, measured for decision 0004; a vendor's typical response time.
+# Per token of the built-in model on two cores without VNNI, measured for decision 0004; a vendor's typical response
+# time.
 _LOCAL_SECONDS_PER_TOKEN = 250e-6
 _REMOTE_SECONDS_PER_CALL = 0.5
 

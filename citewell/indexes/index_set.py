@@ -101,7 +101,7 @@ class IndexChange:
 
 @dataclass(frozen=True, slots=True)
 class GradualMove:
-    """A gradual migration: searches use `target` for files up to the id `moved_to`, and the active index for the others."""
+    """A gradual migration: searches use `target` for files up to the id `moved_to`, and the active index for others."""
 
     target: OpenIndex
     moved_to: str
@@ -137,7 +137,7 @@ class IndexSet:
 
     @contextmanager
     def being_filled(self) -> Generator[None]:
-        """Mark an index as being filled from SQL for the duration of the block: chunks read there may be written a little later."""
+        """Mark an index as being filled from SQL during the block: chunks read there may be written a little later."""
         self._filled += 1
         try:
             yield
@@ -208,7 +208,10 @@ class IndexSet:
         return next((index for index in self.all if index.record.id == index_id), None)
 
     def named(self, ids: Sequence[str]) -> list[OpenIndex]:
-        """The open indexes with these ids, without duplicates. Raises `InvalidInput` for none or too many ids, `NotFound` if one is not open."""
+        """The open indexes with these ids, without duplicates.
+
+        Raises `InvalidInput` for none or too many ids, `NotFound` if one is not open.
+        """
         if not 1 <= len(ids) <= MAX_ASKED:
             raise InvalidInput(f"`indexes` must be 1 to {MAX_ASKED} ids.")
         found = [self.find(index_id) for index_id in dict.fromkeys(ids)]
@@ -221,7 +224,10 @@ class IndexSet:
         return self.find(index_id) is not None
 
     def switch(self, index_id: str) -> None:
-        """Make an open index the active one; the previous one stays open and takes writes, to allow a rollback. Raises KeyError if it is not open."""
+        """Make an open index the active one; the previous one stays open and takes writes, to allow a rollback.
+
+        Raises KeyError if it is not open.
+        """
         chosen = self.find(index_id)
         if chosen is None:
             raise KeyError(index_id)

@@ -1,7 +1,7 @@
 """A vector index over a vector-only store; counts, lexical search and unsupported filters come from a ledger in SQL.
 
-The store's visible state may lag behind acknowledged writes, so nothing is inferred from it: counts come from acknowledged
-writes, and searches omit points deleted or changed since.
+The store's visible state may lag behind acknowledged writes, so nothing is inferred from it: counts come from
+acknowledged writes, and searches omit points deleted or changed since.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ class LedgeredIndex:
         await self._ledger.confirm([point.id for point in latest])
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Dense scores are the store's; lexical scores are BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`.
+
+        Dense scores are the store's; lexical scores are BM25 with the IDF of the owner's points.
+        """
         self._check_open()
         if query.limit < 1:
             return []
@@ -110,7 +113,10 @@ class LedgeredIndex:
         await self._ledger.forget([entry.id for entry in gone])
 
     async def count(self, filter: Filter | None = None) -> int:
-        """See `VectorIndex.count`; counts acknowledged writes. Without a filter, raises `Unavailable` if the store does not respond."""
+        """See `VectorIndex.count`; counts acknowledged writes.
+
+        Without a filter, raises `Unavailable` if the store does not respond.
+        """
         self._check_open()
         if filter is None:
             await self._store.check()
@@ -128,7 +134,7 @@ class LedgeredIndex:
             await self._store.close()
 
     async def _parts(self, filter: Filter) -> list[tuple[Filter, Sequence[str] | None]]:
-        """Translate a filter into disjoint parts that the store can evaluate: simpler filters, with ids where those do not suffice."""
+        """Translate a filter into disjoint parts that the store can evaluate: simpler filters, with ids if needed."""
         if filter.resource_ids == () or filter.types == () or AnyOf(()) in filter.conditions:
             return []
         hard = await self._beyond_the_store(filter)
@@ -152,7 +158,7 @@ class LedgeredIndex:
         return [(replace(filter, resource_ids=tuple(part)), None) for part in parts]
 
     async def _beyond_the_store(self, filter: Filter) -> list[Expression]:
-        """The conditions that the store cannot evaluate: all, if one of the owner's records lacks a part of its payload."""
+        """The conditions that the store cannot evaluate: all, if any record of the owner lacks part of its payload."""
         if filter.conditions and await self._ledger.has_cut(filter.owner_id):
             return list(filter.conditions)
         return [one for one in filter.conditions if not self._store.expresses(one)]

@@ -1,4 +1,4 @@
-"""Migrates to another model or store: builds the new index beside the active one, file by file, then switches; and back."""
+"""Migrates to another model or store: builds an index beside the active one, file by file, then switches; and back."""
 
 from __future__ import annotations
 
@@ -109,7 +109,10 @@ class IndexMigration:
         await self.records.set_build(index_id, options)
 
     async def switch(self, index_id: str) -> IndexRecord:
-        """Make an index serve searches; the previous one stays up to date, so switching back is a rollback. Raises `Conflict` if it is not ready."""
+        """Make an index serve searches; the previous one stays up to date, so switching back is a rollback.
+
+        Raises `Conflict` if it is not ready.
+        """
         record = await self.records.get(index_id)
         if record.state in (IndexState.BUILDING, IndexState.OFFERED):
             raise Conflict("This index is still being built.", progress=record.progress, total=record.total)
@@ -146,7 +149,7 @@ class IndexMigration:
         await self.forget(record)
 
     async def follow(self, open_beside: Callable[[IndexRecord], Awaitable[None]]) -> None:
-        """Apply other processes' changes to the indexes (open, switch, close), and update the progress of their builds."""
+        """Apply other processes' changes to the indexes (open, switch, close), and update their build progress."""
         async with self._opening:
             records = {record.id: record for record in await self.records.all()}
             for index in self.indexes.all:
@@ -248,7 +251,10 @@ class IndexMigration:
         return True
 
     async def _cost(self, index: OpenIndex, record: IndexRecord, batch: FileBatch) -> float:
-        """The approximate cost of a batch in US dollars. Raises `SpendingLimitReached` if it exceeds the build's limit."""
+        """The approximate cost of a batch in US dollars.
+
+        Raises `SpendingLimitReached` if it exceeds the build's limit.
+        """
         price, most = self.price(record), record.build.max_dollars
         if not price:
             return 0.0

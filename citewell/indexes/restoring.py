@@ -1,4 +1,4 @@
-"""Repairs an index that has lost points: detects at start what is missing and rewrites it from SQL while searches continue."""
+"""Repairs indexes that lost points: detects at start what is missing and rewrites it from SQL during searches."""
 
 from __future__ import annotations
 
@@ -50,7 +50,10 @@ async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexC
 
 
 async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
-    """Write what the index lacks, reporting progress in `indexes` until it is complete. Retries while a provider is unavailable."""
+    """Write what the index lacks, reporting progress in `indexes` until it is complete.
+
+    Retries while a provider is unavailable.
+    """
     key = index.record.id
     try:
         while indexes.find(key) is index:

@@ -98,7 +98,7 @@ async def write_chunks(
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
-    """A vector of shape (dimensions,) for each chunk that is marked `dense` and accepted by the provider, None for the others.
+    """A vector of shape (dimensions,) per chunk that is marked `dense` and accepted by the provider, else None.
 
     If the embedder takes pictures, a chunk that describes a picture gets the vector of the picture with its text.
     """
@@ -145,5 +145,5 @@ async def _accepted(
 
 
 def is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
-    """Whether a chunk gets a vector: all but rows after a resource's first `max_dense_rows` and summaries that repeat one passage."""
+    """Whether a chunk gets a vector: not rows after the first `max_dense_rows`, nor summaries that repeat a passage."""
     return rows_before < max_dense_rows if chunk.type is ChunkType.ROW else not chunk.repeats_a_passage

@@ -113,7 +113,10 @@ def is_count(said: object) -> TypeGuard[int]:
 
 
 def tokens_used(count: object) -> None:
-    """Record the tokens that a provider reports for the current call. Called by adapters; impossible counts are ignored."""
+    """Record the tokens that a provider reports for the current call.
+
+    Called by adapters; impossible counts are ignored.
+    """
     charged = _charged.get()
     if charged is not None and is_count(count):
         charged.append(count)
@@ -122,7 +125,8 @@ def tokens_used(count: object) -> None:
 class MeteredEmbedder(EmbedderWrapper):
     """Counts the texts passed to the inner embedder and their tokens: as it reports them, else by its tokenizer.
 
-    These counts differ from the vendor's bill: cached texts count too (`CachingEmbedder`), and vendors do not always bill the same text alike.
+    These counts differ from the vendor's bill: cached texts count too (`CachingEmbedder`), and vendors do not always
+    bill the same text alike.
     """
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:

@@ -27,7 +27,10 @@ class RemovableIndex(VectorIndex, Protocol):
     """A vector index with its own table, collection or keys in its store."""
 
     async def remove(self) -> None:
-        """Remove the table, collection or keys if no point is left; only `close` may follow. Otherwise change nothing."""
+        """Remove the table, collection or keys if no point is left; only `close` may follow.
+
+        Otherwise change nothing.
+        """
         ...
 
 
@@ -61,7 +64,7 @@ class RemoteVectors(Protocol):
         ...
 
     async def embedded(self, points: Sequence[Point]) -> set[str]:
-        """The ids of points already visible with the same text and payload, which need no new embedding; empty if the store receives vectors."""
+        """The ids of points already visible with the same text and payload; empty if the store takes vectors."""
         ...
 
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:

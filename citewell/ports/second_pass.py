@@ -13,7 +13,10 @@ from citewell.types import ScoredId, VectorQuery
 
 
 class Pulling(Protocol):
-    """Computes what pulls the query after the first pass. Must be picklable, because an engine may run in its own process."""
+    """Computes what pulls the query after the first pass.
+
+    Must be picklable, because an engine may run in its own process.
+    """
 
     def pulls(self, dense: Sequence[ScoredId]) -> tuple[tuple[str, float], ...]:
         """The `VectorQuery.pulls` of the second pass, from the first pass's hits."""
@@ -25,7 +28,7 @@ class TwoPassIndex(VectorIndex, Protocol):
     """A vector index that searches twice in one call."""
 
     async def search_twice(self, query: VectorQuery, pulling: Pulling) -> tuple[list[ScoredId], list[ScoredId]]:
-        """The hits of a dense query, then the hits of the query after those pulled it; the same list twice if nothing pulls.
+        """The hits of a dense query, then its hits after those pulled it; the same list twice if nothing pulls.
 
         Otherwise like `VectorIndex.search`, with the same errors.
         """

@@ -12,7 +12,7 @@ from citewell.types import BlobLink
 
 
 class LayeredBlobStore:
-    """Implements `citewell.ports.BlobStore`: writes to `upper`, falls back to `lower` when reading, and deletes from both."""
+    """Implements `citewell.ports.BlobStore`: writes to `upper`, reads `upper` or else `lower`, deletes from both."""
 
     def __init__(self, upper: BlobStore, lower: BlobStore) -> None:
         self.backend = upper.backend

@@ -1,4 +1,7 @@
-"""Blobs in an object store: S3 and compatible services, Google Cloud Storage, or Azure Blob Storage, through obstore (https://developmentseed.org/obstore/)."""
+"""Blobs in an object store: S3 and compatible services, Google Cloud Storage, or Azure Blob Storage.
+
+Uses obstore, https://developmentseed.org/obstore/.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +54,10 @@ class _Place:
 
 
 class ObjectBlobStore:
-    """Implements `citewell.ports.BlobStore` on a bucket. Raises `Unavailable` if the store does not respond or rejects the credentials.
+    """Implements `citewell.ports.BlobStore` on a bucket.
 
-    Clients get bytes through the server, which checks ownership; direct links exist only if `link_seconds` is not 0.
+    Raises `Unavailable` if the store does not respond or rejects the credentials. Clients get bytes through the server,
+    which checks ownership; direct links exist only if `link_seconds` is not 0.
     """
 
     def __init__(self, store: S3Store | GCSStore | AzureStore, place: _Place) -> None:
@@ -101,7 +105,7 @@ class ObjectBlobStore:
             yield bytes(piece)
 
     async def link(self, key: str, size: int) -> BlobLink | None:
-        """A URL signed with Citewell's credentials; None for older objects without the headers that make browsers download them."""
+        """A URL signed with Citewell's credentials; None for older objects that lack the download headers."""
         if not self._link_seconds:
             return None
         key = checked_key(key)

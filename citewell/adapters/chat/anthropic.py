@@ -1,4 +1,4 @@
-"""Anthropic models: sends sources as `search_result` blocks with citations enabled, and converts the citations to ours."""
+"""Anthropic models: sends sources as `search_result` blocks, and converts the native citations to ours."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ CAPABILITIES = frozenset(
 class AnthropicDialect:
     """Anthropic's Messages API: sources are search results, tools have an input schema.
 
-    `with_temperature` sends a temperature to the models that still accept one. The current API version rejects it for all
-    models, so those requests use the previous version.
+    `with_temperature` sends a temperature to the models that still accept one. The current API version rejects it for
+    all models, so those requests use the previous version.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class AnthropicDialect:
         return [image_block(image) for image in images]
 
     def rules(self, text: str) -> Content:
-        """The system message, marked as the end of the prompt cache: every request of an assistant begins with its tools and rules."""
+        """The system message, marked as the end of the cached prompt: tools and rules are the same in every request."""
         return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}] if text.strip() else text
 
     def options(

@@ -82,7 +82,10 @@ def from_status_error(error: Any) -> CitewellError:
 
 
 def _words(error: Any) -> str:
-    """The provider's message. Anthropic's package, and OpenAI's for Gemini's list responses, put the whole body into theirs."""
+    """The provider's message.
+
+    Anthropic's package, and OpenAI's for Gemini's list responses, put the whole body into theirs.
+    """
     first = error.body[0] if isinstance(error.body, list) and error.body else error.body
     inner = first.get("error") if isinstance(first, Mapping) else None
     return str(inner["message"]) if isinstance(inner, Mapping) and inner.get("message") else str(error.message)

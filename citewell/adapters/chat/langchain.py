@@ -83,8 +83,8 @@ class ChatDialect(Protocol[ModelT]):
 class LangChainChat(Generic[ModelT]):
     """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
 
-    Does not retry; retries and timeouts belong to a wrapper (`citewell.adapters.chat.wrappers`). Once the model rejects a
-    temperature, none is sent. The first request, also after `close`, opens connections. Nothing is ever reported to
+    Does not retry; retries and timeouts belong to a wrapper (`citewell.adapters.chat.wrappers`). Once the model rejects
+    a temperature, none is sent. The first request, also after `close`, opens connections. Nothing is ever reported to
     LangSmith, whatever the environment says.
     """
 
@@ -182,7 +182,7 @@ class LangChainChat(Generic[ModelT]):
 
 
 class StreamReader:
-    """Turns LangChain's chunks into our deltas: text immediately, tool calls when complete, citations at the end of their block."""
+    """Turns LangChain's chunks into our deltas: text at once, tool calls when complete, citations after their block."""
 
     def __init__(self, source_numbers: Sequence[int]) -> None:
         self._sources = source_numbers
@@ -219,7 +219,10 @@ class StreamReader:
         return deltas
 
     def end(self) -> list[ChatDelta]:
-        """Tool calls, then usage with the stop reason. Raises `ProviderUnavailable` for a stream without one, which was cut off."""
+        """Tool calls, then usage with the stop reason.
+
+        Raises `ProviderUnavailable` for a stream without one, which was cut off.
+        """
         if self._stop is None:
             raise ProviderUnavailable("The provider's answer ended early. Ask again.")
         if self._stop in ("content_filter", "refusal"):

@@ -1,6 +1,7 @@
 """Finds local model servers: asks Ollama, LM Studio, llama.cpp and vLLM on their default ports for their models.
 
-Ollama's list: https://docs.ollama.com/api/tags; the others': https://platform.openai.com/docs/api-reference/models/list.
+Ollama's list: https://docs.ollama.com/api/tags; the others':
+https://platform.openai.com/docs/api-reference/models/list.
 """
 
 from __future__ import annotations

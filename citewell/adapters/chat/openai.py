@@ -1,4 +1,4 @@
-"""OpenAI models, and every endpoint compatible with its chat completions: Ollama, LM Studio, vLLM, llama.cpp, Gemini, Bedrock."""
+"""OpenAI models, and endpoints compatible with its API: Ollama, LM Studio, vLLM, llama.cpp, Gemini, Bedrock."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capabi
 
 
 class OpenAIDialect:
-    """OpenAI's chat completions: sources are text, tools are functions. Compatible endpoints get `max_tokens` by its older name."""
+    """OpenAI's chat completions: sources are text, tools are functions.
+
+    Compatible endpoints get `max_tokens` by its older name.
+    """
 
     def __init__(self, model: str, api_key: str, base_url: str | None, seconds: float) -> None:
         self._model = model

@@ -10,9 +10,9 @@ _OPENINGS = ("<think>", "<thinking>", "<thought>", "<reasoning>")
 class SpokenText:
     """Drops a model's reasoning from the start of its streamed answer.
 
-    Open reasoning models think between tags before they answer (`<think>` in Qwen and DeepSeek R1, `<reasoning>` in others),
-    and not every server removes that. Only a block at the very beginning is dropped; everything after it is the answer. An
-    answer that consists of reasoning only has no text.
+    Open reasoning models think between tags before they answer (`<think>` in Qwen and DeepSeek R1, `<reasoning>` in
+    others), and not every server removes that. Only a block at the very beginning is dropped; everything after it is
+    the answer. An answer that consists of reasoning only has no text.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Timeouts and retries for chat models: retries while the provider is busy or unavailable, until the answer has begun."""
+"""Timeouts and retries for chat models: retries while the provider is busy or unavailable, until an answer begins."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ class ChatAndVision(ChatModel, VisionModel, Protocol):
 
 
 class PatientChat(ChatModelWrapper):
-    """Adds timeouts and retries to a chat and vision model. Retries with growing, jittered waits, or after the time the provider asks for (up to
-    the policy's longest wait); never after part of an answer was passed on, because that part would be repeated.
+    """Adds timeouts and retries to a chat and vision model.
+
+    Retries with growing, jittered waits, or after the time the provider asks for (up to the policy's longest wait);
+    never after part of an answer was passed on, because that part would be repeated.
     """
 
     def __init__(

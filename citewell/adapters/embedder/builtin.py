@@ -40,8 +40,8 @@ Run: TypeAlias = Callable[[Batch], None]
 class BuiltinEmbedder:
     """Implements `citewell.ports.Embedder`; `token_vectors` is for late interaction.
 
-    Documents and queries have separate threads, and document threads run at low priority, so that searches do not wait for
-    indexing. Threads get work in short slices, so a canceled call ends within one slice.
+    Documents and queries have separate threads, and document threads run at low priority, so that searches do not wait
+    for indexing. Threads get work in short slices, so a canceled call ends within one slice.
     """
 
     def __init__(self, model: BuiltinModel, threads: int | None = None) -> None:
@@ -105,7 +105,10 @@ class BuiltinEmbedder:
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
 
     def _embed_queries(self, texts: Sequence[str]) -> Generator[list[tuple[int, FloatMatrix]]]:
-        """The vector of each text, shape (1, dimensions). Four texts of equal length cost a quarter less than four separate runs."""
+        """The vector of each text, shape (1, dimensions).
+
+        Four texts of equal length cost a quarter less than four separate runs.
+        """
         token_ids = self._model.tokenizer.ids(texts)
         for batch in by_length(token_ids):
             vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
@@ -134,7 +137,10 @@ class BuiltinEmbedder:
 
 
 def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
-    """Build the built-in embedder. Raises `ConfigurationError` if the settings name another model or number of dimensions."""
+    """Build the built-in embedder.
+
+    Raises `ConfigurationError` if the settings name another model or number of dimensions.
+    """
     if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
             f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}. "

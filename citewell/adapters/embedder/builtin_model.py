@@ -35,7 +35,10 @@ class _Manifest(BaseModel):
 
 
 class BuiltinModel:
-    """The model in `folder`; it and ONNX Runtime are loaded on first use. Thread-safe. Raises `ConfigurationError` if a file is missing or damaged."""
+    """The model in `folder`; it and ONNX Runtime are loaded on first use.
+
+    Thread-safe. Raises `ConfigurationError` if a file is missing or damaged.
+    """
 
     def __init__(self, folder: Path, dimensions: int, max_tokens: int, hashes: Mapping[str, str]) -> None:
         """`max_tokens`: tokens read per text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
@@ -80,7 +83,7 @@ class BuiltinModel:
 
     @property
     def session(self) -> onnxruntime.InferenceSession:
-        """The session. It has no threads of its own: each run computes in the calling thread, and several may run at once."""
+        """The session. It has no threads: each run computes in the calling thread, and several may run at once."""
         with self._loading:
             if self._session is None:
                 import onnxruntime
@@ -98,7 +101,7 @@ class BuiltinModel:
         return self._run("sentence", token_ids)
 
     def token_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
-        """Unit vectors of the tokens in their context, shape (texts, tokens, dimensions), for texts with equally many tokens."""
+        """Contextual unit vectors of tokens, shape (texts, tokens, dimensions), for texts with equally many tokens."""
         return self._run("token_vectors", token_ids)
 
     def answer_logits(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-# Byte-pair vocabularies of about 100,000 entries encode an English word of up to six letters as one token and longer ones
-# in pieces, other alphabets in pieces of two or three letters, ideographs singly or in pairs, and digits in threes.
+# Byte-pair vocabularies of about 100,000 entries encode an English word of up to six letters as one token and longer
+# ones in pieces, other alphabets in pieces of 2 or 3 letters, ideographs singly or in pairs, and digits in threes.
 _PIECE = re.compile(r"[A-Za-z]{1,6}|[0-9]{1,3}|[^\W\d_A-Za-z\u2e80-\U0003ffff]{1,2}|[^\S\n]{8,64}|\n+|[^\w\s]|[^\s]")
 
 

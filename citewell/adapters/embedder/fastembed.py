@@ -1,4 +1,7 @@
-"""Hugging Face embedding models in local ONNX Runtime, through fastembed: downloaded once into the data folder, or read from a folder you provide."""
+"""Hugging Face embedding models in local ONNX Runtime, through fastembed.
+
+They are downloaded once into the data folder, or read from a folder you provide.
+"""
 
 from __future__ import annotations
 
@@ -60,7 +63,10 @@ class FastembedEmbedder:
 
 
 def build(settings: FastembedEmbedding) -> FastembedEmbedder:
-    """Build the embedder, downloading its model if missing. Raises `ConfigurationError` for an unknown, damaged or unreachable model."""
+    """Build the embedder, downloading its model if missing.
+
+    Raises `ConfigurationError` for an unknown, damaged or unreachable model.
+    """
     model = chosen(settings)
     name, dimensions = str(model["model"]), int(model["dim"])
     if settings.dimensions not in (None, dimensions):

@@ -29,7 +29,10 @@ _KINDS = {"document": "passage", "query": "query"}
 
 
 class PineconeEmbedder:
-    """Implements `citewell.ports.RemoteEmbedder`: documents have the input type `passage`, queries `query`. Does not retry."""
+    """Implements `citewell.ports.RemoteEmbedder`: documents have the input type `passage`, queries `query`.
+
+    Does not retry.
+    """
 
     def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS) -> None:
         self.fingerprint = model.fingerprint
@@ -64,7 +67,9 @@ class PineconeEmbedder:
 
 
 def build(settings: PineconeEmbedding | StoreEmbedding) -> PineconeEmbedder:
-    """Build the embedder. If the index itself embeds texts, this only counts tokens and embeds what is not stored: sentences
-    for semantic chunking. Raises `ConfigurationError` without a key, or for a vector length the model does not offer."""
+    """Build the embedder.
+
+    If the index itself embeds texts, this only counts tokens and embeds what is not stored: sentences for semantic
+    chunking. Raises `ConfigurationError` without a key, or for a vector length the model does not offer."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     return PineconeEmbedder(model, require_key(settings, "PINECONE_API_KEY"), settings.base_url or ADDRESS)

@@ -43,7 +43,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenModel:
-    """The configured model and vector length; `asked_dimensions` is sent to the vendor, None for the model's default."""
+    """The configured model and vector length; `asked_dimensions` is sent to the vendor, None is the default."""
 
     name: str
     fingerprint: Fingerprint
@@ -55,8 +55,9 @@ class ChosenModel:
 def choose(
     settings: RemoteEmbedding, known: Mapping[str, ModelFacts], usual: str | None, limits: CallLimits
 ) -> ChosenModel:
-    """The configured model, else the default one. Raises `ConfigurationError` for an unsupported or unknown vector length.
+    """The configured model, else the default one.
 
+    Raises `ConfigurationError` for an unsupported or unknown vector length.
     limits: the vendor's limits per call, if none are known for the model
     """
     name = settings.model or usual
@@ -84,13 +85,16 @@ def choose(
 
 
 def sendable(text: str) -> str:
-    """A text that providers accept: lone surrogates, which UTF-8 cannot encode, become question marks; a blank text becomes a period."""
+    """The text in a form providers accept: lone surrogates become question marks, a blank text becomes a period."""
     sound = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     return sound if sound.strip() else "."
 
 
 def ordered(numbered: Sequence[tuple[object, object]], count: int) -> list[object]:
-    """Response items in the order of the texts. Raises `ProviderUnavailable` unless every index from 0 occurs exactly once."""
+    """Response items in the order of the texts.
+
+    Raises `ProviderUnavailable` unless every index from 0 occurs exactly once.
+    """
     by_number = dict(numbered)
     if len(numbered) != count or set(by_number) != set(range(count)):
         raise malformed(f"it has {len(numbered)} vectors for {count} texts, or their indexes are wrong")
@@ -98,7 +102,10 @@ def ordered(numbered: Sequence[tuple[object, object]], count: int) -> list[objec
 
 
 def unit_rows(rows: Sequence[object], dimensions: int) -> FloatMatrix:
-    """The vectors as float32 unit rows. Raises `ProviderUnavailable` for anything but vectors of this many dimensions."""
+    """The vectors as float32 unit rows.
+
+    Raises `ProviderUnavailable` for anything but vectors of this many dimensions.
+    """
     if not rows:
         return np.zeros((0, dimensions), np.float32)
     try:

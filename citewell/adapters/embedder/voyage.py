@@ -1,6 +1,6 @@
 """Voyage AI's text and picture embeddings, through its HTTP API.
 
-Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts per call.
+Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts a call.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _image(image: ImageInput) -> dict[str, str]:
 
 
 def build(settings: VoyageEmbedding) -> VoyageEmbedder:
-    """Build the embedder. Raises `ConfigurationError` without a key, or for a vector length the model does not offer."""
+    """Build the embedder. Raises `ConfigurationError` without a key, or for an unsupported vector length."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     kind = VoyageMultimodalEmbedder if model.name.startswith(_MULTIMODAL) else VoyageEmbedder
     key = require_key(settings, "VOYAGE_API_KEY")

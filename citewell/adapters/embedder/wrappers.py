@@ -1,4 +1,4 @@
-"""Wrappers for any embedder: split requests into calls of the provider's size, cache vectors, and retry while it is busy."""
+"""Wrappers for any embedder: split requests to the provider's limits, cache vectors, and retry while it is busy."""
 
 from __future__ import annotations
 
@@ -69,7 +69,10 @@ class BatchingEmbedder(EmbedderWrapper):
         return np.concatenate(rows) if rows else await self.inner.embed([])
 
     def calls(self, texts: Sequence[str], kind: TextKind) -> Calls:
-        """The vectors of each call in turn, with the positions of its texts. Raises `TextsRejected` at the end if any were rejected."""
+        """The vectors of each call in turn, with the positions of its texts.
+
+        Raises `TextsRejected` at the end if any were rejected.
+        """
 
         async def call(places: range) -> FloatMatrix:
             return await self.inner.embed([texts[i] for i in places], kind)
@@ -180,11 +183,11 @@ class WindowedEmbedder(EmbedderWrapper):
 class CachingEmbedder(EmbedderWrapper):
     """Embeds each document text once per model: within a call, and across calls through the cache.
 
-    Around a `BatchingEmbedder`, each call's vectors are cached before the next call, so that interrupted work is not paid
-    for twice.
+    Around a `BatchingEmbedder`, each call's vectors are cached before the next call, so that interrupted work is not
+    paid for twice.
 
-    Queries, and the sentences compared with them, are not written to the cache; the most recent ones are kept in memory,
-    because a conversation returns to its subject.
+    Queries, and the sentences compared with them, are not written to the cache; the most recent ones are kept in
+    memory, because a conversation returns to its subject.
 
     All owners share the cache, so cached texts are charged as if embedded now: otherwise an owner's usage would reveal
     that somebody else has the same text.
@@ -273,8 +276,8 @@ class RetryPolicy:
     """How often to retry, and how many seconds to wait: doubling each time, shortened at random by up to half.
 
     Somebody waits for a query's answer, so queries have fewer attempts than documents and a total timeout of
-    `query_seconds`, below the timeout per index in a search of several, which leaves time for keyword search. While a query
-    that timed out still hangs, other queries get `hurried_seconds`.
+    `query_seconds`, below the timeout per index in a search of several, which leaves time for keyword search. While a
+    query that timed out still hangs, other queries get `hurried_seconds`.
     """
 
     attempts: int = 6
@@ -294,9 +297,9 @@ class RetryPolicy:
 class RetryingEmbedder(EmbedderWrapper):
     """Retries while the provider is busy or unavailable; other errors, and the last attempt's, pass through.
 
-    If a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query that
-    times out raises `ProviderUnavailable`, but its call continues: a local model server that is still loading its model
-    would otherwise abort with the call and never finish loading.
+    If a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query
+    that times out raises `ProviderUnavailable`, but its call continues: a local model server that is still loading its
+    model would otherwise abort with the call and never finish loading.
     """
 
     def __init__(

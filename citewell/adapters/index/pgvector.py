@@ -1,8 +1,8 @@
 """A vector store in Postgres with the pgvector extension, Supabase included: one table of points per model.
 
-Dense search uses an HNSW graph over 2-byte floats and rescores the best candidates at full precision; it is exact if a filter
-matches few points. Lexical search uses an inverted index, with the document frequencies of the owner's points, which every
-write updates.
+Dense search uses an HNSW graph over 2-byte floats and rescores the best candidates at full precision; it is exact if a
+filter matches few points. Lexical search uses an inverted index, with the document frequencies of the owner's points,
+which every write updates.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ _EXACT_UP_TO = 5_000
 _FEW = 2_000
 # The graph holds 2-byte floats: at least this many extra candidates are rescored at full precision.
 _MORE = 20
-# Settings of each connection. A filtered graph search continues until it has enough results or has seen `max_scan_tuples`.
+# Settings of each connection. A filtered graph search continues until it has enough results or has seen
+# `max_scan_tuples`.
 _SESSION = {
     "hnsw.ef_search": "200",
     "hnsw.iterative_scan": "strict_order",

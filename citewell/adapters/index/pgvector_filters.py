@@ -1,4 +1,7 @@
-"""Compiles typed filters to SQL conditions on point columns and payloads. All values are bound; only field names are written out."""
+"""Compiles typed filters to SQL conditions on point columns and payloads.
+
+All values are bound; only field names are written out.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`frame_chunks` and `hybrid_search`: passages with their vectors for programs that read the database directly, such as Supabase's clients.
+"""`frame_chunks` and `hybrid_search`: passages and vectors for programs that query the database, like Supabase clients.
 
-They join the points with Citewell's tables, so they exist only if both are in one database. For every role, both show only
-the files of the owner named by `citewell.owner_id`, and nothing without it.
+They join the points with Citewell's tables, so they exist only if both are in one database. For every role, both show
+only the files of the owner named by `citewell.owner_id`, and nothing without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ACTIVE = "SELECT fingerprint FROM {home}.indexes WHERE state = 'active' AND sto
 
 
 async def prepare_frames(connection: Connection, schema: str) -> None:
-    """Create the view and the function over every index of this schema; leave them unchanged if this user lacks the permission."""
+    """Create the view and function over every index of this schema, unless this user lacks the permission."""
     try:
         async with connection.transaction():
             home = await connection.fetchval(
@@ -74,8 +74,8 @@ def _rows_of(schema: str, home: str, index: str) -> str:
     WHERE p.owner_id = {_OWNER} AND ({_ACTIVE.format(home=home)}) = {literal}"""
 
 
-# Runs with the rights of Citewell's role, for callers who may not read the tables. Filters apply to whole files, so these are
-# found first; if few passages remain, all are compared.
+# Runs with the rights of Citewell's role, for callers who may not read the tables. Filters apply to whole files, so
+# these are found first; if few passages remain, all are compared.
 _HYBRID_SEARCH = """CREATE OR REPLACE FUNCTION {space}.hybrid_search(
     query_embedding vector, query_filters jsonb DEFAULT '{{}}', match_limit integer DEFAULT 20
 ) RETURNS TABLE (id uuid, chunk_text text, full_metadata jsonb, distance double precision)

@@ -50,8 +50,8 @@ def quoted(name: str) -> str:
 async def prepare(connection: Connection, schema: str, index: str, dimensions: int) -> PointTables:
     """Create an index's missing tables; several processes may do so at once.
 
-    Raises `ConfigurationError` if the extension is too old, or missing and this user may not create it, or if the model has
-    too many dimensions; `Unavailable` if the existing tables have other dimensions.
+    Raises `ConfigurationError` if the extension is too old, or missing and this user may not create it, or if the model
+    has too many dimensions; `Unavailable` if the existing tables have other dimensions.
     """
     if dimensions > MAX_DIMENSIONS:
         raise ConfigurationError(
@@ -139,7 +139,10 @@ def _moved_payloads(tables: PointTables) -> str:
 
 
 def _one_owner(table: str) -> tuple[str, str]:
-    """Row-level security: other roles see one owner's rows only. It does not apply to Citewell, which connects as the table owner."""
+    """Row-level security: other roles see one owner's rows only.
+
+    It does not apply to Citewell, which connects as the table owner.
+    """
     return (
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
         f"""DO $$ BEGIN

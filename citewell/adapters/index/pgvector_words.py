@@ -1,9 +1,9 @@
 """Lexical search in the pgvector store: an inverted index whose postings are packed into blocks, and BM25 over them.
 
-Each posting is an entry of 12 bytes: the point's number and the word's weight. A word's entries are in blocks of a few hundred;
-the latest are in the row that counts the word. A search thus reads a few hundred rows and adds up in memory, instead of
-visiting one row per posting. Points get a new number at every write; entries of deleted numbers are skipped, and removed by
-packing once they outnumber the rest.
+Each posting is an entry of 12 bytes: the point's number and the word's weight. A word's entries are in blocks of a few
+hundred; the latest are in the row that counts the word. A search thus reads a few hundred rows and adds up in memory,
+instead of visiting one row per posting. Points get a new number at every write; entries of deleted numbers are skipped,
+and removed by packing once they outnumber the rest.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Scores = npt.NDArray[np.float64]
 _PLACES = 1_000_000_000
 # Two blocks fill a page of 8 kB.
 _BLOCK = 330
-# Entries that a word's row holds before they become a block; a word with as many new ones in one write gets a block at once.
+# Entries that a word's row holds before they become a block; as many new ones in one write become a block at once.
 _TAIL = 64
 # Words are packed if most of their entries belong to deleted points, unless the waste is negligible.
 _WASTE = 2
@@ -170,7 +170,7 @@ class WordIndex:
 
 
 def best_first(numbers: Numbers, scores: Scores, size: int) -> Iterator[tuple[Numbers, Scores]]:
-    """Numbers and scores in parts, best first: `size` in the first part, more in each later one; equal scores stay in one part."""
+    """Numbers and scores in parts, best first: `size` in the first, more in each later one; ties stay in one part."""
     while len(scores):
         if size >= len(scores):
             yield numbers, scores

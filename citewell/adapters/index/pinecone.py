@@ -1,7 +1,7 @@
-"""Vectors in Pinecone's serverless indexes: one index per model, one namespace per owner. Uses Pinecone's package (API version 2025-10).
+"""Vectors in Pinecone's serverless indexes: one index per model, one namespace per owner.
 
-An index takes either our vectors or texts that it embeds itself (integrated records).
-Limits: https://docs.pinecone.io/reference/api/database-limits/operation-limits
+Uses Pinecone's package (API version 2025-10). An index takes either our vectors or texts that it embeds itself
+(integrated records). Limits: https://docs.pinecone.io/reference/api/database-limits/operation-limits
 """
 
 from __future__ import annotations
@@ -71,7 +71,10 @@ T = TypeVar("T")
 
 
 class PineconeVectors:
-    """Implements `citewell.ports.remote_vectors.RemoteVectors`. The package retries after 429 and 5xx, respecting `Retry-After`. Open it with `open`."""
+    """Implements `citewell.ports.remote_vectors.RemoteVectors`.
+
+    The package retries after 429 and 5xx, respecting `Retry-After`. Open it with `open`.
+    """
 
     def __init__(self, index: AsyncIndex, namespace: str, embeds: bool) -> None:
         """embeds: whether the index embeds texts itself."""
@@ -86,8 +89,8 @@ class PineconeVectors:
     async def open(cls, settings: PineconeStore, fingerprint: Fingerprint) -> OpenedVectors:
         """Open this model's index, creating it if missing.
 
-        Raises `ConfigurationError` for a rejected key or an existing index of another kind; `Unavailable` if Pinecone cannot be
-        reached or the index is not ready after five minutes.
+        Raises `ConfigurationError` for a rejected key or an existing index of another kind; `Unavailable` if Pinecone
+        cannot be reached or the index is not ready after five minutes.
         """
         if settings.api_key is None:
             raise ConfigurationError(
@@ -176,7 +179,10 @@ class PineconeVectors:
         return {key: vector for one in found for key, vector in one.items()}
 
     async def set_payloads(self, owner_id: str, changes: Sequence[tuple[str, JsonObject, JsonObject]]) -> None:
-        """See `RemoteVectors.set_payloads`. Updates record by record: an update by filter would miss records that are not visible yet."""
+        """See `RemoteVectors.set_payloads`.
+
+        Updates record by record: an update by filter would miss records that are not visible yet.
+        """
         namespace = self.namespace(owner_id)
 
         async def update(key: str, metadata: Mapping[str, Any]) -> None:
@@ -334,7 +340,7 @@ def _check_kind(model: IndexModel, fingerprint: Fingerprint) -> None:
 
 @asynccontextmanager
 async def _errors(opening: PineconeStore | None = None) -> AsyncGenerator[None]:
-    """Raise `Unavailable` for the package's errors; while opening an index, `ConfigurationError` for those the settings can fix."""
+    """Raise `Unavailable` for the package's errors; on opening, `ConfigurationError` for those the settings can fix."""
     try:
         yield
     except (UnauthorizedError, ForbiddenError) as error:

@@ -1,9 +1,8 @@
 """Converts payloads and filters to Pinecone's metadata and filters.
 
-Metadata is flat: strings, numbers and lists of strings, at most 40 kB per record. An integer field is therefore a list of
-strings, with its minimum and maximum in separate fields for comparisons. A field cannot be removed from a record; an empty
-one holds `ABSENT`.
-Source: https://docs.pinecone.io/guides/index-data/indexing-overview#metadata
+Metadata is flat: strings, numbers and lists of strings, at most 40 kB per record. An integer field is therefore a list
+of strings, with its minimum and maximum in separate fields for comparisons. A field cannot be removed from a record; an
+empty one holds `ABSENT`. Source: https://docs.pinecone.io/guides/index-data/indexing-overview#metadata
 """
 
 from __future__ import annotations

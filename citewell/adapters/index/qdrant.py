@@ -233,7 +233,10 @@ async def build(settings: QdrantStore, fingerprint: Fingerprint) -> QdrantIndex:
 
 
 def connect(settings: QdrantStore) -> AsyncQdrantClient:
-    """A client for the server, which connects at its first call. Raises `ConfigurationError` if no server address is set."""
+    """A client for the server, which connects at its first call.
+
+    Raises `ConfigurationError` if no server address is set.
+    """
     with warnings.catch_warnings():
         # A key over plain HTTP: `citewell doctor` reports it where it matters.
         warnings.simplefilter("ignore", UserWarning)

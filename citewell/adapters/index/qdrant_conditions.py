@@ -1,4 +1,4 @@
-"""Compiles typed filters to Qdrant conditions, for both the embedded engine and the server, whose packages differ in syntax only."""
+"""Compiles typed filters to Qdrant conditions, for the embedded engine and the server, which differ in syntax only."""
 
 from __future__ import annotations
 

@@ -55,10 +55,10 @@ class _Open:
 class QdrantEdgeIndex:
     """One index in one folder. Open it with `open`; one process may hold a folder at a time.
 
-    The engine does one thing at a time: waiting searches are sent to it together, writes one after another. Points without a
-    search graph are searched by brute force; when there are too many, a compaction runs: a child process builds the graphs on
-    a copy, which then replaces the shard, with later writes added. Compaction waits while points are written so fast that the
-    graphs would be outdated at once.
+    The engine does one thing at a time: waiting searches are sent to it together, writes one after another. Points
+    without a search graph are searched by brute force; when there are too many, a compaction runs: a child process
+    builds the graphs on a copy, which then replaces the shard, with later writes added. Compaction waits while points
+    are written so fast that the graphs would be outdated at once.
     """
 
     def __init__(
@@ -77,7 +77,8 @@ class QdrantEdgeIndex:
         self._lock = threading.Lock()
         noted = self._folder.unindexed()
         self._unindexed = self._shard.shard.call(engine.unindexed_points) if noted is None else noted
-        # Points without a search graph: those written since the last compaction began, and, until it ends, those before.
+        # Points without a search graph: those written since the last compaction began; until it ends, also earlier
+        # ones.
         self._attempted = self._deleted = 0
         self._pace = WritePace()
         self._touched: set[str] | None = None
@@ -104,8 +105,8 @@ class QdrantEdgeIndex:
     ) -> QdrantEdgeIndex:
         """Open or create the index in `folder`. Raises `Unavailable` if it cannot be opened; then rebuild it from SQL.
 
-        compact_from: number of points without a search graph (and at least 1/20 of all), or of deleted points (and at least
-        1/4 of those left), that starts a compaction.
+        compact_from: number of points without a search graph (and at least 1/20 of all), or of deleted points (and at
+        least 1/4 of those left), that starts a compaction.
         compact_after: seconds before compacting what an earlier process left over; shorter commands never start it.
         own_process_from: number of points in a shard from which the engine runs in its own process.
         """
@@ -314,7 +315,7 @@ class QdrantEdgeIndex:
         return grown or self._deleted >= max(self._compact_from, self._points // _DELETED_SHARE)
 
     async def _compact(self) -> None:
-        # Writes during a compaction may require another one at once, and no later write might trigger it for a long time.
+        # Writes during a compaction may require another one; otherwise, it would wait for a later write to trigger it.
         try:
             while self._compaction_is_due():
                 if self._pace.overtakes(self._unindexed, self._points):

@@ -1,4 +1,4 @@
-"""Everything specific to the Qdrant Edge engine: configuration, data types, and how shards are created, opened and optimized."""
+"""Everything specific to the Qdrant Edge engine: configuration, data types, and operations on shards."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, sco
 
 DENSE = "dense"
 LEXICAL = "lexical"
-# From this number of points on, vectors are searched as bytes in memory, and the best rescored with the originals on disk.
+# From this number of points on, vectors are searched as bytes in memory, and the best rescored with originals on disk.
 QUANTIZE_FROM = 200_000
-# Oversampling of the byte search. More candidates in memory make up for quantization errors; rescoring more of them with the
-# originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
+# Oversampling of the byte search. More candidates in memory make up for quantization errors; rescoring more of them
+# with the originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
 _WIDENED = 2
 _MIN_COUNT = 50
 _PAGE = 1_000
@@ -36,17 +36,19 @@ _written: dict[int, str] = {}
 # Half the memory and disk of float32, and a third less time per search without a graph. Cosines differ by up to 0.0003.
 # Existing float32 shards stay float32.
 _STORED = qe.VectorStorageDatatype.Float16
-# One thread per segment costs more than it gains: for 100,000 chunks in two segments, a leg takes 0.42 ms in one thread, and
-# 0.69 ms (0.65 ms of CPU) with the engine's default of eight.
+# One thread per segment costs more than it gains: for 100,000 chunks in two segments, a leg takes 0.42 ms in one
+# thread, and 0.69 ms (0.65 ms of CPU) with the engine's default of eight.
 _SEARCH_THREADS = 1
 # Fields indexed from the start. Every other field is indexed when a filter first uses it.
 ALWAYS_INDEXED = (OWNER, RESOURCE, TYPE)
 # Filters on further fields read payloads, which is exact but slower.
 MAX_INDEXED_FIELDS = 512
 LegQuery: TypeAlias = tuple[VectorQuery, bool]
-"""A leg's query, and whether all points are its owner's, so that the owner need not be checked per point. Otherwise, and in searches
-with a corpus, document frequencies are counted over the owner's or the corpus's points only. The time is proportional to their
-number: 1.5 to 2 ms more for an owner of 100,000 points, nothing measurable for 10,000 owners of 10 points each."""
+"""A leg's query, and whether all points are its owner's, so that the owner need not be checked per point.
+
+Otherwise, and in searches with a corpus, document frequencies are counted over the owner's or the corpus's points only.
+The time is proportional to their number: 1.5 to 2 ms more for an owner of 100,000 points, nothing measurable for 10,000
+owners of 10 points each."""
 Ranked: TypeAlias = tuple[list[int], list[float]]
 """Numeric ids and their scores."""
 Stored: TypeAlias = tuple[str, dict[str, list[float] | tuple[list[int], list[float]]], JsonObject]
@@ -60,7 +62,10 @@ _SCHEMAS = {
 
 
 def open_shard(path: Path) -> qe.EdgeShard:
-    """Open an existing shard. Raises `DataFolderBusy` if another process holds it, `Unavailable` if it cannot be opened."""
+    """Open an existing shard.
+
+    Raises `DataFolderBusy` if another process holds it, `Unavailable` if it cannot be opened.
+    """
     read_ahead(path)
     try:
         return qe.EdgeShard.load(str(path))
@@ -71,7 +76,10 @@ def open_shard(path: Path) -> qe.EdgeShard:
 
 
 def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
-    """Create an empty shard. Each field index takes 0.05 s to write to disk, so only fields that every search uses get one."""
+    """Create an empty shard.
+
+    Each field index takes 0.05 s to write to disk, so only fields that every search uses get one.
+    """
     path.mkdir(parents=True, exist_ok=True)
     shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False, datatype=_STORED))
     index_fields(shard, ALWAYS_INDEXED)
@@ -81,9 +89,9 @@ def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
 def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> frozenset[str]:
     """Index these payload fields unless they have an index of their kind; returns all indexed fields.
 
-    Rebuilds every index that an earlier version built for another kind of value, also of fields not listed. Indexing reads the
-    payloads of all points while searches continue: 0.5 s for 20,000 points, 2 s for 100,000. A filter that matches 1 in 1,000
-    of 100,000 points takes 0.2 ms with an index, and 0.3 to 2 s without.
+    Rebuilds every index that an earlier version built for another kind of value, also of fields not listed. Indexing
+    reads the payloads of all points while searches continue: 0.5 s for 20,000 points, 2 s for 100,000. A filter that
+    matches 1 in 1,000 of 100,000 points takes 0.2 ms with an index, and 0.3 to 2 s without.
     """
     known = shard.info().payload_schema
     indexed = set(known)
@@ -245,7 +253,7 @@ def search_all(shard: qe.EdgeShard, asked: Sequence[LegQuery]) -> list[Ranked]:
 
 
 def search_twice_all(shard: qe.EdgeShard, asked: Sequence[tuple[LegQuery, Pulling]]) -> list[tuple[Ranked, Ranked]]:
-    """For each query, its results, and its results after the first ones pulled it; two engine passes for all queries."""
+    """For each query, its results, and those after the first ones pulled it; two engine passes for all queries."""
     found = search_all(shard, [leg for leg, _ in asked])
     pulled = [pulling.pulls(scored_ids(ranked)) for (_, pulling), ranked in zip(asked, found, strict=True)]
     again = [number for number, pulls in enumerate(pulled) if pulls]
@@ -324,8 +332,8 @@ def _config(dimensions: int, quantized: bool, datatype: qe.VectorStorageDatatype
         memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
         quantization_config=bytes_in_memory if quantized else None,
     )
-    # Memory-mapped, the lexical index of a large library uses only spare memory. One-byte weights halve the bytes to read and
-    # change BM25 by up to 0.04 %.
+    # Memory-mapped, the lexical index of a large library uses only spare memory. One-byte weights halve the bytes to
+    # read and change BM25 by up to 0.04 %.
     lexical = qe.EdgeSparseVectorParams(
         modifier=qe.Modifier.Idf,
         datatype=qe.VectorStorageDatatype.Uint8 if quantized else None,

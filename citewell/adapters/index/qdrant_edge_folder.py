@@ -45,7 +45,7 @@ class ShardFolder:
         self._write(self._folder / _POINTER, shard.name)
 
     def note_unindexed(self, points: int) -> None:
-        """Record how many points have no search graph, which the engine does not report; a power failure may lose the last value."""
+        """Record how many points lack a search graph, which the engine does not report; power failures may lose it."""
         self._unindexed.write_text(str(points), encoding="ascii")
 
     def unindexed(self) -> int | None:

@@ -39,11 +39,11 @@ def read_ahead(path: Path) -> None:
 
 
 def map_pages(path: Path) -> int:
-    """Map the files that searches read of an open shard into this process, as far as memory allows; returns the bytes mapped.
+    """Map an open shard's files that searches read into memory, as far as it allows; returns the bytes mapped.
 
-    The first access to a page costs a search 5 µs even if the file is in memory, and a dense search touches about as many pages
-    as it returns chunks: with 1,000,000 chunks, a leg of 100 takes 1.5 ms in the first thousand searches, and 0.6 ms once all
-    is mapped. The kernel may still reclaim the pages. Returns 0 on systems other than Linux.
+    The first access to a page costs a search 5 µs even if the file is in memory, and a dense search touches about as
+    many pages as it returns chunks: with 1,000,000 chunks, a leg of 100 takes 1.5 ms in the first thousand searches,
+    and 0.6 ms once all is mapped. The kernel may still reclaim the pages. Returns 0 on systems other than Linux.
     """
     mapped = 0
     if not sys.platform.startswith("linux"):
@@ -73,8 +73,9 @@ def _map(library: ctypes.CDLL, file: Path, address: int, size: int) -> None:
 
 
 def _mappings(path: Path) -> Iterator[tuple[Path, int, int]]:
-    """The mappings of files that searches read: file, address, and size in bytes. Skips the engine's second mapping of a file,
-    for sequential reading."""
+    """The mappings of files that searches read: file, address, and size in bytes.
+
+    Skips the engine's second mapping of a file, for sequential reading."""
     folder, found = f"{path.resolve()}{os.sep}", None
     with Path("/proc/self/smaps").open(encoding="utf-8", errors="surrogateescape") as lines:
         for line in lines:

@@ -1,7 +1,7 @@
 """Runs a shard in this process or, if it is large, in its own.
 
-The engine holds the GIL while it works: 0.1 to 0.6 ms per search leg with 100,000 chunks, 3 ms with a million, 15 to 50 ms per
-batch of writes, and seconds for the first filter on a field. In its own process, it does not block anything else.
+The engine holds the GIL while it works: 0.1 to 0.6 ms per search leg with 100,000 chunks, 3 ms with a million, 15 to 50
+ms per batch of writes, and seconds for the first filter on a field. In its own process, it blocks nothing else.
 """
 
 from __future__ import annotations
@@ -83,8 +83,10 @@ class LocalShard:
 
 
 class RemoteShard:
-    """A shard in its own process, which ends with this one. If that process dies, the waiting call raises `Unavailable` and the next
-    one restarts it; writes are safe in the write-ahead log."""
+    """A shard in its own process, which ends with this one.
+
+    If that process dies, the waiting call raises `Unavailable` and the next one restarts it; writes are safe in the
+    write-ahead log."""
 
     def __init__(self, path: Path) -> None:
         self._path = path

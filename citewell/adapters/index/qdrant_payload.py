@@ -1,7 +1,7 @@
 """Payloads of points in a Qdrant server: filter fields under `citewell`, and optional plain fields for other programs.
 
-The plain fields let a program that knows nothing of Citewell, such as a search over a messenger's files, find the passage and
-its file.
+The plain fields let a program that knows nothing of Citewell, such as a search over a messenger's files, find the
+passage and its file.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from citewell.ports.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind
 DENSE = "dense"
 LEXICAL = "lexical"
 SCHEMA_VERSION = 1
-"""Version of payloads and vectors, stored in the collection's metadata; increment it when the format of points changes."""
+"""Version of payloads and vectors, stored in the collection's metadata; increment it when their format changes."""
 MIN_VERSION = (1, 20)  # of the server: substring filters, and document frequencies per owner
 MAX_DIMENSIONS = 65_535
 MAX_INDEXED_FIELDS = 512
@@ -49,10 +49,10 @@ def collection_name(prefix: str, index: str) -> str:
 async def prepare(
     client: AsyncQdrantClient, name: str, index: str, dimensions: int, layout: CollectionLayout
 ) -> frozenset[str]:
-    """Create a collection and its field indexes if missing; several processes may do so at once. Returns the indexed fields.
+    """Create a collection and its field indexes if missing; returns the indexed fields. Safe to run concurrently.
 
-    Raises `ConfigurationError` if the server is too old, the model has too many dimensions, or Citewell did not create the
-    collection; `Unavailable` if the collection has other dimensions or another schema version.
+    Raises `ConfigurationError` if the server is too old, the model has too many dimensions, or Citewell did not create
+    the collection; `Unavailable` if the collection has other dimensions or another schema version.
     """
     if dimensions > MAX_DIMENSIONS:
         raise ConfigurationError(
@@ -146,7 +146,10 @@ def _quantization(kind: Quantization) -> models.ScalarQuantization | models.Bina
 def _index_of(
     field: str, kind: FieldKind
 ) -> models.KeywordIndexParams | models.IntegerIndexParams | models.FloatIndexParams:
-    """The index parameters of a field. Only the owner field adds links to the search graph: no graph path crosses other owners' points."""
+    """The index parameters of a field.
+
+    Only the owner field adds links to the search graph: no graph path crosses other owners' points.
+    """
     if kind is FieldKind.KEYWORD:
         owner = field == OWNER
         return models.KeywordIndexParams(

@@ -84,8 +84,8 @@ class RedisIndex:
     ) -> RedisIndex:
         """Open or create the index of this name. The index owns the client and closes it, also if opening fails.
 
-        Raises `Unavailable` if the server cannot be reached; `ConfigurationError` if it rejects the password, has no query
-        engine, or may evict keys when its memory is full.
+        Raises `Unavailable` if the server cannot be reached; `ConfigurationError` if it rejects the password, has no
+        query engine, or may evict keys when its memory is full.
         """
         opened = cls(client, RedisNames.of(prefix, index), dimensions, graph)
         try:
@@ -307,7 +307,10 @@ class RedisIndex:
             return [0]
 
     async def _require_nobody(self, error: ResponseError) -> None:
-        """Ignore a missing index of an owner without points. Raises `Unavailable` if Redis has lost all data; re-raises other errors."""
+        """Ignore a missing index of an owner without points.
+
+        Raises `Unavailable` if Redis has lost all data; re-raises other errors.
+        """
         said = str(error).lower()
         if "no such index" not in said and "unknown index name" not in said and "not found" not in said:
             raise error

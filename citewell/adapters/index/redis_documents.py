@@ -75,7 +75,10 @@ def document(point: Point) -> dict[str, JsonValue]:
 
 
 def patch(payload: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """The `JSON.MERGE` patch that sets these fields; null removes a field. Lists are replaced as a whole, and metadata is one list."""
+    """The `JSON.MERGE` patch that sets these fields; null removes a field.
+
+    Lists are replaced as a whole, and metadata is one list.
+    """
     fields: dict[str, JsonValue] = {}
     present: dict[str, JsonValue] = {}
     changes: dict[str, JsonValue] = {"fields": fields, PRESENT: present}

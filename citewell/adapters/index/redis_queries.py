@@ -1,4 +1,7 @@
-"""Compiles typed filters to Redis' query language (dialect 2). Values are bound as parameters; only field names and numbers are written out."""
+"""Compiles typed filters to Redis' query language (dialect 2).
+
+Values are bound as parameters; only field names and numbers are written out.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,10 @@ def attribute(field: str) -> str:
 
 
 def is_metadata(field: str) -> bool:
-    """Whether a field is metadata. All metadata shares one attribute, because adding an attribute makes Redis read every key."""
+    """Whether a field is metadata.
+
+    All metadata shares one attribute, because adding an attribute makes Redis read every key.
+    """
     return field.startswith(f"{METADATA}.")
 
 
@@ -46,8 +52,8 @@ def needs_vocabulary(condition: Condition) -> bool:
 class RedisQuery:
     """A query with its parameters, numbered in the order of binding.
 
-    vocabulary: all values in the owner's points, by field, for conditions that need them, because Redis expands a prefix or
-    substring to at most 200 terms
+    vocabulary: all values in the owner's points, by field, for conditions that need them, because Redis expands a
+    prefix or substring to at most 200 terms
     """
 
     vocabulary: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])

@@ -31,8 +31,8 @@ class WritePace:
         return sum(points for _, points in self._written) / WINDOW
 
     def overtakes(self, waiting: int, points: int) -> bool:
-        """Whether, while graphs of all `points` are built, more points would be written than the `waiting` ones that gain a graph.
+        """Whether more than the `waiting` points would be written while graphs of all `points` are built.
 
-        Such graphs would have to be rebuilt right away: with them, filling an index with a million points took twice as long.
+        Such graphs would have to be rebuilt right away: with them, filling an index of a million points took twice as long.
         """
         return waiting < _MAX_WAITING and self.per_second() * _SECONDS_PER_POINT * points > waiting

@@ -1,4 +1,7 @@
-"""Cohere's rerankers, and endpoints with the same API (Jina, vLLM, LiteLLM): OpenAPI document of August 2026, `/v2/rerank`."""
+"""Cohere's rerankers, and endpoints with the same API (Jina, vLLM, LiteLLM).
+
+API: `/v2/rerank` in Cohere's OpenAPI document of August 2026.
+"""
 
 from __future__ import annotations
 

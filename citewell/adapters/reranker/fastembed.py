@@ -1,6 +1,6 @@
 """Hugging Face cross-encoders in local ONNX Runtime, through fastembed.
 
-Nogueira and Cho, "Passage Re-ranking with BERT", 2019: the model reads query and text together and scores how well the text answers.
+Nogueira and Cho, "Passage Re-ranking with BERT", 2019: the model reads query and text together and scores the match.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _TEXTS_AT_ONCE = 8
 
 
 class FastembedReranker:
-    """Implements `citewell.ports.Reranker`; scores are 0 to 1. Threads get texts in slices, so a canceled search ends within one slice."""
+    """Implements `citewell.ports.Reranker`; scores are 0 to 1.
+
+    Threads get texts in slices, so a canceled search ends within one slice.
+    """
 
     def __init__(self, encoder: TextCrossEncoder, name: str, seconds: float) -> None:
         self.model = name
@@ -60,7 +63,10 @@ class FastembedReranker:
         return [_share(logit) for logit in found]
 
     def _cut(self, text: str) -> str:
-        """The text cut to the model's limit. The tokenizer's own truncation of a pair keeps every combination of cut-off parts."""
+        """The text cut to the model's limit.
+
+        The tokenizer's own truncation of a pair keeps every combination of cut-off parts.
+        """
         text = text[: self._max_tokens * CHARACTERS_PER_TOKEN]
         if len(text) <= self._max_tokens:
             return text
@@ -68,7 +74,7 @@ class FastembedReranker:
         return text[: read[-1][1]] if read else text[: self._max_tokens]
 
     def check(self) -> None:
-        """Rank one text. Raises `ProviderUnavailable` unless the model is a cross-encoder, which outputs one number per pair."""
+        """Rank one text. Raises `ProviderUnavailable` if the model outputs more than one number per pair."""
         session: Any = getattr(self._encoder.model, "model", None)
         shape: list[object] = session.get_outputs()[0].shape
         if isinstance(shape[-1], int) and shape[-1] != 1:
@@ -77,7 +83,10 @@ class FastembedReranker:
 
 
 def build(settings: FastembedRerank) -> FastembedReranker:
-    """Build the reranker, downloading its model if missing. Raises `ConfigurationError` for an unknown, damaged or unreachable model."""
+    """Build the reranker, downloading its model if missing.
+
+    Raises `ConfigurationError` for an unknown, damaged or unreachable model.
+    """
     name = str(chosen(settings)["model"])
     reranker = FastembedReranker(opened(TextCrossEncoder, settings, name), name, settings.seconds)
     try:

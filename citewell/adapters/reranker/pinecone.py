@@ -1,4 +1,7 @@
-"""Rerankers hosted by Pinecone, through its HTTP API (OpenAPI document "Inference API", version 2026-04; at most 100 documents)."""
+"""Rerankers hosted by Pinecone, through its HTTP API, for at most 100 documents.
+
+API: Pinecone's OpenAPI document "Inference API", version 2026-04.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ USUAL_MODEL = "bge-reranker-v2-m3"
 
 
 class PineconeReranker(HttpReranker):
-    """Implements `citewell.ports.Reranker`. Scores are 0 to 1; queries and texts beyond the model's limit are truncated."""
+    """Implements `citewell.ports.Reranker`.
+
+    Scores are 0 to 1; queries and texts beyond the model's limit are truncated.
+    """
 
     max_documents = 100
 

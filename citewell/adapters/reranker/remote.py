@@ -13,7 +13,7 @@ from citewell.ports import Reranked
 
 
 class HttpReranker(ABC):
-    """Implements `citewell.ports.Reranker` over a vendor's HTTP API; subclasses define the formats of requests and responses.
+    """Implements `citewell.ports.Reranker` over a vendor's HTTP API; subclasses define requests and responses.
 
     Documents beyond `max_documents` are neither sent nor ranked. Does not retry, because somebody is waiting.
     """
@@ -31,7 +31,10 @@ class HttpReranker(ABC):
 
     @abstractmethod
     def ranked(self, answer: Any) -> list[tuple[int, float]]:
-        """Each document's index and score. Raises KeyError or TypeError if the response differs from the documentation."""
+        """Each document's index and score.
+
+        Raises KeyError or TypeError if the response differs from the documentation.
+        """
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""

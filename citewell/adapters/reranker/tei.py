@@ -15,7 +15,10 @@ USUAL_MODEL = "served"
 
 
 class TeiReranker(HttpReranker):
-    """Implements `citewell.ports.Reranker`. Scores are 0 to 1. The server ranks all texts of a request; by default, it accepts 32."""
+    """Implements `citewell.ports.Reranker`.
+
+    Scores are 0 to 1. The server ranks all texts of a request; by default, it accepts 32.
+    """
 
     max_documents = 32
 

@@ -1,4 +1,7 @@
-"""Voyage AI's rerankers, through its HTTP API (API reference of 2026: at most 1,000 documents; Voyage truncates longer texts)."""
+"""Voyage AI's rerankers, through its HTTP API.
+
+API reference of 2026: at most 1,000 documents; Voyage truncates longer texts.
+"""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ _NOT_GLOBAL = tuple(
     ipaddress.ip_network(text)
     for text in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "100::/64", "2001::/23", "3fff::/20", "5f00::/16")
 )
-# Never a legitimate receiver: this network's own addresses, and cloud metadata services that are not link-local (Azure's, which has a public
-# address, Alibaba's, Oracle's, and those of AWS and Google over IPv6).
+# Never a legitimate receiver: this network's own addresses, and cloud metadata services that are not link-local
+# (Azure's, which has a public address, Alibaba's, Oracle's, and those of AWS and Google over IPv6).
 _NEVER = tuple(
     ipaddress.ip_network(text)
     for text in ("0.0.0.0/8", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
@@ -42,7 +42,10 @@ def reached(text: str) -> Address:
 
 
 def may_be_called(address: Address, *, private: bool) -> bool:
-    """Whether an owner may have this address called. private: also allow this machine and its networks, but never link-local addresses."""
+    """Whether an owner may have this address called.
+
+    private: also allow this machine and its networks, but never link-local addresses.
+    """
     if address.is_loopback:
         return private
     if address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved:

@@ -1,4 +1,7 @@
-"""Sends to or reads from a user-supplied URL: resolves it once, checks every address, connects to a checked one, follows no redirects."""
+"""Sends to or reads from a user-supplied URL, protected against SSRF.
+
+The name is resolved once, every address is checked, a checked one is connected to, and redirects are not followed.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ class GuardedSender:
 
     @asynccontextmanager
     async def opened(self, url: str) -> AsyncGenerator[httpx.Response]:
-        """GET a URL and read the response inside the block, with a timeout of `seconds` for each part. Raises as `post`."""
+        """GET a URL and read the response inside the block, with a timeout of `seconds` for each part.
+
+        Raises as `post`.
+        """
         async with AsyncExitStack() as stack:
             yield await self._answer(stack, "GET", _url(url, private=self._private), {}, b"")
 
@@ -102,7 +108,7 @@ class GuardedSender:
     ) -> AsyncGenerator[httpx.Response]:
         import httpx
 
-        # Connecting to the address avoids a second lookup with another result; the certificate is still checked by name.
+        # Connecting to the address avoids a second lookup with another result; the certificate is checked by name.
         dialled = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
         extensions = {"sni_hostname": url.raw_host.decode("ascii")} if url.scheme == "https" else {}
