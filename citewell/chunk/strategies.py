@@ -31,8 +31,8 @@ class StrategyThresholds:
 
     tiny_section_tokens:  a section with fewer tokens is merged with its tiny neighbors under the same parent: alone, it
                           would match queries by its shortness rather than its content
-    topic_spread:         `semantic` begins a topic where the cosine distance of adjacent sentences exceeds the mean of the
-                          flow by this many standard deviations
+    topic_spread:         `semantic` begins a topic where the cosine distance of adjacent sentences exceeds the
+                          mean of the flow by this many standard deviations
     topic_tokens:         `semantic` leaves at least this many tokens on either side of a topic boundary
     """
 

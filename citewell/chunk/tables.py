@@ -1,4 +1,4 @@
-"""Cuts tables (whole if they fit, else by rows under a repeated header, else by columns) and data rows (one per chunk)."""
+"""Cuts tables (whole if they fit, else by rows under a repeated header, else by columns) and data rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stand-in for a model that is no longer available because its key or package is missing."""
+"""A substitute for a model that is no longer available because its key or package is missing."""
 
 from __future__ import annotations
 

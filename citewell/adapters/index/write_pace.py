@@ -33,6 +33,6 @@ class WritePace:
     def overtakes(self, waiting: int, points: int) -> bool:
         """Whether more than the `waiting` points would be written while graphs of all `points` are built.
 
-        Such graphs would have to be rebuilt right away: with them, filling an index of a million points took twice as long.
+        Such graphs would have to be rebuilt at once: with them, filling an index of a million points took twice as long.
         """
         return waiting < _MAX_WAITING and self.per_second() * _SECONDS_PER_POINT * points > waiting
