@@ -1,4 +1,4 @@
-"""Repairs indexes that lost points: detects at start what is missing and rewrites it from SQL during searches."""
+"""Repairs indexes that lost points: detects them at start and rewrites them from SQL while searches continue."""
 
 from __future__ import annotations
 

@@ -129,7 +129,7 @@ def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
 
 
 def _moved_payloads(tables: PointTables) -> str:
-    """Migrates payloads from a column of the points table to a table of their own."""
+    """Migrates payloads from a column of the points table to a separate table."""
     return f"""DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{tables.points}'::regclass AND attname = 'payload' AND NOT attisdropped) THEN
             INSERT INTO {tables.payloads} SELECT id, owner_id, payload FROM {tables.points};
