@@ -1,6 +1,6 @@
-"""Anthropic's blocks: a passage as a `search_result` and a picture as an `image`, and what the citations of an answer say of the former.
+"""Anthropic's content blocks: passages as `search_result`, pictures as `image`, and the citations of search results.
 
-The chat adapter and the channel for Claude share it. Source: Anthropic's Messages API, types `SearchResultBlockParam` and
+Shared by the chat adapter and the Claude channel. Source: Anthropic's Messages API, types `SearchResultBlockParam` and
 `CitationsSearchResultLocation`.
 """
 
@@ -14,14 +14,14 @@ from typing import Any, cast
 from citewell.ports import ImageInput, SourceBlock
 
 LOCATION = "search_result_location"
-"""The type of a citation that points at a `search_result` block."""
+"""The type of citations that refer to a `search_result` block."""
 
 
 @dataclass(frozen=True, slots=True)
 class NativeCitation:
-    """One citation of a piece of an answer.
+    """One citation in an answer.
 
-    index: of the block among all `search_result` blocks of the request; source: that block's; text: the words cited
+    index: position among the request's `search_result` blocks; source: that block's source; text: the cited text
     """
 
     index: int
@@ -30,7 +30,7 @@ class NativeCitation:
 
 
 def search_result(source: SourceBlock) -> dict[str, Any]:
-    """A passage as a block that the model may cite."""
+    """A passage as a citable block."""
     return {
         "type": "search_result",
         "source": source.source,
@@ -41,13 +41,13 @@ def search_result(source: SourceBlock) -> dict[str, Any]:
 
 
 def image_block(image: ImageInput) -> dict[str, Any]:
-    """A picture as a block of a message or of a tool's result."""
+    """A picture as a block of a message or tool result."""
     data = base64.b64encode(image.data).decode()
     return {"type": "image", "source": {"type": "base64", "media_type": image.mime_type, "data": data}}
 
 
 def native_citations(citations: object) -> list[NativeCitation]:
-    """The citations of search results among those of a text block, as JSON has them; what is none of these is left out."""
+    """The search-result citations among a text block's JSON citations; all others are omitted."""
     if not isinstance(citations, Iterable):
         return []
     found: list[NativeCitation] = []

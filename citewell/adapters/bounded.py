@@ -1,4 +1,4 @@
-"""Bounds what the clients of vendors' packages read of an answer."""
+"""Limits the response size in clients of vendor packages."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from citewell.adapters.http import MAX_ANSWER_BYTES
 
 
 class BoundedStream(httpx2.AsyncByteStream):
-    """The bytes of an answer. `httpx2.ReadError` once there are too many.
+    """The bytes of a response; raises `httpx2.ReadError` beyond `MAX_ANSWER_BYTES`.
 
-    No generator, and it closes the one that it reads from: a client that leaves an answer unread would leave either to the garbage
-    collector, in whichever thread that runs.
+    Deliberately not a generator, and closes the one it reads from: otherwise, a client that leaves a response unread
+    would leave the generator to the garbage collector, which may run in any thread.
     """
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
@@ -29,13 +29,13 @@ class BoundedStream(httpx2.AsyncByteStream):
         part = await anext(self._parts)
         self._seen += len(part)
         if self._seen > MAX_ANSWER_BYTES:
-            raise httpx2.ReadError(f"The answer has more than {MAX_ANSWER_BYTES:,} bytes.")
+            raise httpx2.ReadError(f"The response exceeds {MAX_ANSWER_BYTES:,} bytes.")
         return part
 
     async def aclose(self) -> None:
-        """Close the connection, or give it back."""
+        """Close the connection or return it to the pool."""
         if isinstance(self._parts, AsyncGenerator):
-            with suppress(RuntimeError):  # it is being read by another task, which ends it
+            with suppress(RuntimeError):  # another task is reading it and will close it
                 await self._parts.aclose()
         await self._stream.aclose()
 
@@ -46,4 +46,4 @@ async def _bound(response: httpx2.Response) -> None:
 
 
 BOUNDED: dict[str, list[Callable[[httpx2.Response], Awaitable[None]]]] = {"response": [_bound]}
-"""The `event_hooks` of a client whose answers are bounded."""
+"""`event_hooks` that limit the response size of a client."""

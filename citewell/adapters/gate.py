@@ -1,4 +1,4 @@
-"""The gate before every call to a paid provider: limits per minute and a limit of spending, shared by all who use the database."""
+"""The gate before every call to a paid provider: rate and spending limits, shared by all processes on one database."""
 
 from __future__ import annotations
 
@@ -33,34 +33,36 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN, picture_tokens, rerank
 
 Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01
-# What a call that has its turn may take at most, queueing for a connection included. A ledger counts a call that it hears no more
-# of for longer than that.
+# Maximum duration of an admitted call, including the wait for a connection. Ledgers count unanswered calls for longer.
 MAX_SECONDS = 110.0
 
 
 class CallLedger(Protocol):
-    """Remembers the calls of the last minute and the spending of the month, for all processes that share a database."""
+    """Records the last minute's calls and the month's spending, for all processes that share a database."""
 
     async def admit(self, provider: str, limits: MinuteLimits, tokens: int) -> tuple[float, int | None]:
-        """Seconds until a call of so many tokens may fit, or 0 and the number of the call, which is counted and may start now."""
+        """Seconds until a call of `tokens` may fit; or 0 and the call's number: it is counted and may start now."""
         ...
 
     async def answered(self, call: int) -> None:
-        """The call with this number has its answer."""
+        """Record that the call with this number has been answered."""
         ...
 
     async def reserve(self, dollars: float, limit: float) -> None:
-        """Count this much as spent this month. `SpendingLimitReached` when it would exceed the limit; then nothing is counted."""
+        """Count dollars as spent this month.
+
+        Raises `SpendingLimitReached`, counting nothing, if that would exceed the limit.
+        """
         ...
 
     async def correct(self, dollars: float) -> None:
-        """Add to what was spent this month; negative for what was reserved and not spent."""
+        """Adjust this month's spending; negative amounts release unspent reservations."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinuteLimits:
-    """Calls and tokens within any sixty seconds; 0 is no limit."""
+    """Maximum calls and tokens within any 60 seconds; 0 means no limit."""
 
     requests: int = 0
     tokens: int = 0
@@ -68,7 +70,7 @@ class MinuteLimits:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A call that may start: US dollars reserved for it, and its number among those that are limited per minute."""
+    """An admitted call: the US dollars reserved for it, and its number in the ledger if calls are rate-limited."""
 
     cost: float
     call: int | None = None
@@ -76,11 +78,11 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
-    """Lets a call of one provider through when it fits the limits.
+    """Admits calls to one provider within the limits.
 
     input_price, output_price: US dollars per token
-    max_spend:                 US dollars per calendar month (UTC) for all providers together; None is no limit
-    require_quota:             raises `SpendQuotaReached` when the owner for whom the call is made has spent what they may
+    max_spend:                 US dollars per calendar month (UTC) for all providers together; None means no limit
+    require_quota:             raises `SpendQuotaReached` if the call's owner has used up their quota
     """
 
     ledger: CallLedger
@@ -93,7 +95,10 @@ class Gate:
     sleep: Sleep = asyncio.sleep
 
     async def enter(self, tokens: int) -> Ticket:
-        """Wait for a turn, and reserve the cost. `SpendingLimitReached` when it exceeds what may be spent, by all or by the owner."""
+        """Wait for admission, and reserve the cost.
+
+        Raises `SpendingLimitReached` beyond the total limit or the owner's quota.
+        """
         if self.require_quota is not None:
             await self.require_quota()
         cost = tokens * self.input_price
@@ -113,7 +118,10 @@ class Gate:
 
     @asynccontextmanager
     async def admitted(self, tokens: int) -> AsyncGenerator[None]:
-        """A call that has its turn (`enter`); one that fails is refunded. With limits per minute it ends after 110 seconds with `ProviderUnavailable`."""
+        """Run the block as an admitted call; refunds it on failure.
+
+        Under rate limits, raises `ProviderUnavailable` after 110 seconds.
+        """
         ticket = await self.enter(tokens)
         try:
             async with asyncio.timeout(None if ticket.call is None else MAX_SECONDS):
@@ -123,24 +131,24 @@ class Gate:
             raise ProviderUnavailable("The provider took too long to answer. Try again later.") from error
         except BaseException as error:
             await self.refund(ticket.cost)
-            # A call that was cancelled may reach the provider yet.
+            # A canceled call may still reach the provider.
             if isinstance(error, Exception):
                 await self.answered(ticket)
             raise
         await self.answered(ticket)
 
     async def answered(self, ticket: Ticket) -> None:
-        """The call has its answer, or an error instead."""
+        """Record that the call ended, with an answer or an error."""
         if ticket.call is not None:
             await self.ledger.answered(ticket.call)
 
     async def refund(self, cost: float) -> None:
-        """The call did not happen, or was not charged."""
+        """Release the cost of a call that did not happen or was not charged."""
         if self.max_spend is not None and cost:
             await self.ledger.correct(-cost)
 
     async def charge(self, reserved: float, usage: TokenUsage) -> None:
-        """Replace what was reserved by what it cost."""
+        """Replace the reserved amount by the actual cost."""
         if self.max_spend is not None:
             cost = usage.input_tokens * self.input_price + usage.output_tokens * self.output_price
             await self.ledger.correct(cost - reserved)
@@ -168,7 +176,7 @@ class GatedEmbedder(EmbedderWrapper):
 
 
 class GatedReranker(RerankerWrapper):
-    """Asks the gate before each call; tokens at four characters each, the query once per text."""
+    """Asks the gate before each call; estimates one token per four characters, counting the query once per text."""
 
     def __init__(self, inner: Reranker, gate: Gate) -> None:
         super().__init__(inner)
@@ -195,7 +203,7 @@ class GatedVision(VisionModelWrapper):
 
 
 class GatedChat(ChatModelWrapper):
-    """Asks the gate before each answer; what it cost is known at its end."""
+    """Asks the gate before each answer; charges the actual cost at its end."""
 
     def __init__(self, inner: ChatModel, gate: Gate) -> None:
         super().__init__(inner)

@@ -1,4 +1,4 @@
-"""Calls a provider's documented HTTP interface without the vendor's package: JSON in both directions, and a `Provider…` error for every failure."""
+"""Calls a provider's HTTP API without the vendor's package: JSON in and out, a `Provider…` error for every failure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,25 @@ from citewell.adapters.chat.errors import connection_failed, from_status
 from citewell.errors import ProviderUnavailable
 
 SECONDS = 60.0
-"""Until a provider says something, and between one piece of its answer and the next."""
+"""Timeout until a response begins, and between its parts."""
 WHOLE_SECONDS = 110.0
-"""For a request as a whole: pieces that keep coming would otherwise hold it, and the file that waits for it, for ever."""
+"""Timeout of a whole request; otherwise a trickling response would block it, and the file waiting for it, forever."""
 MAX_ANSWER_BYTES = 128 * 1024 * 1024
-"""What an answer may have. The largest, 2,048 vectors of 3,072 numbers, has a quarter of it; one that does not end would fill the memory."""
+"""Maximum size of a response, so that an endless one cannot fill the memory.
+
+The largest real one, 2,048 vectors of 3,072 numbers, takes a quarter.
+"""
 _MAX_MESSAGE = 500
 
 
 class ProviderHttp:
-    """One provider's address, with the headers that every request to it carries. A request is tried once.
+    """An HTTP client for one provider's address and headers. Does not retry.
 
-    There is a pool of connections for each event loop, opened when the first request needs it.
+    Each event loop has its own connection pool, opened by its first request.
     """
 
     def __init__(self, address: str, headers: Mapping[str, str], seconds: float | None = None) -> None:
-        """seconds: for one request as a whole; `SECONDS` for each piece of its answer, and `WHOLE_SECONDS` for all, unless told."""
+        """seconds: timeout of a request; default `SECONDS` per part of the response and `WHOLE_SECONDS` in total."""
         self._address = address.rstrip("/")
         self._headers = dict(headers)
         self._seconds = SECONDS if seconds is None else seconds
@@ -37,14 +40,14 @@ class ProviderHttp:
         self._clients: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx.AsyncClient] = WeakKeyDictionary()
 
     async def post(self, path: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The JSON object that answers this one. Raises the `Provider…` error that the answer stands for."""
+        """Post a JSON object and return the one in the response. Raises a `Provider…` error for any failure."""
         value = await self.post_any(path, body)
         if not isinstance(value, dict):
-            raise malformed("it is no JSON object")
+            raise malformed("it is not a JSON object")
         return value
 
     async def post_any(self, path: str, body: Mapping[str, Any]) -> Any:
-        """As `post`, where the answer is JSON of any kind."""
+        """As `post`, for a response of any JSON type."""
         try:
             async with (
                 asyncio.timeout(self._whole),
@@ -75,13 +78,13 @@ class ProviderHttp:
 
 
 def malformed(what: str) -> ProviderUnavailable:
-    """The error for an answer that is not what the provider documents."""
-    return ProviderUnavailable(f"The provider's answer cannot be used: {what}.")
+    """The error for a response that differs from the provider's documentation."""
+    return ProviderUnavailable(f"The provider's response is malformed: {what}.")
 
 
 def too_slow(seconds: float) -> ProviderUnavailable:
-    """The error for an answer that has not ended in time."""
-    return ProviderUnavailable(f"The provider has not answered within {seconds:g} s.")
+    """The error for a response that did not end in time."""
+    return ProviderUnavailable(f"The provider did not respond within {seconds:g} s.")
 
 
 def _dumps(body: Mapping[str, Any]) -> bytes:
@@ -101,11 +104,11 @@ def _value(said: bytes) -> Any:
     try:
         return json.loads(said)
     except ValueError:
-        raise malformed("it is no JSON") from None
+        raise malformed("it is not JSON") from None
 
 
 def _words(said: bytes) -> str:
-    """The provider's own words for what is wrong, wherever it puts them."""
+    """The provider's error message, from wherever the body holds it."""
     try:
         body = json.loads(said)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The key of a provider that is called over HTTP."""
+"""API keys of providers called over HTTP."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from citewell.settings import RemoteEmbedding, RemoteRerank
 
 
 def require_key(settings: RemoteEmbedding | RemoteRerank, variable: str) -> str:
-    """The key, or `ConfigurationError` that names the variable to set."""
+    """The API key. Raises `ConfigurationError` naming the variable to set if it is missing."""
     if settings.api_key is None:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is {settings.provider!r}, but there is no key. Set {variable}."
+            f"{settings.name_of('provider')} is {settings.provider!r}, but no API key is set. Set {variable}."
         )
     return settings.api_key.get_secret_value()

@@ -1,4 +1,4 @@
-"""Which adapter serves a provider's settings. Modules that need a vendor's package are imported only when they are asked for."""
+"""Builds the adapter for each provider's settings. Modules that need a vendor's package are imported only on demand."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ FACTORIES: Mapping[type, str] = {
 
 
 def check(settings: Settings) -> None:
-    """Raise `MissingDependency` for a part whose package is not installed, `ConfigurationError` for parts that do not go together."""
+    """Raise `MissingDependency` for a missing package, `ConfigurationError` for settings that contradict each other."""
     _factory(settings.embedding)
     _factory(settings.store)
     if isinstance(settings.embedding, StoreEmbedding) and not isinstance(settings.store, PineconeStore):
         raise ConfigurationError(
-            f"{settings.embedding.name_of('provider')} is 'store', but the vector store {settings.store.provider!r} embeds nothing itself. "
+            f"{settings.embedding.name_of('provider')} is 'store', but the vector store {settings.store.provider!r} does not embed texts. "
             f"Set {settings.store.name_of('provider')} to 'pinecone', or choose another embedder."
         )
     _factory(settings.blobs)
@@ -96,55 +96,58 @@ def check(settings: Settings) -> None:
 
 
 def build_embedder(settings: EmbeddingSettings) -> Embedder:
-    """The embedder; cached and retried by the caller."""
+    """Build the embedder; the caller adds caching and retries."""
     return _factory(settings)(settings)
 
 
 async def open_index(settings: StoreSettings, fingerprint: Fingerprint) -> VectorIndex | OpenedVectors:
-    """The vector store for this model's vectors. `Unavailable` when it cannot be opened or reached."""
+    """Open the vector store for this model's vectors. Raises `Unavailable` if it cannot be opened or reached."""
     return await _factory(settings)(settings, fingerprint)
 
 
 def build_reranker(settings: RerankSettings) -> Reranker | None:
-    """The reranker, or None when none is configured."""
+    """Build the reranker; None if none is configured."""
     return None if isinstance(settings, NoRerank) else _factory(settings)(settings)
 
 
 def awaited_model(settings: HubSettings) -> str | None:
-    """What the first start fetches from Hugging Face's hub; None where the model is here. `ProviderUnavailable` when the hub cannot be asked."""
+    """What the first start will download from Hugging Face, as a sentence; None if the model is present.
+
+    Raises `ProviderUnavailable` if the hub is unreachable.
+    """
     _factory(settings)
     return importlib.import_module("citewell.adapters.hub_models").awaited(settings)
 
 
 def build_chat_model(settings: ChatSettings) -> ChatModel | None:
-    """The chat model, or None: then answers are extractive."""
+    """Build the chat model; without one (None), answers are extractive."""
     if isinstance(settings, NoChat):
         return None
     return _factory(settings)(settings, _model(settings, settings.model))
 
 
 def build_vision_model(settings: VisionSettings) -> VisionModel | None:
-    """The vision model, or None: then images are kept and read by OCR, not described."""
+    """Build the vision model; without one (None), images are stored and read by OCR, but not described."""
     if isinstance(settings, NoVision):
         return None
     return _factory(settings)(settings, _model(settings, settings.chosen_model))
 
 
 def build_blob_store(settings: BlobSettings) -> BlobStore:
-    """Where the bytes go."""
+    """Build the blob store."""
     return _factory(settings)(settings)
 
 
 def build_mailer(settings: MailSettings) -> SmtpMailer | None:
-    """What sends mail, or None: then forgotten passwords are reset on the server."""
+    """Build the mailer; without one (None), forgotten passwords are reset on the server."""
     return None if settings.smtp_url is None else importlib.import_module("citewell.adapters.mail.smtp").build(settings)
 
 
 def _model(settings: OpenAIChat | AnthropicChat | OpenAIVision | AnthropicVision, model: str | None) -> str:
-    """The model that is set, else the provider's usual one; a server of your own has none."""
+    """The configured model, else the provider's default; self-hosted servers have no default."""
     if model is None and isinstance(settings, OpenAIChat | OpenAIVision) and settings.base_url is not None:
         raise ConfigurationError(
-            f"{settings.name_of('base_url')} is set, but no model is. Set {settings.name_of('model')} to a model of that server."
+            f"{settings.name_of('base_url')} is set, but no model. Set {settings.name_of('model')} to a model on that server."
         )
     return model or settings.usual_model
 
@@ -160,5 +163,5 @@ def _factory(
         message = f"{given_as} is {name!r}, which needs the package {error.name!r}. Install it with: pip install 'citewell[{name}]'"
         raise MissingDependency(message) from error
     except ImportError as error:
-        message = f"{given_as} is {name!r}, whose packages do not fit: {error}. Install them with: pip install 'citewell[{name}]'"
+        message = f"{given_as} is {name!r}, whose packages have incompatible versions: {error}. Install them with: pip install 'citewell[{name}]'"
         raise MissingDependency(message) from error

@@ -1,4 +1,4 @@
-"""Elements to chunks: pure, streaming, and never longer than what the embedder reads."""
+"""Cuts elements into chunks: pure, streaming, and never longer than the embedder reads."""
 
 from citewell.chunk.chunker import chunk_elements
 from citewell.chunk.config import ChunkConfig, Strategy

@@ -1,4 +1,4 @@
-"""Elements to flows: the heading path in force, which texts belong together, and which tables and images are anchored where."""
+"""Assembles elements into flows: tracks the heading path, joins related texts, and anchors tables and images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,10 @@ from citewell.chunk.flow import Flow, FlowBuilder, Part
 from citewell.types import Element, ElementType
 
 WINDOW = 65_536
-"""Characters of a flow at which its chunks are emitted; bounds memory. Cuts are optimal within a window, so a smaller one costs some."""
+"""Length of a flow, in characters, at which its chunks are emitted.
+
+Bounds memory; cuts are optimal only within a window, so smaller windows cut worse.
+"""
 
 _ASIDES = frozenset({ElementType.CAPTION, ElementType.FOOTNOTE})
 _CLOSE = frozenset({ElementType.LIST_ITEM, ElementType.FORM_FIELD})
@@ -16,17 +19,17 @@ _SENTENCE_ENDS = tuple(".!?…:;。！？」』”\"')]）।॥؟۔|")
 
 
 class HeadingPath:
-    """The headings in force while a document is read from front to back, with their levels."""
+    """Tracks the current heading path while a document is read from front to back."""
 
     def __init__(self) -> None:
         self._open: list[tuple[int, str]] = []
 
     def reset(self) -> None:
-        """Forget every heading, at the start of another slide or sheet."""
+        """Forget all headings, at the start of a new slide or sheet."""
         self._open.clear()
 
     def enter(self, element: Element) -> tuple[str, ...]:
-        """The path of an element; a heading's own text is last. A path that the reader states takes precedence."""
+        """The heading path of an element; a heading's own text is last. A path given by the reader takes precedence."""
         stated = element.locator.headings
         if element.type is not ElementType.TITLE:
             return stated or tuple(name for _, name in self._open)
@@ -51,7 +54,7 @@ class Anchored:
 
 
 class Assembler:
-    """Gathers the flow that is being read, and what is anchored in it."""
+    """Collects the current flow and the tables and images anchored in it."""
 
     def __init__(self) -> None:
         self.headings = HeadingPath()
@@ -66,21 +69,21 @@ class Assembler:
 
     @property
     def is_full(self) -> bool:
-        """Whether enough is gathered to be cut."""
+        """Whether the flow is long enough to be cut."""
         return self._builder.length >= self._full_at
 
     @property
     def has_full_window_of_anchored(self) -> bool:
-        """Whether tables and images alone are enough."""
+        """Whether the anchored tables and images alone fill a window."""
         return self._anchored_length >= WINDOW
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is gathered."""
+        """Whether nothing has been collected."""
         return not (self._builder.length or self._anchored or self._asides)
 
     def leaves_unit(self, element: Element) -> bool:
-        """Whether an element begins another slide or sheet; forgets the headings of the one before if so."""
+        """Whether an element begins a new slide or sheet; if so, the headings are reset."""
         unit = (element.locator.sheet, element.locator.slide)
         if unit == self._unit:
             return False
@@ -97,7 +100,7 @@ class Assembler:
             self._add_text(element, headings)
 
     def take(self) -> tuple[Flow, list[Anchored]]:
-        """What was gathered; the assembler is empty afterwards."""
+        """Return everything collected and leave the assembler empty."""
         self._add_asides()
         flow, anchored = self._builder.build(), self._anchored
         self._builder, self._anchored = FlowBuilder(), []
@@ -106,7 +109,7 @@ class Assembler:
         return flow, anchored
 
     def put_back(self, flow: Flow, anchored: list[Anchored]) -> None:
-        """Continue with what is left of a flow that was taken."""
+        """Continue with the rest of a flow that `take` returned."""
         self._builder, self._anchored = FlowBuilder(flow), anchored
         self._anchored_length = sum(len(item.element.text) for item in anchored)
         self._full_at = len(flow.text) + WINDOW
@@ -168,7 +171,7 @@ def continues(first: Element, second: Element) -> bool:
 
 
 def _is_open(element: Element) -> bool:
-    """Whether a paragraph may continue elsewhere: it is on a page and does not end a sentence."""
+    """Whether a paragraph may continue elsewhere: it is on a page and does not end with a sentence."""
     kinds = (ElementType.PARAGRAPH, ElementType.LIST_ITEM)
     return (
         element.type in kinds
@@ -178,7 +181,7 @@ def _is_open(element: Element) -> bool:
 
 
 def _joint(last: Part, element: Element) -> str:
-    """A space between words; nothing between characters of a script without spaces."""
+    """The separator between joined texts: a space, or nothing in scripts without spaces."""
     before, after = last.element.text.rstrip()[-1:], element.text.lstrip()[:1]
     return "" if _is_wide(before) and _is_wide(after) else " "
 

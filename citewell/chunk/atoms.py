@@ -1,4 +1,4 @@
-"""The smallest units that a cut keeps whole (sentences, lines of code), and how they are packed into chunks."""
+"""Atoms, the smallest units that cuts keep whole (sentences, lines of code), and their packing into chunks."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from citewell.types import ElementType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CutPenalties:
-    """What a cut costs, in the unit of (empty share of a chunk)²: a chunk left half empty costs 0.25.
+    """Cost of a cut, on the scale of (empty share of a chunk)²: a chunk left half empty costs 0.25.
 
-    Set by hand on the development documents; only their order and their size against 0.25 and 1 matter
+    Set by hand on the development documents; only their order and their size relative to 0.25 and 1 matter
     (`docs/algorithms/chunking.md`).
 
-    before_paragraph:  free, so that paragraphs stay whole wherever chunks do not get too empty for it
+    before_paragraph:  free, so paragraphs stay whole unless chunks would get too empty
     before_list_item:  a list stays together unless that leaves a fifth of a chunk empty
-    before_sentence:   more than a half-empty chunk: a paragraph is divided only to avoid a chunk that is emptier still
-    after_colon:       what a line announces stays with it
-    inside_sentence:   as much as an empty chunk: only where a sentence is longer than a chunk
-    after_title:       three empty chunks, so never in effect: a heading without its text matches by its words and says nothing
+    before_sentence:   more than a half-empty chunk: a paragraph is split only to avoid an even emptier chunk
+    after_colon:       an introductory line stays with the text it introduces
+    inside_sentence:   as much as an empty chunk: only for sentences longer than a chunk
+    after_title:       three empty chunks, so effectively never: a heading alone matches queries but has no content
     """
 
     before_paragraph: float = 0.0
@@ -44,7 +44,7 @@ _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 
 @dataclass(frozen=True, slots=True)
 class Atom:
-    """`flow.text[start:end]`, which holds `tokens` tokens; `penalty` is the cost of a cut before it."""
+    """`flow.text[start:end]`, of `tokens` tokens; `penalty` is the cost of a cut before it."""
 
     start: int
     end: int
@@ -53,14 +53,14 @@ class Atom:
 
 
 def atoms_of(flow: Flow, tokenizer: Tokenizer) -> list[Atom]:
-    """The sentences of a flow in order, with their tokens. A cut between two of them divides no rectangle."""
+    """The sentences of a flow in order, with token counts. A cut between two of them splits no rectangle."""
     spans = list(_spans(flow))
     counts = tokenizer.count([flow.text[start:end] for start, end, _ in spans])
     return [Atom(start, end, penalty, count) for (start, end, penalty), count in zip(spans, counts, strict=True)]
 
 
 def divide(flow: Flow, atoms: Sequence[Atom], limit: int, tokenizer: Tokenizer) -> list[Atom]:
-    """The same atoms, with those of more than `limit` tokens divided: between rectangles, else between words, else anywhere."""
+    """Split atoms of more than `limit` tokens: between rectangles, else between words, else anywhere."""
     return [
         piece
         for atom in atoms
@@ -97,7 +97,7 @@ def _penalty_before(flow: Flow, index: int) -> float:
 
 
 def _units(flow: Flow, parts: Sequence[Part]) -> list[tuple[int, int]]:
-    """Spans in the flow of the sentences (lines of code) of one paragraph, joined where a cut would divide a rectangle."""
+    """Flow spans of one paragraph's sentences (or lines of code), joined where a cut would split a rectangle."""
     base, text = parts[0].start, flow.text[parts[0].start : parts[-1].end]
     if parts[0].element.type is ElementType.CODE:
         spans = [match.span() for match in _LINE.finditer(text)]
@@ -124,7 +124,7 @@ def _is_clean(position: int, parts: Sequence[Part], clean: Sequence[frozenset[in
 
 
 def _divided(flow: Flow, atom: Atom, limit: int, tokenizer: Tokenizer) -> list[Atom]:
-    """An atom in pieces, each as long as fits."""
+    """An atom split into the longest pieces that fit."""
     text = flow.text[atom.start : atom.end]
     tokens = [start for start, _ in tokenizer.offsets(text)]
     lines = [start - atom.start for start in flow.clean_cuts(atom.start, atom.end)]
@@ -142,7 +142,7 @@ def _divided(flow: Flow, atom: Atom, limit: int, tokenizer: Tokenizer) -> list[A
 
 
 def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: Sequence[list[int]]) -> int:
-    """The last place to cut at that leaves at most `limit` tokens from `start` on, from the first kind of places that has one."""
+    """The last cut position at most `limit` tokens after `start`, from the first list of candidates that has one."""
     index = bisect_left(tokens, start) + limit
     if index >= len(tokens):
         return stop
@@ -155,10 +155,10 @@ def _furthest(start: int, stop: int, tokens: list[int], limit: int, candidates: 
 
 
 def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
-    """Index ranges of `atoms`, each of at most `limit` tokens, with the least total cost: evenly full, cut where it costs least.
+    """Index ranges of `atoms`, each of at most `limit` tokens, with the least total cost: evenly filled, cheaply cut.
 
-    A chunk costs its empty share squared, and a cut its atom's penalty: the dynamic programme of Knuth and Plass,
-    "Breaking paragraphs into lines" (1981), with chunks for lines.
+    A chunk costs its squared empty share, and a cut its atom's penalty: the dynamic program of Knuth and Plass,
+    "Breaking paragraphs into lines" (1981), with chunks as lines.
     """
     count = len(atoms)
     best = [0.0] + [float("inf")] * count
@@ -167,7 +167,7 @@ def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
         tokens = 0
         for start in range(end - 1, -1, -1):
             tokens += atoms[start].tokens
-            # A unit that exceeds the limit by itself is a chunk all the same; the `Fitter` divides it.
+            # A single atom over the limit still becomes a chunk; the `Fitter` splits it.
             if tokens > limit and start < end - 1:
                 break
             slack = max(0.0, 1 - tokens / limit)
@@ -183,9 +183,9 @@ def pack(atoms: Sequence[Atom], limit: int) -> list[tuple[int, int]]:
 
 
 def overlap_start(flow: Flow, atoms: Sequence[Atom], first: int, overlap: int, tokenizer: Tokenizer) -> int:
-    """Where a chunk with `atoms[first]` as its first new unit begins, if it repeats at most `overlap` tokens of what precedes.
+    """Start of a chunk whose first new atom is `atoms[first]` and which repeats at most `overlap` preceding tokens.
 
-    Whole units are repeated where one fits, else the last words of the unit before.
+    Repeats whole atoms if one fits, else the last words of the preceding atom.
     """
     tokens, start = 0, first
     while start and tokens + atoms[start - 1].tokens <= overlap:

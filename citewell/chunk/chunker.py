@@ -1,4 +1,4 @@
-"""The chunker: elements in reading order to chunks, streaming, by the strategy that the settings name."""
+"""The chunker: cuts elements in reading order into chunks, streaming, by the configured strategy."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def chunk_elements(
     title: str,
     embed: SentenceEmbedder | None = None,
 ) -> Iterator[ChunkDraft]:
-    """Chunks of a document in reading order. Elements are consumed as they are needed, and a bounded number is held in memory.
+    """Chunks of a document in reading order. Consumes elements lazily and holds a bounded number in memory.
 
-    `title` precedes the heading path in every chunk's context. Only the `semantic` strategy needs `embed` (ValueError without
-    it).
+    `title` precedes the heading path in every chunk's context. Only the `semantic` strategy needs `embed`; without it,
+    that strategy raises ValueError.
     """
     if config.strategy is Strategy.SEMANTIC and embed is None:
         raise ValueError("The semantic strategy needs an embedder.")
@@ -43,7 +43,7 @@ def chunk_elements(
 
 
 class _Chunker:
-    """One document's run."""
+    """Chunks one document."""
 
     def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, title: str, embed: SentenceEmbedder | None) -> None:
         self._config = config
@@ -78,9 +78,9 @@ class _Chunker:
         yield from self._gathered()
 
     def _once(self, elements: Iterable[Element]) -> Iterator[Element]:
-        """The elements, with each table of data once: readers emit it as a whole and then row by row.
+        """The elements, with each data table only once: readers emit it whole and then row by row.
 
-        A table that fits one chunk loses its rows; a larger one loses the whole, provided that its rows follow.
+        If a table fits one chunk, its rows are dropped; otherwise the whole is dropped, provided its rows follow.
         """
         whole: set[JsonValue] = set()
         held: Element | None = None
@@ -104,16 +104,16 @@ class _Chunker:
             yield held
 
     def _gathered(self, below: Sequence[tuple[str, ...]] = ()) -> Iterator[ChunkDraft]:
-        """Chunks of everything gathered so far; `below` holds the heading paths of what follows."""
+        """Chunks of everything collected so far; `below` holds the heading paths of what follows."""
         if not self._assembler.is_empty:
             flow, anchored = self._assembler.take()
             yield from self._fitter.fit(self._candidates(flow, self._cut(flow, anchored, below), anchored))
 
     def _gathered_but_the_last(self) -> Iterator[ChunkDraft]:
-        """Chunks of everything gathered except the last cut, which more text may still join."""
+        """Chunks of everything collected except the last cut, which later text may still extend."""
         flow, anchored = self._assembler.take()
         cuts = self._cut(flow, anchored)
-        # The last cut may only be the last because the text read so far ends there.
+
         if len(cuts) > 1:
             position = cuts.pop().start
             before = [item for item in anchored if item.position < position]
@@ -140,7 +140,7 @@ class _Chunker:
                 return cut_semantically(flow, self._config, self._tokenizer, self._context, self._embed)
 
     def _candidates(self, flow: Flow, cuts: Sequence[Cut], anchored: Sequence[Anchored]) -> Iterator[CandidateChunk]:
-        """Texts, with each table and image after the text that precedes it."""
+        """Text candidates, with each table and image after the text that precedes it."""
         waiting = deque(anchored)
         for cut in cuts:
             while waiting and waiting[0].position <= cut.start:

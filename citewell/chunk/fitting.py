@@ -1,4 +1,4 @@
-"""What fits the embedder: counts tokens, builds the context line, and shortens or divides what exceeds the limit."""
+"""Fits chunks to the embedder: counts tokens, builds the context line, and shortens or splits chunks over the limit."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from citewell.types import ChunkDraft, ChunkType, JsonObject, Locator
 _SPAN = re.compile(" (?:row|col)span=")
 
 _MEMO_CHARACTERS = 4_000_000
-"""Characters of distinct words at which a `WordCounter` forgets them; bounds memory."""
+"""Total characters of memoized words at which a `WordCounter` clears its memo; bounds memory."""
 
 BATCH = 256
-"""Candidates that are counted in one call of the tokenizer; more gains nothing, fewer costs time."""
+"""Candidates counted in one tokenizer call; more gains nothing, fewer is slower."""
 
 
 class WordCounter:
-    """Estimates tokens as the sum over words, each counted once; exact for a tokenizer that first splits at white space.
+    """Estimates token counts as sums over words, each counted once; exact if the tokenizer splits at white space first.
 
-    Many times faster than tokenizing, so that texts can be measured before they are cut; the finished chunks are then counted exactly.
+    Many times faster than tokenizing whole texts: texts are measured this way before cutting, finished chunks exactly.
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -49,19 +49,19 @@ class WordCounter:
             self._characters += sum(map(len, listed))
 
     def offsets(self, text: str) -> list[tuple[int, int]]:
-        """Character span of each token, exact."""
+        """Exact character span of each token."""
         return self._tokenizer.offsets(text)
 
 
 SEPARATOR = " > "
 CONTEXT_SHARE = 4
-"""The context line takes at most one part in this many of the embedder's window; the rest is for text."""
+"""The context line takes at most 1/`CONTEXT_SHARE` of the embedder's window; the rest is for text."""
 
 
 class ContextLine:
-    """Builds the line that precedes a chunk's text when it is embedded: the title and the heading path, as long as fits.
+    """Builds the line that precedes a chunk's text for embedding: the title and the heading path, shortened to fit.
 
-    The title comes before the heading path, unless the path begins with it; a line takes at most a quarter of `budget` tokens.
+    The title is omitted if the path begins with it. A line takes at most a quarter of `budget` tokens.
     """
 
     def __init__(self, title: str, tokenizer: Tokenizer, budget: int) -> None:
@@ -71,11 +71,11 @@ class ContextLine:
         self._cached = lru_cache(maxsize=1024)(self._fitted)
 
     def of(self, headings: tuple[str, ...]) -> tuple[str, int]:
-        """The line for a heading path, and its tokens."""
+        """The line for a heading path, and its token count."""
         return self._cached(headings)
 
     def shorten(self, line: str, limit: int) -> str:
-        """The line cut to at most `limit` tokens: names from the middle, then a long first one, then the end of the last."""
+        """The line cut to at most `limit` tokens: drops middle names, a long first name, then the end of the last."""
         names = line.split(SEPARATOR) if line else []
         while len(names) > 2 and self._count([SEPARATOR.join(names)]) > limit:
             del names[-2]
@@ -96,7 +96,7 @@ class ContextLine:
         return sum(self._tokenizer.count(texts))
 
     def _clipped(self, name: str, limit: int) -> str:
-        """The first words of a name that have at most `limit` tokens."""
+        """The first words of a name, up to `limit` tokens."""
         tokens = self._tokenizer.offsets(name)
         if len(tokens) <= limit:
             return name
@@ -113,7 +113,8 @@ Ranges: TypeAlias = Sequence[tuple[int, int]]
 class CandidateChunk:
     """A chunk whose tokens are not yet counted.
 
-    Its text is the ranges of the flow, one per line; all but the last are a repeated table header, and the labels of the groups that the rows belong to.
+    Its text is the ranges of the flow, one per line; all but the last are a repeated table header and the group labels
+    of the rows.
     """
 
     type: ChunkType
@@ -124,12 +125,12 @@ class CandidateChunk:
 
     @property
     def text(self) -> str:
-        """What the chunk shows."""
+        """The text that the chunk shows."""
         return "\n".join(self.flow.text[start:end] for start, end in self.ranges)
 
     @property
     def embedded(self) -> str:
-        """What the embedder reads."""
+        """The text that the embedder reads."""
         return ChunkDraft(type=self.type, text=self.text, context=self.context, locator=Locator()).embedded_text
 
     def draft(self, tokens: int) -> ChunkDraft:
@@ -146,13 +147,13 @@ class CandidateChunk:
         )
 
     def _form(self) -> JsonObject:
-        """The HTML of a whole table with merged cells, which its Markdown cannot show: for a chat model that is given the passage."""
+        """The HTML of a whole table with merged cells, for chat models: Markdown cannot express these."""
         html = self.flow.parts[0].element.html if self.type is ChunkType.TABLE else None
         is_whole = len(self.ranges) == 1 and self.text.strip() == self.flow.text.strip()
         return {"html": html} if html is not None and is_whole and _SPAN.search(html) else {}
 
     def halves(self) -> list[CandidateChunk]:
-        """Two candidates for one: the header and the rest, or the text divided near its middle.
+        """This candidate split in two: header and rest, or the text near its middle.
 
         The cut falls between rectangles, else between words, else anywhere.
         """
@@ -160,7 +161,7 @@ class CandidateChunk:
             return [replace(self, ranges=self.ranges[:-1]), replace(self, ranges=self.ranges[-1:])]
         start, end = self.ranges[0]
         if end - start < 2:
-            raise ValueError("A single character has more tokens than the embedder reads.")
+            raise ValueError("A single character has more tokens than the embedder can read.")
         clean = self.flow.clean_cuts(start, end)
         centre = (start + end) // 2
         middle = (
@@ -171,7 +172,7 @@ class CandidateChunk:
 
 
 class Fitter:
-    """Turns candidates into drafts of at most `budget` tokens (special ones not counted), in order."""
+    """Turns candidates into drafts of at most `budget` tokens (without special tokens), in order."""
 
     def __init__(self, tokenizer: Tokenizer, context: ContextLine, budget: int, special_tokens: int) -> None:
         self._tokenizer = tokenizer
@@ -180,7 +181,7 @@ class Fitter:
         self._special = special_tokens
 
     def fit(self, candidates: Iterable[CandidateChunk]) -> Iterator[ChunkDraft]:
-        """Drafts for candidates; one that is too long gets a shorter context first, then its text is divided."""
+        """Drafts for candidates; one that is too long first gets a shorter context, then is split."""
         batch: list[CandidateChunk] = []
         for candidate in candidates:
             batch.append(candidate)
@@ -207,7 +208,7 @@ class Fitter:
 
 
 def _word_start_near(text: str, start: int, end: int) -> int:
-    """The first start of a word after the middle of [start, end), else the last before it, else the middle itself."""
+    """The first word start after the middle of [start, end), else the last one before it, else the middle."""
     middle = (start + end) // 2
     for position in (*range(middle, end), *range(middle - 1, start, -1)):
         if text[position - 1].isspace() and not text[position].isspace():

@@ -1,4 +1,4 @@
-"""Running text: the texts of successive elements as one string that knows which element, page and rectangle each character came from."""
+"""Flows: the texts of successive elements as one string that maps each character to its element, page and rectangle."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ class Slice:
 
     @property
     def piece(self) -> Piece:
-        """The form in which a chunk remembers it."""
+        """The form stored with a chunk."""
         return Piece(self.element.id, self.start, self.end)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """An element's text from `offset` on, at `start` of the flow.
+    """An element's text from `offset` on, at position `start` of the flow.
 
-    headings is the path in force (a title's own text is its last entry); joined says that the part continues the sentence of
-    the part before it.
+    headings: the heading path; a title's own text is its last entry
+    joined:   whether the part continues the sentence of the previous part
     """
 
     start: int
@@ -39,7 +39,7 @@ class Part:
 
     @property
     def end(self) -> int:
-        """Where it ends in the flow."""
+        """End position in the flow."""
         return self.start + len(self.element.text) - self.offset
 
     @property
@@ -50,7 +50,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What becomes a chunk: `flow.text[start:end]`, under a heading path."""
+    """A future chunk: `flow.text[start:end]`, under a heading path."""
 
     start: int
     end: int
@@ -65,7 +65,7 @@ class Flow:
     parts: tuple[Part, ...] = ()
 
     def slices(self, start: int, end: int) -> list[Slice]:
-        """The slices of elements in [start, end), without those that hold no visible text."""
+        """The element slices in [start, end) that hold visible text."""
         found: list[Slice] = []
         for part in self.parts[self.index_at(start) :]:
             if part.start >= end:
@@ -77,15 +77,15 @@ class Flow:
         return found
 
     def index_at(self, position: int) -> int:
-        """Index of the part that holds `position`, or that precedes it."""
+        """Index of the part that contains or precedes `position`."""
         return max(0, bisect_right(self.parts, position, key=lambda part: part.start) - 1)
 
     def headings_at(self, position: int) -> tuple[str, ...]:
-        """The heading path in force at `position`."""
+        """The heading path at `position`."""
         return self.parts[self.index_at(position)].headings if self.parts else ()
 
     def trim(self, start: int, end: int) -> tuple[int, int]:
-        """The same range without white space at its ends; empty if it holds nothing else."""
+        """The range without white space at its ends; empty if it is all white space."""
         while end > start and self.text[end - 1].isspace():
             end -= 1
         while start < end and self.text[start].isspace():
@@ -93,7 +93,7 @@ class Flow:
         return start, end
 
     def rectangle_starts(self, part: Part) -> frozenset[int] | None:
-        """Where in the flow the rectangles of a part begin, after white space; None if the element does not say."""
+        """Flow positions where a part's rectangles begin, after white space; None if the element does not say."""
         starts = part.element.span_starts
         if not starts or len(starts) != len(part.element.locator.boxes):
             return None
@@ -101,7 +101,7 @@ class Flow:
         return frozenset(self._skip_space(start + shift) for start in starts if start >= part.offset)
 
     def clean_cuts(self, start: int, end: int) -> list[int]:
-        """The positions inside (start, end) at which a cut divides no known rectangle, ascending: starts of rectangles and parts."""
+        """Ascending positions in (start, end) where a cut splits no known rectangle: starts of rectangles and parts."""
         found: set[int] = set()
         for part in self.parts[self.index_at(start) :]:
             if part.start >= end:
@@ -129,7 +129,7 @@ class Flow:
 
 
 class FlowBuilder:
-    """Gathers parts into a flow."""
+    """Collects parts into a flow."""
 
     def __init__(self, carried: Flow | None = None) -> None:
         flow = carried or Flow()
@@ -152,12 +152,12 @@ class FlowBuilder:
         self.length += len(element.text)
 
     def build(self) -> Flow:
-        """What was gathered."""
+        """The flow of all parts."""
         return Flow("".join(self._texts), tuple(self._parts))
 
 
 def boxes_of(part: Slice) -> tuple[Box, ...]:
-    """The rectangles that hold the slice's text; all of the element's if it does not say which text each one holds."""
+    """The rectangles that hold the slice's text; all of the element's if it does not record their texts."""
     element, starts = part.element, part.element.span_starts
     boxes = element.locator.boxes
     if len(starts) != len(boxes) or (part.start <= 0 and part.end >= len(element.text)):
@@ -207,7 +207,7 @@ def locate(slices: Sequence[Slice], headings: tuple[str, ...]) -> Locator:
 
 
 def _char_span(part: Slice) -> tuple[int | None, int | None]:
-    """Offsets in the decoded file; the whole element's where its text differs from the file's, character by character."""
+    """Offsets in the decoded file; the whole element's if its text length differs from the file's."""
     locator = part.element.locator
     if locator.char_start is None or locator.char_end is None:
         return locator.char_start, locator.char_end

@@ -1,7 +1,7 @@
-"""The strategies: where a flow is cut into chunks. One function per strategy that the settings can name.
+"""The chunking strategies: one function per configurable strategy decides where a flow is cut.
 
 `sections`, `tokens` and `semantic` pack whole sentences into the embedder's window and measure in tokens; `recursive` and
-`characters` measure in characters. Rows of data are cut by `citewell.chunk.tables`.
+`characters` measure in characters. `citewell.chunk.tables` cuts data rows.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ SentenceEmbedder: TypeAlias = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StrategyThresholds:
-    """Constants of the strategies, set by hand on the development documents; `docs/algorithms/chunking.md` says how to retune them.
+    """Constants of the strategies, set by hand on the development documents; see `docs/algorithms/chunking.md`.
 
-    tiny_section_tokens:  a section with fewer tokens is joined with its tiny neighbours under the same parent: alone it
-                          would match a query by being short, not by what it says
-    topic_spread:         `semantic` begins a topic where the cosine distance of neighbouring sentences exceeds the mean of the
-                          flow by this many standard deviations
-    topic_tokens:         `semantic` leaves at least this many tokens on either side of such a place
+    tiny_section_tokens:  a section with fewer tokens is merged with its tiny neighbors under the same parent: alone, it
+                          would match queries by its shortness rather than its content
+    topic_spread:         `semantic` begins a topic where the cosine distance of adjacent sentences exceeds the
+                          mean of the flow by this many standard deviations
+    topic_tokens:         `semantic` leaves at least this many tokens on either side of a topic boundary
     """
 
     tiny_section_tokens: int = 24
@@ -43,13 +43,13 @@ class StrategyThresholds:
 
 _THRESHOLDS = StrategyThresholds()
 
-# What `recursive` divides at, strongest first: empty lines, lines, ends of sentences, words.
+# Separators of `recursive`, strongest first: empty lines, line ends, sentence ends, word ends.
 _SEPARATORS = (re.compile(r"\n\s*\n\s*"), re.compile(r"\n\s*"), re.compile(r"(?<=[.!?。！？])\s*"), re.compile(r"\s+"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Room:
-    """Tokens that the text of one chunk may have: `limit` in all, of which `overlap` repeat the chunk before."""
+    """Token limits of one chunk's text: `limit` in total, of which `overlap` repeat the previous chunk."""
 
     limit: int
     overlap: int
@@ -65,7 +65,7 @@ def _room(config: ChunkConfig, context_tokens: int) -> _Room:
 
 
 def _room_under_any_heading(flow: Flow, config: ChunkConfig, context: ContextLine) -> _Room:
-    """The room that the longest context line in the flow leaves, as a chunk may cross headings."""
+    """The room left by the longest context line in the flow, because a chunk may span headings."""
     return _room(
         config, max((context.of(headings)[1] for headings in {part.headings for part in flow.parts}), default=0)
     )
@@ -74,7 +74,7 @@ def _room_under_any_heading(flow: Flow, config: ChunkConfig, context: ContextLin
 def _packed(
     flow: Flow, units: Sequence[Atom], room: _Room, tokenizer: Tokenizer, edges: Sequence[int] | None = None
 ) -> Iterator[tuple[int, int]]:
-    """Spans of chunks: units packed between two `edges` (indexes of units), each chunk with its overlap before it."""
+    """Spans of chunks: units packed between consecutive `edges` (unit indexes), each chunk preceded by its overlap."""
     for edge, next_edge in pairwise(edges or (0, len(units))):
         for first, after in pack(units[edge:next_edge], room.fresh):
             start = overlap_start(flow, units, edge + first, room.overlap, tokenizer)
@@ -86,7 +86,7 @@ def _packed(
 
 @dataclass(frozen=True, slots=True)
 class _Section:
-    """The text under one heading; `title` holds the atoms of the heading itself, if the flow has it."""
+    """The text under one heading; `title` holds the heading's own atoms, if the flow contains it."""
 
     headings: tuple[str, ...]
     title: list[Atom] = field(default_factory=list[Atom])
@@ -108,10 +108,10 @@ def cut_sections(
     context: ContextLine,
     named: Collection[tuple[str, ...]] = (),
 ) -> list[Cut]:
-    """`sections`: at headings first, then between paragraphs, then between sentences.
+    """`sections`: cuts at headings first, then between paragraphs, then between sentences.
 
-    A section's heading becomes part of the heading path; a heading that no chunk below it would name becomes text. `named`
-    holds the heading paths of chunks that do not come from the flow: tables, images and rows.
+    A section's heading becomes part of the heading path; a heading that is in no chunk's path becomes text. `named`
+    holds the heading paths of chunks from outside the flow: tables, images and rows.
     """
     sections = _sections(flow, atoms_of(flow, tokenizer))
     cuts: list[Cut] = []
@@ -147,7 +147,7 @@ def _sections(flow: Flow, atoms: Sequence[Atom]) -> list[_Section]:
 def _own_text(
     sections: Sequence[_Section], index: int, named: Collection[tuple[str, ...]]
 ) -> tuple[tuple[str, ...], Sequence[Atom]]:
-    """The heading path and the text of a section: its body, or its heading where no other chunk would carry that."""
+    """The heading path and the text of a section: its body, or its heading if no other chunk would include it."""
     section = sections[index]
     if section.body:
         return section.headings, section.body
@@ -178,9 +178,9 @@ def _tiny_run(sections: Sequence[_Section], index: int) -> int:
 
 
 def cut_tokens(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine) -> list[Cut]:
-    """`tokens`: a number of tokens with overlap, cut between paragraphs where one ends nearby, else between sentences.
+    """`tokens`: chunks of a fixed number of tokens with overlap, cut at a nearby paragraph end, else between sentences.
 
-    Headings stay in the text; each chunk is placed under the heading path in force where it begins.
+    Headings stay in the text; each chunk gets the heading path at its start.
     """
     room = _room_under_any_heading(flow, config, context)
     units = divide(flow, atoms_of(flow, tokenizer), room.fresh, tokenizer)
@@ -193,7 +193,10 @@ def cut_tokens(flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: C
 def cut_semantically(
     flow: Flow, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine, embed: SentenceEmbedder
 ) -> list[Cut]:
-    """`semantic`: where the meaning of neighbouring sentences diverges. A topic longer than a chunk is divided as by `tokens`."""
+    """`semantic`: cuts where adjacent sentences diverge in meaning.
+
+    A topic longer than a chunk is split as by `tokens`.
+    """
     room = _room_under_any_heading(flow, config, context)
     units = divide(flow, atoms_of(flow, tokenizer), room.fresh, tokenizer)
     edges = [0, *_topic_starts(units, _distances(flow, units, embed)), len(units)]
@@ -201,7 +204,7 @@ def cut_semantically(
 
 
 def _distances(flow: Flow, units: Sequence[Atom], embed: SentenceEmbedder) -> npt.NDArray[np.float32]:
-    """Cosine distance across each gap, shape (len(units) - 1,); each side is the mean of two sentences, which evens out short ones."""
+    """Cosine distance across each gap, shape (len(units) - 1,); each side is the mean of two sentences."""
     if len(units) < 2:
         return np.zeros(0, dtype=np.float32)
     vectors = embed([flow.text[unit.start : unit.end] for unit in units])
@@ -239,9 +242,9 @@ def _topic_starts(units: Sequence[Atom], distances: npt.NDArray[np.float32]) -> 
 
 
 def cut_recursively(flow: Flow, config: ChunkConfig) -> list[Cut]:
-    """`recursive`: divided at empty lines, then lines, sentences, words, until every span fits; then joined up to the size.
+    """`recursive`: splits at empty lines, lines, sentences, then words until all spans fit; then merges up to the size.
 
-    Each cut repeats whole spans up to the overlap.
+    Each chunk repeats whole spans up to the overlap.
     """
     size, overlap = config.effective_size, config.effective_overlap
     spans = _divide(flow.text, 0, len(flow.text), size, 0)
@@ -282,10 +285,10 @@ def _divide(text: str, start: int, end: int, size: int, level: int) -> list[tupl
 
 
 def cut_characters(flow: Flow, config: ChunkConfig) -> list[Cut]:
-    """`characters`: windows of a fixed number of characters, each repeating the end of the one before.
+    """`characters`: windows of a fixed number of characters, each repeating the end of the previous one.
 
-    A word that one window divides is whole in the next, as long as the overlap is longer than the word. The flow keeps the
-    page of each character (`Flow.slices`), so a window's pages are exact.
+    A word split by one window is whole in the next if the overlap is longer than the word. The flow knows the page of
+    each character (`Flow.slices`), so a window's pages are exact.
     """
     size, overlap = config.effective_size, config.effective_overlap
     cuts: list[Cut] = []

@@ -1,4 +1,4 @@
-"""Tables: whole where they fit, else by rows under a repeated header, else by columns; and rows of data, one chunk each."""
+"""Cuts tables (whole if they fit, else by rows under a repeated header, else by columns) and data rows."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _CELL_EDGE = re.compile(r"(?<!\\)\|")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableChunkThresholds:
-    """Thresholds of cutting tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
+    """Thresholds for tables and rows, set by hand on the development documents; see `docs/algorithms/chunking.md`.
 
-    joint_tokens:   tokens that a line or cell may cost beyond its own count where it meets the next: the bar or line end
-    caption_share:  title, headings and caption together take at most one part in so many of the window
-    header_share:   a header that takes more than one part in so many of what is left is not repeated above whole rows: the
-                    table is divided by columns
-    key_share:      the first cell of a row that is divided is repeated if it takes at most one part in so many
+    joint_tokens:   extra tokens that joining a line or cell to the next may cost: the bar or line end
+    caption_share:  title, headings and caption together take at most 1/`caption_share` of the window
+    header_share:   a header over 1/`header_share` of the remaining limit is not repeated above whole rows; the table is
+                    split by columns instead
+    key_share:      when a row is split, its first cell is repeated if it takes at most 1/`key_share` of the limit
     """
 
     joint_tokens: int = 1
@@ -46,7 +46,7 @@ Span: TypeAlias = tuple[int, int]
 class _Lines:
     """Spans of a Markdown table's lines: header (with its rule) and body; `tokens` per line in the same order.
 
-    heads: for each line of the body the lines of the body whose labels head it, the outermost first
+    heads: for each body line, the body lines that label its groups, outermost first
     """
 
     header: list[Span]
@@ -57,7 +57,7 @@ class _Lines:
 
 
 class TableCutter:
-    """Candidates for the tables and images of one document."""
+    """Cuts the tables of one document into candidates."""
 
     def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine, *, by_row: bool) -> None:
         self._config = config
@@ -66,14 +66,14 @@ class TableCutter:
         self._by_row = by_row
 
     def is_whole(self, table: Anchored) -> bool:
-        """Whether a table of a data file is one chunk, with its header."""
+        """Whether a data file's table fits one chunk, header included."""
         if table.element.metadata.get("table") is None:
             return False
         lines = self._lines(table.element)
         return bool(lines.body) and lines.header_tokens + sum(lines.body_tokens) <= self._limit(table)[1]
 
     def cut(self, table: Anchored) -> Iterator[CandidateChunk]:
-        """Candidates for a table, whose text is Markdown."""
+        """Candidates for a table in Markdown."""
         flow = Flow(table.element.text, (Part(0, table.element, table.headings),))
         line, limit = self._limit(table)
         if self.is_whole(table):
@@ -84,12 +84,12 @@ class TableCutter:
             yield CandidateChunk(type=ChunkType.TABLE, flow=flow, ranges=ranges, headings=table.headings, context=line)
 
     def _limit(self, table: Anchored) -> tuple[str, int]:
-        """The context line, and how many tokens it leaves for text."""
+        """The context line, and the tokens it leaves for text."""
         line, used = self._line(table)
         return line, self._config.token_budget - used - _THRESHOLDS.joint_tokens
 
     def _line(self, table: Anchored) -> tuple[str, int]:
-        """The context line of title, headings and caption, and its tokens; at most a third of the window."""
+        """The context line (title, headings, caption) and its token count; at most a third of the window."""
         caption = " ".join((table.caption or str(table.element.metadata.get("title") or "")).split())
         known = _letters(caption)
         line, used = self._context.of(
@@ -127,7 +127,7 @@ class TableCutter:
             if index > start and full:
                 yield _chunk_of(lines, start, index, heads=repeated > used)
                 grouped = used + sum(lines.body_tokens[head] for head in lines.heads[index])
-                # The labels of groups are repeated where they leave room for rows.
+                # Group labels are repeated only if they leave room for rows.
                 repeated = grouped if grouped <= limit // _THRESHOLDS.header_share else used
                 start, tokens = index, repeated
             if used + count > limit:
@@ -143,7 +143,7 @@ class TableCutter:
             yield from self._columns(text, header, row, limit)
 
     def _columns(self, text: str, header: Sequence[Span], row: Span, limit: int) -> Iterator[Ranges]:
-        """A row too wide for one chunk with its header: as many columns as fit in each, under their own names."""
+        """Split a row that is too wide for one chunk: each piece has as many columns as fit, under their names."""
         names, cells = (_cells(text, header[0]) if header else []), _cells(text, row)
         if len(names) != len(cells):
             names = []
@@ -161,7 +161,7 @@ class TableCutter:
 
 
 def _columns_of(names: Sequence[Span], cells: Sequence[Span], start: int, end: int) -> Iterator[Ranges]:
-    """The columns' names above their cells; nothing if all cells are empty."""
+    """Column names above their cells; nothing if all cells are empty."""
     filled = [column for column in range(start, end) if cells[column][0] < cells[column][1]]
     if filled:
         first, last = filled[0], filled[-1]
@@ -171,7 +171,7 @@ def _columns_of(names: Sequence[Span], cells: Sequence[Span], start: int, end: i
 
 
 def _chunk_of(lines: _Lines, start: int, end: int, *, heads: bool) -> Ranges:
-    """Some rows, under the header and the labels of the groups that they belong to."""
+    """Rows `start` to `end`, under the header and their group labels."""
     body = _around(lines.body[start:end])
     if start == 0:
         return ((lines.header[0][0], body[1]),) if lines.header else (body,)
@@ -180,7 +180,7 @@ def _chunk_of(lines: _Lines, start: int, end: int, *, heads: bool) -> Ranges:
 
 
 def _heads(groups: JsonValue, count: int) -> list[list[int]]:
-    """`_Lines.heads` of the `groups` of an element, whose rows include the header unless it is an empty one."""
+    """`_Lines.heads` from an element's `groups`, whose rows include the header unless that is empty."""
     heads: list[list[int]] = [[] for _ in range(count)]
     if not isinstance(groups, list) or len(groups) < count:
         return heads
@@ -201,7 +201,7 @@ def _around(spans: Sequence[Span]) -> Span:
 
 
 def _cells(text: str, line: Span) -> list[Span]:
-    """Spans of the cells of a Markdown line, without bars and white space; empty spans for empty cells."""
+    """Spans of a Markdown line's cells, without bars and white space; empty spans for empty cells."""
     inner = text[slice(*line)].strip()
     start = line[0] + text[slice(*line)].index(inner)
     edges = [match.start() for match in _CELL_EDGE.finditer(text, start, start + len(inner))]
@@ -225,13 +225,13 @@ _CELL = re.compile(r"(?<=\S \| )")
 
 
 def row_headings(element: Element, outline: tuple[str, ...]) -> tuple[str, ...]:
-    """The heading path of a row, led by the sheet's name unless the path has it."""
+    """The heading path of a row, starting with the sheet's name unless the path contains it."""
     sheet = element.locator.sheet
     return outline if sheet is None or sheet in outline else (sheet, *outline)
 
 
 class RowCutter:
-    """Candidates for rows; `config` and `context` are those of the document."""
+    """Cuts the data rows of one document into candidates."""
 
     def __init__(self, config: ChunkConfig, tokenizer: Tokenizer, context: ContextLine) -> None:
         self._config = config
@@ -239,7 +239,7 @@ class RowCutter:
         self._context = context
 
     def cut(self, rows: Sequence[tuple[Element, tuple[str, ...]]]) -> Iterator[CandidateChunk]:
-        """One candidate per row; a row that is too long is divided between cells, and its first cell is repeated."""
+        """One candidate per row; a row that is too long is split between cells, and its first cell repeated."""
         counts = self._tokenizer.count([element.text for element, _ in rows])
         for (element, headings), tokens in zip(rows, counts, strict=True):
             line, used = self._context.of(headings)
@@ -250,7 +250,7 @@ class RowCutter:
                 yield CandidateChunk(type=ChunkType.ROW, flow=flow, ranges=ranges, headings=headings, context=line)
 
     def _cells(self, text: str, limit: int) -> list[Ranges]:
-        """Ranges of as many whole cells as fit; a cell that is too long by itself is left to the `Fitter`."""
+        """Ranges of as many whole cells as fit; the `Fitter` splits a cell that alone exceeds the limit."""
         starts = [0, *(match.start() for match in _CELL.finditer(text)), len(text)]
         counts = self._tokenizer.count([text[low:high] for low, high in pairwise(starts)])
         key = ((0, starts[1] - len(_GAP)),) if len(counts) > 1 and counts[0] <= limit // _THRESHOLDS.key_share else ()

@@ -1,1 +1,1 @@
-"""The filter language: what may be compared with what, and what a condition means."""
+"""The filter language: its fields, operators and semantics."""

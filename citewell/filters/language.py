@@ -1,7 +1,7 @@
 """The filter language: its fields and operators, its JSON form, and its translation for vector stores.
 
 A filter is a condition `{"field", "operator", "value"}`, or a group of filters: `{"all": […]}`, `{"any": […]}`, `{"not": …}`. Fields
-are those of `FIELDS`, and `metadata.<key>`. Anything else raises `InvalidFilter` and never reaches a store.
+are those in `FIELDS` and `metadata.<key>`. Anything else raises `InvalidFilter` and never reaches a store.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ FIELDS: dict[str, FieldKind] = {
     for name in _PAYLOAD_NAMES
 }
 PASSAGE_FIELDS = frozenset({"page", "slide", "sheet", "row"})
-"""Fields of passages: a list of files has none of them."""
+"""Fields of passages only; they cannot filter a list of files."""
 
 _NAMES = frozenset({"filename", "identifier", "project"})
 _EQUAL = frozenset({Operator.EQ, Operator.NE, Operator.IN, Operator.NOT_IN, Operator.EXISTS})
@@ -78,7 +78,7 @@ _METADATA_OPERATORS: dict[MetadataKind, frozenset[Operator]] = {
     kind: _EQUAL if kind is MetadataKind.BOOLEAN else OPERATORS[stored] for kind, stored in METADATA_KINDS.items()
 }
 _MANY = frozenset({Operator.IN, Operator.NOT_IN})
-# Types as errors name them; those of metadata are `MetadataKind`.
+# Type names in error messages; for metadata see `MetadataKind`.
 _TYPES: dict[FieldKind, str] = {
     FieldKind.KEYWORD: "text",
     FieldKind.INTEGER: "whole number",
@@ -95,7 +95,7 @@ _MIN_LEGACY_DAY, _MAX_LEGACY_DAY = 1_01_01, 9999_12_31
 
 
 def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expression] = ()) -> Filter:
-    """The filter of a request within its resolved scope. Raises `InvalidFilter` for an invalid condition."""
+    """The resolved scope narrowed by a request's filters. Raises `InvalidFilter` for an invalid condition."""
     conditions = (*request.conditions, *inferred)
     validate_all(conditions)
     narrowed = tuple(lowered(condition) for condition in conditions)
@@ -103,7 +103,10 @@ def build_filter(request: SearchRequest, scope: Filter, inferred: Sequence[Expre
 
 
 def parse_filters(data: object) -> tuple[Expression, ...]:
-    """Filters from JSON: a list, all of which must match, a single one, or None. Raises `InvalidFilter` for anything else."""
+    """Parse filters from JSON: a list (all must match), a single filter, or None.
+
+    Raises `InvalidFilter` for anything else.
+    """
     if data is None:
         return ()
     if isinstance(data, Mapping):
@@ -111,7 +114,7 @@ def parse_filters(data: object) -> tuple[Expression, ...]:
     if isinstance(data, Sequence) and not isinstance(data, str):
         rows = cast(Sequence[object], data)
         if len(rows) > MAX_PARTS:
-            raise InvalidFilter(f"A list of filters holds at most {MAX_PARTS}.")
+            raise InvalidFilter(f"A list can hold at most {MAX_PARTS} filters.")
         found = tuple(_parsed(row, 0) for row in rows)
         validate_all(found)
         return found
@@ -119,7 +122,7 @@ def parse_filters(data: object) -> tuple[Expression, ...]:
 
 
 def as_filters(given: Iterable[Expression] | JsonValue) -> tuple[Expression, ...]:
-    """Filters given as conditions and groups, or as JSON. Raises `InvalidFilter` for anything else."""
+    """Normalize filters given as expressions or as JSON. Raises `InvalidFilter` for anything else."""
     if isinstance(given, Condition | AllOf | AnyOf | Negation):
         given = (given,)
     if given is None or isinstance(given, str | int | float | Mapping):
@@ -150,7 +153,7 @@ def to_json(expression: Expression) -> JsonValue:
 
 
 def inferred_to_json(inferred: InferredFilter) -> JsonObject:
-    """An inferred filter as answers carry it: `filter` is in the form that `parse_filters` reads."""
+    """The JSON of an inferred filter in answers; `filter` is in the form that `parse_filters` reads."""
     return {
         "id": inferred.id,
         "label": inferred.label,
@@ -161,7 +164,7 @@ def inferred_to_json(inferred: InferredFilter) -> JsonObject:
 
 
 def mapped(expression: Expression, change: Callable[[Condition], Expression]) -> Expression:
-    """The same expression with every condition replaced."""
+    """The expression with `change` applied to every condition."""
     match expression:
         case Condition():
             return change(expression)
@@ -176,7 +179,7 @@ def mapped(expression: Expression, change: Callable[[Condition], Expression]) ->
 def validate_all(expressions: Sequence[Expression]) -> None:
     """Raise `InvalidFilter` for an invalid condition, too many conditions, or groups nested too deep."""
     if max((_depth(one, MAX_DEPTH + 1) for one in expressions), default=0) > MAX_DEPTH:
-        raise InvalidFilter(f"Filter groups can be nested {MAX_DEPTH} deep.")
+        raise InvalidFilter(f"Filter groups can be nested at most {MAX_DEPTH} deep.")
     for count, condition in enumerate(conditions_in(expressions), 1):
         if count > MAX_CONDITIONS:
             raise InvalidFilter(f"At most {MAX_CONDITIONS} conditions can be combined.")
@@ -245,12 +248,12 @@ def metadata_key(field: str) -> str | None:
 
 
 def lowered(expression: Expression) -> Expression:
-    """A valid expression as a store takes it: on fields of the payload, with `eq` and the like only, dates as seconds."""
+    """A valid expression in the form stores evaluate: payload fields, positive operators, dates as seconds."""
     return mapped(expression, _lowered)
 
 
 def day_or_instant(value: Scalar) -> tuple[float, float]:
-    """When a date value begins and ends, in seconds since 1970. For a moment both are the same.
+    """Start and end of a date value, in seconds since 1970; equal for an instant.
 
     A whole number is a day in the form YYYYMMDD.
     """
@@ -261,7 +264,7 @@ def day_or_instant(value: Scalar) -> tuple[float, float]:
 
 
 def legacy_day(value: Scalar) -> str:
-    """A day as YYYY-MM-DD that was given as the whole number YYYYMMDD; empty for any other value."""
+    """The whole number YYYYMMDD as YYYY-MM-DD; empty for any other value."""
     number = value if isinstance(value, int) and not isinstance(value, bool) else -1
     if not _MIN_LEGACY_DAY <= number <= _MAX_LEGACY_DAY:
         return ""
@@ -269,13 +272,13 @@ def legacy_day(value: Scalar) -> str:
 
 
 def _parsed(data: object, depth: int) -> Expression:
-    """The filter that is within so many groups."""
+    """Parse a filter nested in `depth` groups."""
     if not isinstance(data, Mapping):
         raise InvalidFilter("A filter must be an object: a condition with `field`, `operator` and `value`, or a group.")
     row = cast(Mapping[str, object], data)
     is_group = set(row) in ({"all"}, {"any"}, {"not"})
     if is_group and depth >= MAX_DEPTH:
-        raise InvalidFilter(f"Filter groups can be nested {MAX_DEPTH} deep.")
+        raise InvalidFilter(f"Filter groups can be nested at most {MAX_DEPTH} deep.")
     if set(row) in ({"all"}, {"any"}):
         name, parts = next(iter(row.items()))
         if (
@@ -283,7 +286,7 @@ def _parsed(data: object, depth: int) -> Expression:
             or isinstance(parts, str)
             or not 0 < len(cast(Sequence[object], parts)) <= MAX_PARTS
         ):
-            raise InvalidFilter(f"`{name}` holds a list of 1 to {MAX_PARTS} filters.")
+            raise InvalidFilter(f"`{name}` takes a list of 1 to {MAX_PARTS} filters.")
         found = tuple(_parsed(part, depth + 1) for part in cast(Sequence[object], parts))
         return AllOf(found) if name == "all" else AnyOf(found)
     if set(row) == {"not"}:
@@ -299,7 +302,7 @@ def _parsed_condition(row: Mapping[str, object]) -> Condition:
     field, operator, value = row.get("field"), row.get("operator", Operator.EQ.value), row.get("value")
     if not isinstance(field, str):
         raise InvalidFilter(
-            "A condition needs a `field`, which is a string.", allowed=[*sorted(FIELDS), f"{METADATA_PREFIX}<key>"]
+            "A condition needs a `field` of type string.", allowed=[*sorted(FIELDS), f"{METADATA_PREFIX}<key>"]
         )
     if not isinstance(operator, str) or operator not in set(Operator):
         raise InvalidFilter(f"There is no operator {str(operator)[:32]!r}.", allowed=[one.value for one in Operator])
@@ -320,7 +323,7 @@ def _parsed_condition(row: Mapping[str, object]) -> Condition:
 
 
 def _depth(expression: Expression, most: int) -> int:
-    """How many groups are within each other, 0 for a condition alone; not counted beyond `most`."""
+    """Nesting depth of the groups, 0 for a single condition; counted up to `most`."""
     if most <= 0 or isinstance(expression, Condition):
         return 0
     parts = (expression.part,) if isinstance(expression, Negation) else expression.parts
@@ -346,13 +349,11 @@ def _validate_value(field: str, kind: FieldKind, value: Scalar) -> None:
     elif kind is FieldKind.DATE:
         text = value.strip() if isinstance(value, str) else legacy_day(value)
         if seconds_of(text) is None:
-            raise _wrong_type(
-                kind, f"The field {field!r} is compared with a date such as 2025-01-31, or a time in ISO 8601."
-            )
+            raise _wrong_type(kind, f"The field {field!r} takes a date such as 2025-01-31, or an ISO 8601 time.")
     elif isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise _wrong_type(kind, f"The field {field!r} is compared with a number.")
+        raise _wrong_type(kind, f"The field {field!r} takes a number.")
     elif int(value) != value or abs(value) > MAX_NUMBER:
-        raise _wrong_type(kind, f"The field {field!r} is compared with a whole number.")
+        raise _wrong_type(kind, f"The field {field!r} takes a whole number.")
 
 
 def _wrong_type(kind: FieldKind, message: str) -> InvalidFilter:
@@ -363,7 +364,7 @@ def _validate_text(field: str, value: Scalar) -> None:
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_VALUE_LENGTH or "\x00" in value:
         raise _wrong_type(
             FieldKind.KEYWORD,
-            f"The field {cut(field)!r} is compared with a text of 1 to {MAX_VALUE_LENGTH} characters.",
+            f"The field {cut(field)!r} takes text of 1 to {MAX_VALUE_LENGTH} characters.",
         )
 
 
@@ -377,11 +378,11 @@ def _validate_metadata_value(field: str, operator: Operator, value: Scalar) -> N
     if kind is MetadataKind.TEXT:
         _validate_text(field, value)
     elif kind is MetadataKind.NUMBER and (not math.isfinite(float(value)) or abs(float(value)) > MAX_NUMBER):
-        raise InvalidFilter(f"The number that {cut(field)!r} is compared with is too large.")
+        raise InvalidFilter(f"The number given for {cut(field)!r} is too large.")
 
 
 def _kind(operator: Operator, value: Scalar) -> MetadataKind:
-    """The type of metadata that a value is compared with; `contains` and `prefix` look into texts."""
+    """The metadata type that a value is compared with; text for `contains` and `prefix`."""
     if operator in (Operator.CONTAINS, Operator.PREFIX) and isinstance(value, str):
         return MetadataKind.TEXT
     return kind_of(value.strip() if isinstance(value, str) else value)
@@ -415,7 +416,7 @@ def _lowered(condition: Condition) -> Expression:
 
 
 def _spelled(values: Sequence[Scalar]) -> tuple[Scalar, ...]:
-    """The values of a comparison with names, which may have been kept in another normal form of Unicode than they are given in."""
+    """The values in every Unicode normal form in which names may be stored."""
     spelled: list[Scalar] = []
     for value in values:
         spelled += [value] if not isinstance(value, str) or value.isascii() else name_spellings(value)
@@ -433,7 +434,7 @@ def _compared(path: str, kind: FieldKind, operator: Operator, values: Sequence[S
 
 
 def _dated(path: str, operator: Operator, value: Scalar) -> Expression:
-    """A day is 24 hours: `eq` admits all of them, `gt` what follows them, `lte` also what is in them."""
+    """Compare with an instant or a 24-hour day: `eq` matches all of a day, `gt` starts after it, `lte` includes it."""
     start, end = day_or_instant(value)
     match operator:
         case Operator.GT:
@@ -457,7 +458,7 @@ def _either(parts: Sequence[Expression]) -> Expression:
 
 
 def _plain(value: Scalar) -> str | int | float:
-    """A value as payloads hold it."""
+    """A value in its payload form."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return value

@@ -1,4 +1,4 @@
-"""What the conditions of a filter mean, on one payload: the reference for every vector store, and the filter of lists of files."""
+"""Evaluates filters against one payload: the reference for every vector store, and the filter for lists of files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonValu
 
 
 def holds(expression: Expression, payload: Mapping[str, JsonValue]) -> bool:
-    """Whether a payload satisfies an expression of the form that stores take (`citewell.filters.language.lowered`)."""
+    """Whether a payload satisfies a lowered expression (`citewell.filters.language.lowered`)."""
     match expression:
         case Condition():
             return _fits(expression, payload)
@@ -39,7 +39,7 @@ def admits(filter: Filter, payload: Mapping[str, JsonValue]) -> bool:
 
 
 def kind_of_field(condition: Condition) -> FieldKind:
-    """The kind of the field that a condition is on. `InvalidFilter` for a field that no point has."""
+    """The kind of a condition's field. Raises `InvalidFilter` for an unknown field."""
     kind = field_kind(condition.field)
     if kind is None:
         raise InvalidFilter(f"Filtering by {condition.field!r} is not supported. See the fields at /docs.")
@@ -47,12 +47,12 @@ def kind_of_field(condition: Condition) -> FieldKind:
 
 
 def wanted_of(condition: Condition) -> tuple[str | int | float | bool, ...]:
-    """The values of a condition, of which there may be one only."""
+    """The values of a condition, as a tuple."""
     return condition.value if isinstance(condition.value, tuple) else (condition.value,)
 
 
 def numbers_of(condition: Condition) -> list[float]:
-    """The values of a condition on a field of numbers or dates. `InvalidFilter` for a text."""
+    """The values of a condition on a number or date field. Raises `InvalidFilter` for text."""
     numbers: list[float] = []
     for value in wanted_of(condition):
         if isinstance(value, str):
@@ -62,7 +62,7 @@ def numbers_of(condition: Condition) -> list[float]:
 
 
 def unfit(condition: Condition) -> InvalidFilter:
-    """The error for an operator that the condition's field does not have."""
+    """The error for an operator that the condition's field does not support."""
     if kind_of_field(condition) is FieldKind.KEYWORD:
         return InvalidFilter(f"The field {condition.field!r} is not ordered. Use `eq` or `in`.")
     return InvalidFilter(f"The field {condition.field!r} holds numbers, which have no {condition.operator.value!r}.")
@@ -96,7 +96,7 @@ _ORDERS: dict[Operator, Callable[[float, float], bool]] = {
 
 
 def _values(payload: Mapping[str, JsonValue], path: str) -> list[JsonValue]:
-    """What a payload holds at a path, as a list."""
+    """The values at a path of a payload, as a list."""
     stored: JsonValue = payload
     for name in path.split("."):
         stored = stored.get(name) if isinstance(stored, Mapping) else None

@@ -1,4 +1,4 @@
-"""Stands in for a model that can no longer be asked, because its key or its package is gone."""
+"""A substitute for a model that is no longer available because its key or package is missing."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from citewell.ports import Embedder, Fingerprint, FloatMatrix, TextKind, Tokeniz
 
 
 class AbsentEmbedder:
-    """The embedder of an index whose model cannot be asked: its index is searched by words, and takes new chunks without vectors."""
+    """The embedder of an index whose model is unavailable: keyword search only, and new chunks get no vectors."""
 
     def __init__(self, fingerprint: Fingerprint, reason: str, counted_by: Embedder) -> None:
-        """reason: why, as a sentence; counted_by: a model that can be asked, for the lengths of texts."""
+        """reason: why the model is unavailable, as a sentence; counted_by: an available model that counts tokens."""
         self.fingerprint = fingerprint
         self.reason = reason
         self._counted_by = counted_by
 
     @property
     def max_tokens(self) -> int:
-        """The other model's."""
+        """The substitute model's."""
         return self._counted_by.max_tokens
 
     @property
     def tokenizer(self) -> Tokenizer:
-        """The other model's."""
+        """The substitute model's."""
         return self._counted_by.tokenizer
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """Raises `ProviderUnavailable`, always."""
-        raise ProviderUnavailable(f"The index's model {self.fingerprint} cannot be asked: {self.reason}")
+        """Always raises `ProviderUnavailable`."""
+        raise ProviderUnavailable(f"The index's model {self.fingerprint} is unavailable: {self.reason}")

@@ -1,4 +1,4 @@
-"""Copies files from SQL into an index in batches, while they may be changed, deleted and indexed."""
+"""Copies files from SQL into an index in batches, while other tasks may change, delete or index them."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from citewell.storage.files.content import ChunkCount, ContentRepository
 from citewell.types import FileFacts, Filter
 
 _FILES = 256
-# About as many chunks as are embedded in one call of most vendors, twice: what is written again after a kill.
+# About two calls' worth of chunks at most vendors; rewritten after a crash.
 _CHUNKS = 512
 
 
 @dataclass(frozen=True, slots=True)
 class FileBatch:
-    """Files that follow each other by id, with their numbers of chunks: one step of a build."""
+    """Consecutive files by id, with their chunk counts: one step of a build."""
 
     files: tuple[ChunkCount, ...]
 
@@ -35,12 +35,12 @@ class FileBatch:
 
     @property
     def chunks(self) -> int:
-        """The number of chunks of all of them."""
+        """The total number of chunks."""
         return sum(one.chunks for one in self.files)
 
 
 async def file_batches(content: ContentRepository, after: str) -> AsyncGenerator[FileBatch]:
-    """All files with chunks after an id, in batches of some hundred chunks or one large file."""
+    """All files with chunks whose ids follow `after`, in batches of a few hundred chunks or one large file."""
     while files := await content.files_after(after, _FILES):
         batch: list[ChunkCount] = []
         for file in files:
@@ -55,11 +55,11 @@ async def file_batches(content: ContentRepository, after: str) -> AsyncGenerator
 async def copy_files(
     index: OpenIndex, content: ContentRepository, batch: FileBatch, max_dense_rows: int, words_only: bool = False
 ) -> int:
-    """Write these files' chunks as they were written first; returns how many. Writing them again is harmless.
+    """Write the files' chunks as they were first indexed; returns how many. Repeating it is harmless.
 
-    What has changed between reading and writing is put right: chunks that were removed meanwhile are removed here too, and
-    what points tell of a file is as SQL has it. A file that is being indexed is written by its worker as well.
-    words_only: leave the vectors for later
+    Afterwards, reconciles changes made between reading and writing: removes chunks deleted from SQL meanwhile, and
+    updates each file's payload from SQL. A file that is being indexed is written by its worker as well.
+    words_only: write no vectors yet
     """
     written: list[str] = []
     told: dict[str, tuple[str, FileFacts]] = {}
@@ -83,7 +83,7 @@ async def copy_files(
 async def tokens_of(
     index: OpenIndex, content: ContentRepository, resource_ids: Sequence[str], max_dense_rows: int
 ) -> int:
-    """How many tokens of these files the index's model has not embedded yet."""
+    """The number of tokens in these files that the index's model has not embedded yet."""
     if not isinstance(index.embedder, PlanningEmbedder):
         return 0
     total = 0
@@ -94,6 +94,6 @@ async def tokens_of(
 
 
 async def erase(index: OpenIndex, content: ContentRepository) -> None:
-    """Remove every point of everybody from the index's store."""
+    """Remove all owners' points from the index's store."""
     for owner_id in await content.owners():
         await index.store.delete(Filter(owner_id=owner_id))

@@ -1,4 +1,4 @@
-"""What building the index of a model would take, told before anything is paid for."""
+"""Estimates time and cost of building a model's index, before anything is paid for."""
 
 from __future__ import annotations
 
@@ -8,17 +8,18 @@ from citewell.indexes.writing import is_embedded
 from citewell.ports import EmbeddingPlan, PlanningEmbedder
 from citewell.storage.files.content import ContentRepository
 
-# One text token of the built-in model on two cores without VNNI, as measured for decision 0004; and a vendor's usual answer.
+# Per token of the built-in model on two cores without VNNI, measured for decision 0004; a vendor's typical response
+# time.
 _LOCAL_SECONDS_PER_TOKEN = 250e-6
 _REMOTE_SECONDS_PER_CALL = 0.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingRates:
-    """What an embedder costs, and how fast it may be asked.
+    """An embedder's price and rate limits.
 
-    price:                US dollars per token; None where it is not known, 0 on this machine
-    requests_per_minute, tokens_per_minute: 0 is no limit
+    price:                US dollars per token; None if unknown, 0 on this machine
+    requests_per_minute, tokens_per_minute: 0 means no limit
     """
 
     is_local: bool
@@ -29,7 +30,7 @@ class EmbeddingRates:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildEstimate:
-    """What a build would take; `left` is what may still be spent this month, in US dollars, None without a limit."""
+    """The estimated cost of a build; `left` is this month's remaining budget in US dollars, None without a limit."""
 
     fingerprint: str
     plan: EmbeddingPlan
@@ -38,7 +39,7 @@ class BuildEstimate:
 
     @property
     def seconds(self) -> float:
-        """The least time that the limits per minute and the usual speed of a call allow."""
+        """The minimum duration, given the rate limits and the typical duration of a call."""
         plan, rates = self.plan, self.rates
         if rates.is_local:
             return plan.tokens * _LOCAL_SECONDS_PER_TOKEN
@@ -51,17 +52,17 @@ class BuildEstimate:
 
     @property
     def dollars(self) -> float | None:
-        """What it costs; None where the model has no price in the settings."""
+        """The cost of the build; None if the settings give no price for the model."""
         return None if self.rates.price is None else self.plan.tokens * self.rates.price
 
     @property
     def exceeds(self) -> bool:
-        """Whether it costs more than may still be spent."""
+        """Whether the cost exceeds the remaining budget."""
         return self.left is not None and self.dollars is not None and self.dollars > self.left
 
 
 async def plan_build(embedder: PlanningEmbedder, content: ContentRepository, max_dense_rows: int) -> EmbeddingPlan:
-    """What embedding every stored chunk would take; equal texts count once, and so do those in the cache not at all."""
+    """The work of embedding every stored chunk; equal texts count once, cached texts not at all."""
     seen: set[int] = set()
     total = EmbeddingPlan()
     async for batch in content.iterate_chunks():

@@ -1,4 +1,4 @@
-"""The open indexes: the one that serves searches, and those being built alongside it."""
+"""The set of open indexes: the active one, which serves searches, and those being built alongside it."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from citewell.types import FileFacts, Filter
 
 log = logging.getLogger(__name__)
 MAX_ASKED = 8
-"""How many indexes one question may be put to."""
+"""Maximum number of indexes that one question may search."""
 
 
 @runtime_checkable
 class DescribingIndex(Protocol):
-    """A vector index whose points may also tell other programs of their file."""
+    """A vector index whose points may also describe their file to other programs."""
 
     async def describe_file(self, filter: Filter, file: FileFacts) -> None:
-        """Set what the points that the filter admits tell of their file. Durable (`PERSISTENT`) when this returns."""
+        """Set the file description in every point that matches the filter. Durable on return (`PERSISTENT`)."""
         ...
 
 
 @runtime_checkable
 class CompletingIndex(Protocol):
-    """A vector index that gives points their vectors later without writing the rest of them again."""
+    """A vector index that can add vectors to stored points without rewriting the rest."""
 
     async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
-        """Give points their dense vectors, each of shape (dimensions,); returns the ids of those that are not there.
+        """Add dense vectors of shape (dimensions,) to points; returns the ids of points that do not exist.
 
-        Durable (`PERSISTENT`) when this returns.
+        Durable on return (`PERSISTENT`).
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenIndex:
-    """A vector store with the embedder whose vectors it holds, and where that finds the pictures of chunks."""
+    """A vector store, the embedder whose vectors it holds, and the source of pictures for that embedder."""
 
     record: IndexRecord
     embedder: Embedder
@@ -51,7 +51,7 @@ class OpenIndex:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the embedder, or one that it wraps, is called over a network, which mostly costs money."""
+        """Whether the embedder, or one that it wraps, is called over the network, which usually costs money."""
         layer = self.embedder
         while isinstance(layer, EmbedderWrapper) and not isinstance(layer, RemoteEmbedder):
             layer = layer.inner
@@ -60,9 +60,9 @@ class OpenIndex:
 
 @dataclass(frozen=True, slots=True)
 class Rebuilding:
-    """The progress of the index that answers, while it is being built or rebuilt, in chunks.
+    """Progress of building or rebuilding the active index, in chunks.
 
-    problem: what it waits for; because: why no other index answers meanwhile, as a sentence
+    problem: why it is waiting; because: why no other index serves searches meanwhile, as a sentence
     """
 
     done: int
@@ -71,14 +71,14 @@ class Rebuilding:
     because: str = ""
 
     def __str__(self) -> str:
-        waiting = f"; it waits, and goes on by itself: {self.problem}" if self.problem else ""
+        waiting = f"; waiting, and resuming automatically: {self.problem}" if self.problem else ""
         before = f"{self.because} " if self.because else ""
         return f"{before}being rebuilt from SQL: {self.done:,} of {self.total:,} chunks{waiting}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexChange:
-    """An index that is to take the place of the one that answers, and how far it is, in chunks."""
+    """An index that is going to replace the active one, and its progress in chunks."""
 
     index_id: str
     fingerprint: str
@@ -92,7 +92,7 @@ class IndexChange:
 
     def __str__(self) -> str:
         if self.state is IndexState.OFFERED:
-            return f"{self.fingerprint} in {self.store} is configured; building it costs money, and waits until you start it"
+            return f"{self.fingerprint} in {self.store} is configured; building it costs money, so it waits for you to start it"
         far = f"{self.done:,} of {self.total:,} chunks" + (", paused" if self.paused else "")
         return f"{self.fingerprint} in {self.store} is being built ({self.mode.value}): {far}" + (
             f"; {self.problem}" if self.problem else ""
@@ -101,14 +101,14 @@ class IndexChange:
 
 @dataclass(frozen=True, slots=True)
 class GradualMove:
-    """Files up to the id `moved_to` are answered from `target`, the others from the active index, which has them all."""
+    """A gradual migration: searches use `target` for files up to the id `moved_to`, and the active index for others."""
 
     target: OpenIndex
     moved_to: str
 
 
 class IndexSet:
-    """Which open index serves searches, and which ones take writes. An index migration switches them at run time."""
+    """Holds the open indexes: one serves searches, all take writes. An index migration switches them at run time."""
 
     def __init__(self, active: OpenIndex, beside: Sequence[OpenIndex] = ()) -> None:
         self._active = active
@@ -118,7 +118,7 @@ class IndexSet:
         self._moved: dict[str, str] = {}
         self._filled = 0
         self.embedder = EmbedderWrapper(active.embedder)
-        """The active index's embedder, also after a switch."""
+        """The active index's embedder; follows every switch."""
 
     @property
     def active(self) -> OpenIndex:
@@ -127,7 +127,7 @@ class IndexSet:
 
     @property
     def all(self) -> tuple[OpenIndex, ...]:
-        """Every index that new chunks go to, the active one first."""
+        """Every index that receives new chunks, the active one first."""
         return (self._active, *self._beside)
 
     @property
@@ -137,7 +137,7 @@ class IndexSet:
 
     @contextmanager
     def being_filled(self) -> Generator[None]:
-        """While the block runs, an index is being filled from SQL: what is read there may be written a little later."""
+        """Mark an index as being filled from SQL during the block: chunks read there may be written a little later."""
         self._filled += 1
         try:
             yield
@@ -146,17 +146,17 @@ class IndexSet:
 
     @property
     def rebuilding(self) -> Rebuilding | None:
-        """How far the active index is being rebuilt; None when it is whole."""
+        """Progress of rebuilding the active index; None if it is complete."""
         return self._rebuilding.get(self._active.record.id)
 
     @property
     def changes(self) -> tuple[IndexChange, ...]:
-        """The indexes that are to take the place of the active one: being built, or offered."""
+        """The indexes that may replace the active one: being built, or offered."""
         return tuple(self._changes.values())
 
     @property
     def gradual(self) -> GradualMove | None:
-        """The gradual build that searches take part in; None where none is under way."""
+        """The gradual migration that searches take into account; None if there is none."""
         for index_id, moved_to in self._moved.items():
             target = self.find(index_id)
             if moved_to and target is not None and target is not self._active:
@@ -171,36 +171,36 @@ class IndexSet:
             return None
         counts = f"({rebuilding.done:,} of {rebuilding.total:,} chunks)"
         if rebuilding.because:
-            return f"{rebuilding.because} Answers go by words until the new index is built {counts}."
-        return f"The index is being rebuilt {counts}: not everything is found yet."
+            return f"{rebuilding.because} Search is by keyword only until the new index is built {counts}."
+        return f"The index is being rebuilt {counts}: results are incomplete."
 
     def is_whole(self, index_id: str) -> bool:
         """Whether an index is open and not being built."""
         return self.find(index_id) is not None and index_id not in self._changes and index_id not in self._rebuilding
 
     def note_change(self, index_id: str, change: IndexChange | None) -> None:
-        """Report an index that is to take the active one's place; None when it has, or will not."""
+        """Record an index that is going to replace the active one; None once it has, or no longer will."""
         if change is None:
             self._changes.pop(index_id, None)
         else:
             self._changes[index_id] = change
 
     def note_moved(self, index_id: str, moved_to: str | None) -> None:
-        """Files up to this id are answered from the index; None when it no longer shares the answering."""
+        """Record that searches use the index for files up to this id; None ends this."""
         if moved_to is None:
             self._moved.pop(index_id, None)
         else:
             self._moved[index_id] = moved_to
 
     def note_rebuilding(self, index_id: str, progress: Rebuilding | None) -> None:
-        """Report an index's progress; None when it is complete."""
+        """Record an index's progress; None when it is complete."""
         if progress is None:
             self._rebuilding.pop(index_id, None)
         else:
             self._rebuilding[index_id] = progress
 
     def add(self, index: OpenIndex) -> None:
-        """Let an index take writes from now on."""
+        """Open an index for writes."""
         self._beside.append(index)
 
     def find(self, index_id: str) -> OpenIndex | None:
@@ -208,7 +208,10 @@ class IndexSet:
         return next((index for index in self.all if index.record.id == index_id), None)
 
     def named(self, ids: Sequence[str]) -> list[OpenIndex]:
-        """The open indexes with these ids, each once. Raises `InvalidInput` for none or too many, `NotFound` for one that is not open."""
+        """The open indexes with these ids, without duplicates.
+
+        Raises `InvalidInput` for none or too many ids, `NotFound` if one is not open.
+        """
         if not 1 <= len(ids) <= MAX_ASKED:
             raise InvalidInput(f"`indexes` must be 1 to {MAX_ASKED} ids.")
         found = [self.find(index_id) for index_id in dict.fromkeys(ids)]
@@ -221,7 +224,10 @@ class IndexSet:
         return self.find(index_id) is not None
 
     def switch(self, index_id: str) -> None:
-        """Make an open index the active one; the previous one stays open and takes writes, so that one can roll back."""
+        """Make an open index the active one; the previous one stays open and takes writes, to allow a rollback.
+
+        Raises KeyError if it is not open.
+        """
         chosen = self.find(index_id)
         if chosen is None:
             raise KeyError(index_id)
@@ -232,7 +238,7 @@ class IndexSet:
         self.embedder.inner = chosen.embedder
 
     def remove(self, index_id: str) -> OpenIndex | None:
-        """Take an index out, unless it is the active one; the caller closes it."""
+        """Remove an index, unless it is the active one; the caller closes it."""
         found = next((index for index in self._beside if index.record.id == index_id), None)
         if found is not None:
             self._beside.remove(found)
@@ -242,7 +248,7 @@ class IndexSet:
         return found
 
     async def close(self) -> None:
-        """Close every store and embedder. What a store could not write is written again at the next start."""
+        """Close every store and embedder. Writes that a store lost are repeated at the next start."""
         for index in self.all:
             if isinstance(index.embedder, EmbedderWrapper):
                 await index.embedder.close()

@@ -1,7 +1,7 @@
-"""A vector index over a store that holds vectors only: counts, words, and the filters that it cannot evaluate, come from a ledger in SQL.
+"""A vector index over a vector-only store; counts, lexical search and unsupported filters come from a ledger in SQL.
 
-Nothing is concluded from what the store shows at a moment, as it may lag behind what it has acknowledged: a count tells what was
-acknowledged, and a point that was deleted or changed meanwhile is left out of what a search finds.
+The store's visible state may lag behind acknowledged writes, so nothing is inferred from it: counts come from
+acknowledged writes, and searches omit points deleted or changed since.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from citewell.ports.remote_vectors import RemoteVectors
 from citewell.storage.vectors.point_ledger import LedgerEntry, PointLedger
 from citewell.types import AnyOf, Expression, Filter, JsonObject, Point, ScoredId, VectorQuery
 
-# The most that is asked for where the store shows points that are gone.
+# Maximum results requested per search while replacing hits that no longer exist.
 _MAX_ASKED = 10_000
 
 
@@ -34,11 +34,11 @@ class LedgeredIndex:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Those of the store, with words and filters."""
+        """The store's capabilities, plus `SPARSE` and `FILTERS`."""
         return self._store.capabilities | {Capability.SPARSE, Capability.FILTERS}
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `VectorIndex.upsert`. A point without a vector is in the ledger only, where its words are."""
+        """See `VectorIndex.upsert`. A point without a vector is stored in the ledger only."""
         self._check_open()
         latest = list({point.id: point for point in points}.values())
         with_vector = [point for point in latest if point.dense is not None or point.text is not None]
@@ -46,7 +46,7 @@ class LedgeredIndex:
         known = await self._ledger.entries([point.id for point in latest])
         before = [entry for entry in known if entry.id not in sent]
         await self._ledger.note(latest, [point.id for point in with_vector if not self._store.holds_all_of(point)])
-        # What an interrupted attempt has sent may be there: a text is not paid for twice.
+        # An interrupted attempt may have sent some texts already; do not pay for them twice.
         tried = {entry.id for entry in known if entry.has_vector}
         held = await self._store.embedded([one for one in with_vector if one.text is not None and one.id in tried])
         if len(held) < len(with_vector):
@@ -55,14 +55,17 @@ class LedgeredIndex:
         await self._ledger.confirm([point.id for point in latest])
 
     async def search(self, query: VectorQuery) -> list[ScoredId]:
-        """See `VectorIndex.search`. Scores of vectors are the store's, lexical ones BM25 with the IDF of the owner's points."""
+        """See `VectorIndex.search`.
+
+        Dense scores are the store's; lexical scores are BM25 with the IDF of the owner's points.
+        """
         self._check_open()
         if query.limit < 1:
             return []
         if query.sparse is not None:
             return await self._ledger.search(query.sparse, query.filter, query.limit)
         if query.dense is None and query.text is None:
-            raise ValueError("A vector query has a dense or a sparse vector, or a text.")
+            raise ValueError("A vector query needs a dense vector, a sparse vector or a text.")
         if query.dense is not None and query.pulls:
             vectors = await self._store.vectors(query.filter.owner_id, [key for key, _ in query.pulls])
             moved = pulled(query.dense, query.pulls, vectors)
@@ -110,7 +113,10 @@ class LedgeredIndex:
         await self._ledger.forget([entry.id for entry in gone])
 
     async def count(self, filter: Filter | None = None) -> int:
-        """See `VectorIndex.count`: what the store has acknowledged. Without a filter, `Unavailable` when the store does not answer."""
+        """See `VectorIndex.count`; counts acknowledged writes.
+
+        Without a filter, raises `Unavailable` if the store does not respond.
+        """
         self._check_open()
         if filter is None:
             await self._store.check()
@@ -128,7 +134,7 @@ class LedgeredIndex:
             await self._store.close()
 
     async def _parts(self, filter: Filter) -> list[tuple[Filter, Sequence[str] | None]]:
-        """What the store is asked for instead of a filter: filters that it evaluates, and ids where it cannot. They share no point."""
+        """Translate a filter into disjoint parts that the store can evaluate: simpler filters, with ids if needed."""
         if filter.resource_ids == () or filter.types == () or AnyOf(()) in filter.conditions:
             return []
         hard = await self._beyond_the_store(filter)
@@ -152,13 +158,13 @@ class LedgeredIndex:
         return [(replace(filter, resource_ids=tuple(part)), None) for part in parts]
 
     async def _beyond_the_store(self, filter: Filter) -> list[Expression]:
-        """The conditions that the store cannot evaluate: all, where a record of the owner lacks a part of its payload."""
+        """The conditions that the store cannot evaluate: all, if any record of the owner lacks part of its payload."""
         if filter.conditions and await self._ledger.has_cut(filter.owner_id):
             return list(filter.conditions)
         return [one for one in filter.conditions if not self._store.expresses(one)]
 
     async def _among(self, query: VectorQuery, filter: Filter, ids: Sequence[str] | None) -> list[ScoredId]:
-        """Search a part. What the store shows and the ledger does not admit any more is replaced by what comes next."""
+        """Search one part. Hits that the ledger no longer admits are replaced by the next best."""
         asked = query.limit
         while True:
             shown = await self._store.search(replace(query, filter=filter, limit=asked), ids)

@@ -1,4 +1,4 @@
-"""Moves to another model or store: builds the index beside the one that answers, file by file, then switches; and back."""
+"""Migrates to another model or store: builds an index beside the active one, file by file, then switches; and back."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ log = logging.getLogger(__name__)
 RETRY_SECONDS = 30.0
 _LEASE_POLL_SECONDS = 2.0
 Opener: TypeAlias = Callable[[Mapping[str, Any], BuildOptions], Awaitable[OpenIndex]]
-"""The index for settings of a model and a store, registered and opened if necessary."""
+"""Returns the index for model and store settings, registering and opening it if necessary."""
 Forgetter: TypeAlias = Callable[[IndexRecord], Awaitable[None]]
-"""Removes what an index that is closed has left on disk."""
+"""Removes what a closed index left on disk."""
 TokenPrice: TypeAlias = Callable[[IndexRecord], float | None]
-"""US dollars per token of an index's model; None where it is not known."""
+"""US dollars per token of an index's model; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexMigration:
-    """Runs builds in the background. New chunks go to every open index meanwhile, so a finished one is complete.
+    """Builds indexes in the background. New chunks go to every open index meanwhile, so a finished one is complete.
 
-    name:           of this process, for leases: one process builds an index at a time
-    settle_seconds: how long other processes take to learn of an index, or that it is gone; a build reads nothing before they write to it too
+    name:           this process's name in leases: only one process builds an index at a time
+    settle_seconds: how long other processes take to notice that an index was added or removed; builds wait that long
+                    before reading, so that the others write to the index too
     """
 
     indexes: IndexSet
@@ -48,9 +49,9 @@ class IndexMigration:
     _opening: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def begin(self, settings: Mapping[str, Any], options: BuildOptions) -> IndexRecord:
-        """Open the index of another model or store, and fill it.
+        """Open the index of another model or store, and start filling it.
 
-        Raises `Conflict` when it is the active one, and what the provider or the store raises when it cannot be reached.
+        Raises `Conflict` if it is the active one, or the provider's or store's error if that cannot be reached.
         """
         async with self._opening:
             index = await self.open_index(settings, options)
@@ -74,7 +75,7 @@ class IndexMigration:
         return await self.records.get(key)
 
     async def _start_fresh(self, index: OpenIndex) -> None:
-        """Let the index answer from what it will have, and drop the one that answered."""
+        """Make the index active before it is filled, and drop the previous one."""
         before = self.indexes.active
         await self.records.activate(index.record.id, IndexState.FILLING)
         self.indexes.switch(index.record.id)
@@ -82,7 +83,7 @@ class IndexMigration:
         await self.drop(before.record.id)
 
     async def resume(self, index: OpenIndex) -> None:
-        """Go on with a build, from the file after the last that was moved."""
+        """Resume a build after the last file that was moved."""
         record = await self.records.get(index.record.id)
         if record.paused:
             await self.records.set_paused(record.id, paused=False)
@@ -93,7 +94,7 @@ class IndexMigration:
             self._builds[record.id] = asyncio.create_task(self._build(index))
 
     async def pause(self, index_id: str) -> IndexRecord:
-        """Let a build wait; what it has done stays. `Conflict` for an index that is not being built."""
+        """Pause a build, keeping its progress. Raises `Conflict` if the index is not being built."""
         record = await self.records.get(index_id)
         if not record.is_being_built:
             raise Conflict("This index is not being built.", state=record.state.value)
@@ -104,11 +105,14 @@ class IndexMigration:
         return record
 
     async def change(self, index_id: str, options: BuildOptions) -> None:
-        """Change how a build is being done, from its next batch on."""
+        """Change a build's options, effective from its next batch."""
         await self.records.set_build(index_id, options)
 
     async def switch(self, index_id: str) -> IndexRecord:
-        """Make an index serve searches; the previous one is kept up to date, so switching back rolls back."""
+        """Make an index serve searches; the previous one stays up to date, so switching back is a rollback.
+
+        Raises `Conflict` if it is not ready.
+        """
         record = await self.records.get(index_id)
         if record.state in (IndexState.BUILDING, IndexState.OFFERED):
             raise Conflict("This index is still being built.", progress=record.progress, total=record.total)
@@ -120,7 +124,7 @@ class IndexMigration:
         return await self.records.get(index_id)
 
     async def drop(self, index_id: str) -> None:
-        """Forget an index and its vectors; `Conflict` for the active one."""
+        """Delete an index and its vectors. Raises `Conflict` for the active one."""
         record = await self.records.get(index_id)
         if record.state in (IndexState.ACTIVE, IndexState.FILLING):
             raise Conflict("The active index cannot be deleted. Switch to another one first.")
@@ -136,11 +140,16 @@ class IndexMigration:
                     await found.store.remove()
                 await found.store.close()
             except CitewellError as error:
-                log.warning("the vectors of %s stay in %s: %s", record.fingerprint, record.store, error.message)
+                log.warning(
+                    "the vectors of %s could not be removed from %s: %s",
+                    record.fingerprint,
+                    record.store,
+                    error.message,
+                )
         await self.forget(record)
 
     async def follow(self, open_beside: Callable[[IndexRecord], Awaitable[None]]) -> None:
-        """Do what other processes have done to the indexes since: open, switch, close; and show how far their builds are."""
+        """Apply other processes' changes to the indexes (open, switch, close), and update their build progress."""
         async with self._opening:
             records = {record.id: record for record in await self.records.all()}
             for index in self.indexes.all:
@@ -167,7 +176,7 @@ class IndexMigration:
             self.indexes.note_change(record.id, None)
 
     async def wait(self, index_id: str) -> None:
-        """Wait until the build of this index has ended."""
+        """Wait until the build of this index ends. Raises `NotFound` if there is none."""
         if index_id not in self._builds:
             raise NotFound("No such index is being built.")
         await asyncio.wait({self._builds[index_id]})
@@ -186,7 +195,7 @@ class IndexMigration:
             await asyncio.gather(task, return_exceptions=True)
 
     async def _build(self, index: OpenIndex) -> None:
-        """Fill an index. What a vendor or a store refuses is tried again; a spent limit pauses the build."""
+        """Fill an index. Vendor and store errors are retried; reaching the spending limit pauses the build."""
         key = index.record.id
         while True:
             try:
@@ -208,16 +217,16 @@ class IndexMigration:
                 self._report(await self.records.get(key))
                 return
             except CitewellError as error:
-                log.warning("building index %s goes on in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
+                log.warning("building index %s resumes in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
                 await self.records.note_problem(key, error.message)
                 self._report(await self.records.get(key))
                 await asyncio.sleep(RETRY_SECONDS)
             except Exception:
-                log.exception("building index %s failed; it goes on at the next start", index.record.fingerprint)
+                log.exception("building index %s failed; it resumes at the next start", index.record.fingerprint)
                 raise
 
     async def _fill(self, index: OpenIndex) -> bool:
-        """Copy the files that are not there yet; False when the build was paused meanwhile."""
+        """Copy the remaining files; False if the build was paused meanwhile."""
         key = index.record.id
         record = await self.records.get(key)
         if record.state is IndexState.FILLING and not record.moved_to:
@@ -242,14 +251,17 @@ class IndexMigration:
         return True
 
     async def _cost(self, index: OpenIndex, record: IndexRecord, batch: FileBatch) -> float:
-        """About what a batch costs, in US dollars; `SpendingLimitReached` where that is more than the build may."""
+        """The approximate cost of a batch in US dollars.
+
+        Raises `SpendingLimitReached` if it exceeds the build's limit.
+        """
         price, most = self.price(record), record.build.max_dollars
         if not price:
             return 0.0
         cost = price * await tokens_of(index, self.content, batch.ids, self.max_dense_rows)
         if most is not None and record.spent + cost > most:
             raise SpendingLimitReached(
-                f"This build has cost about {record.spent:.4f} US dollars, and may cost {most:.4f}. Allow it more to go on."
+                f"This build has cost about {record.spent:.4f} US dollars, and its limit is {most:.4f}. Raise the limit to continue."
             )
         return cost
 
@@ -271,7 +283,7 @@ class IndexMigration:
         self.indexes.note_change(index_id, None)
 
     def _report(self, record: IndexRecord) -> None:
-        """Show how far a build is, and let searches take part in a gradual one."""
+        """Publish a build's progress, and let searches use a gradual one."""
         if record.state is IndexState.FILLING:
             before = self.indexes.rebuilding
             because = before.because if before is not None else ""
@@ -285,7 +297,7 @@ class IndexMigration:
 
 
 def change_of(record: IndexRecord) -> IndexChange:
-    """How far an index is that is to take the active one's place."""
+    """The progress of an index that is going to replace the active one."""
     return IndexChange(
         index_id=record.id,
         fingerprint=record.fingerprint,

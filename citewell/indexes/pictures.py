@@ -11,15 +11,15 @@ from citewell.types import PREVIEW, Chunk, ChunkType
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PictureSource:
-    """Finds the small copies that files uploaded with `multimodal` have of their pictures."""
+    """Finds the stored previews of pictures, which files uploaded with `multimodal` have."""
 
     content: ContentRepository
     blobs: BlobStore
 
     async def of(self, chunk: Chunk) -> ImageInput | None:
-        """The picture of an image chunk; None for other chunks, and where no copy was kept.
+        """The picture of an image chunk; None for other chunks or without a preview.
 
-        A chunk without pieces describes a file that is a picture itself.
+        A chunk without pieces describes a file that is itself a picture.
         """
         if chunk.type is not ChunkType.IMAGE:
             return None

@@ -1,4 +1,4 @@
-"""Repairs an index that has lost points: finds out at start what is missing, and rewrites it from SQL while searches continue."""
+"""Repairs indexes that lost points: detects them at start and rewrites them from SQL while searches continue."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ RETRY_SECONDS = 30.0
 _RESOURCES = 256
 _SAMPLE = 64
 _SAMPLE_OF_WORDS = 8
-# Of a store whose writes are seen late; Pinecone's are within seconds.
+# For stores whose writes become visible late; Pinecone's take seconds.
 _ASKED_AGAIN = 10
 ASK_AGAIN_SECONDS = 1.0
 
 
 class IndexCondition(Enum):
-    """What an index holds, compared with SQL."""
+    """The state of an index, compared with SQL."""
 
     WHOLE = auto()
     INCOMPLETE = auto()
     DAMAGED = auto()
-    """It has the points, but not their vectors or words, or cannot say: every point is written again."""
+    """The points lack vectors or words, or the index cannot be read: every point must be rewritten."""
 
 
 async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexCondition:
-    """By the number of points, and by a sample of what they hold; takes milliseconds whatever the size.
+    """The condition of a store, judged by its point count and a sample of points; takes milliseconds at any size.
 
-    Resources that are being indexed are left to their workers.
+    Ignores resources that are being indexed; their workers handle them.
     """
     try:
         if await store.count() < await content.count_settled_chunks():
@@ -50,7 +50,10 @@ async def condition_of(store: VectorIndex, content: ContentRepository) -> IndexC
 
 
 async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepository, max_dense_rows: int) -> None:
-    """Write what the index lacks, reporting progress in `indexes` until it is complete; an unavailable provider is retried."""
+    """Write what the index lacks, reporting progress in `indexes` until it is complete.
+
+    Retries while a provider is unavailable.
+    """
     key = index.record.id
     try:
         while indexes.find(key) is index:
@@ -59,13 +62,13 @@ async def restore(indexes: IndexSet, index: OpenIndex, content: ContentRepositor
                     await _restore(indexes, index, content, max_dense_rows)
                 break
             except CitewellError as error:
-                log.warning("rebuilding index %s goes on in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
+                log.warning("rebuilding index %s resumes in %s s: %s", index.record.fingerprint, RETRY_SECONDS, error)
                 done, total = await index.store.count(), await content.count_chunks()
                 indexes.note_rebuilding(key, Rebuilding(min(done, total), total, error.message))
                 await asyncio.sleep(RETRY_SECONDS)
         indexes.note_rebuilding(key, None)
     except Exception:
-        log.exception("rebuilding index %s failed; it is tried again at the next start", index.record.fingerprint)
+        log.exception("rebuilding index %s failed; it resumes at the next start", index.record.fingerprint)
         raise
 
 
@@ -105,7 +108,7 @@ async def _complete(
 
 
 async def _vectors_are_there(store: VectorIndex, ids: Sequence[str]) -> bool:
-    """Where writes are seen late, some vectors that are there are enough, and none are asked for again before anything is concluded."""
+    """Whether the vectors exist. In an `EVENTUAL` store one is enough, and the check is repeated before it fails."""
     if Capability.EVENTUAL not in store.capabilities:
         return len(await store.vectors(ids)) == len(ids)
     for _ in range(_ASKED_AGAIN):
@@ -116,7 +119,7 @@ async def _vectors_are_there(store: VectorIndex, ids: Sequence[str]) -> bool:
 
 
 async def _sample_is_there(store: VectorIndex, content: ContentRepository) -> bool:
-    """Whether chunks taken at random have their vectors, and are found by their words."""
+    """Whether randomly sampled chunks have their vectors and are found by keyword."""
     sample = await content.sample_chunks(_SAMPLE)
     if not await _vectors_are_there(store, [one.chunk.id for one in sample]):
         return False

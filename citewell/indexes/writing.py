@@ -22,12 +22,12 @@ Progress = Callable[[int, int], Awaitable[None]]
 
 
 async def write_points(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], file: FileFacts) -> None:
-    """Embed those chunks of a batch that are marked `dense`, and put all into the store; the others are found by their words only."""
+    """Embed the chunks marked `dense` and write all chunks to the store; the others are searchable by keyword only."""
     await write_chunks(index, batch, dense, [file] * len(batch))
 
 
 async def add_vectors(index: OpenIndex, chunks: Sequence[Chunk], file: FileFacts) -> None:
-    """Embed chunks that the store finds by their words already, and write as little as it allows."""
+    """Embed chunks that are already searchable by keyword, writing only the vectors if the store can."""
     store = index.store
     if not isinstance(store, CompletingIndex):
         await write_points(index, chunks, [True] * len(chunks), file)
@@ -36,14 +36,14 @@ async def add_vectors(index: OpenIndex, chunks: Sequence[Chunk], file: FileFacts
     embedded = {chunk.id: vector for chunk, vector in zip(chunks, vectors, strict=True) if vector is not None}
     missing = await store.add_vectors(embedded)
     rest = [chunk for chunk in chunks if chunk.id in missing]
-    if rest:  # of a store that was emptied meanwhile; their vectors are in the cache
+    if rest:  # the store was emptied meanwhile; their vectors are cached
         await write_points(index, rest, [True] * len(rest), file)
 
 
 def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int) -> tuple[list[bool], int]:
-    """For each chunk of a batch whether it gets a vector, and how many rows of its resource there are up to the end of the batch.
+    """Whether each chunk of a batch gets a vector, and the resource's row count up to the end of the batch.
 
-    rows_before: how many rows the resource has before the batch
+    rows_before: the resource's row count before the batch
     """
     marked: list[bool] = []
     for chunk in batch:
@@ -55,10 +55,7 @@ def mark_embedded(batch: Sequence[Chunk], rows_before: int, max_dense_rows: int)
 async def rebuild(
     index: OpenIndex, content: ContentRepository, max_dense_rows: int, progress: Progress | None = None
 ) -> int:
-    """Write every chunk of every owner to `index`, as it was written first; returns how many.
-
-    Writing a chunk twice is harmless, so it may be repeated.
-    """
+    """Write every chunk of every owner to `index`, as first indexed; returns how many. Repeating it is harmless."""
     total, done = await content.count_chunks(), 0
     async for batch in content.iterate_chunks():
         await write_indexed(index, batch, max_dense_rows)
@@ -71,7 +68,7 @@ async def rebuild(
 async def write_indexed(
     index: OpenIndex, batch: Sequence[IndexedChunk], max_dense_rows: int, words_only: bool = False
 ) -> None:
-    """Write chunks of any resources as they were written first; without vectors where they are to be found by words only."""
+    """Write chunks of any resources as they were first indexed; with `words_only`, without vectors."""
     dense = [not words_only and is_embedded(one.chunk, one.rows_before, max_dense_rows) for one in batch]
     await write_chunks(index, [one.chunk for one in batch], dense, [one.file for one in batch])
 
@@ -79,7 +76,7 @@ async def write_indexed(
 async def write_chunks(
     index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool], files: Sequence[FileFacts]
 ) -> None:
-    """Put chunks into the store, those marked `dense` with their vectors, or with their texts where the store embeds them itself.
+    """Write chunks to the store; those marked `dense` with vectors, or with texts if the store embeds them itself.
 
     files: the file of each chunk
     """
@@ -96,14 +93,14 @@ async def write_chunks(
             for chunk, vector, text, file in zip(batch, vectors, texts, files, strict=True)
         ]
 
-    # A switch to another thread and back costs more than a few points do.
+    # For a few points, a switch to another thread costs more than it saves.
     await index.store.upsert(points() if len(batch) <= _FEW else await asyncio.to_thread(points))
 
 
 async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]) -> list[FloatMatrix | None]:
-    """A vector of shape (dimensions,) for each chunk that is marked `dense` and that the provider takes, None for the others.
+    """A vector of shape (dimensions,) per chunk that is marked `dense` and accepted by the provider, else None.
 
-    A chunk that describes a picture gets the vector of the picture with its words, where the embedder takes pictures.
+    If the embedder takes pictures, a chunk that describes a picture gets the vector of the picture with its text.
     """
     wanted = [place for place, is_wanted in enumerate(dense) if is_wanted]
     if not wanted or isinstance(index.embedder, AbsentEmbedder):
@@ -115,7 +112,7 @@ async def _embed(index: OpenIndex, batch: Sequence[Chunk], dense: Sequence[bool]
 
 
 async def _embed_pictures(index: OpenIndex, chunks: Mapping[int, Chunk]) -> dict[int, FloatMatrix]:
-    """By place; those that the provider refuses are left to their words."""
+    """Vectors of pictures by chunk position; chunks whose pictures the provider rejects are embedded as text."""
     embedder = multimodal(index.embedder)
     if embedder is None or index.pictures is None:
         return {}
@@ -128,19 +125,19 @@ async def _embed_pictures(index: OpenIndex, chunks: Mapping[int, Chunk]) -> dict
     except ProviderModelGone:
         raise
     except ProviderRejected as error:
-        log.warning("%d pictures are found by their words only: %s", len(shown), error.message)
+        log.warning("the provider rejected %d pictures, which are embedded as text only: %s", len(shown), error.message)
         return {}
 
 
 async def _accepted(
     inputs: Mapping[int, _Input], embed: Callable[[Sequence[_Input]], Awaitable[FloatMatrix]]
 ) -> dict[int, FloatMatrix]:
-    """The vectors of the inputs that the provider takes, by place; the others have none."""
+    """The vectors of the inputs that the provider accepts, by position; the others have none."""
     places = list(inputs)
     try:
         rows = await embed([inputs[place] for place in places])
     except TextsRejected as error:
-        log.warning("%d inputs are found by their words only: %s", len(error.indices), error.message)
+        log.warning("the provider rejected %d inputs: %s", len(error.indices), error.message)
         refused = set(error.indices)
         places = [place for number, place in enumerate(places) if number not in refused]
         rows = await embed([inputs[place] for place in places])
@@ -148,5 +145,5 @@ async def _accepted(
 
 
 def is_embedded(chunk: Chunk, rows_before: int, max_dense_rows: int) -> bool:
-    """All chunks are, but for the rows beyond the first `max_dense_rows` of a resource, and summaries that repeat one passage."""
+    """Whether a chunk gets a vector: not rows after the first `max_dense_rows`, nor summaries that repeat a passage."""
     return rows_before < max_dense_rows if chunk.type is ChunkType.ROW else not chunk.repeats_a_passage

@@ -1,7 +1,7 @@
-"""What Citewell needs from the outside world. Adapters implement these protocols; the core calls nothing else.
+"""Ports: the protocols through which the core reaches models and stores. Adapters implement them.
 
 All methods are async and may be called from several tasks at once. Errors are those of `citewell.errors`
-(`Provider…` from vendors, `Unavailable` from stores); no vendor exception passes an adapter.
+(`Provider…` from vendors, `Unavailable` from stores); adapters leak no vendor exception.
 """
 
 from __future__ import annotations

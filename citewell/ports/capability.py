@@ -6,7 +6,7 @@ from enum import StrEnum
 
 
 class Capability(StrEnum):
-    """A capability that an implementation declares; the conformance suite tests each one declared."""
+    """An optional feature that an implementation declares; the conformance suite tests every declared one."""
 
     SPARSE = "sparse"
     FILTERS = "filters"

@@ -55,7 +55,7 @@ class ToolSpec:
 class SourceBlock:
     """A numbered passage handed to a model as data; the adapter may pass it as the vendor's own search-result block.
 
-    source: the passage's id, never a file name, which two files may share and anybody may choose
+    source: the passage's id; never a file name, because users choose those and two files may share one
     """
 
     n: int
@@ -78,7 +78,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """The tokens that a call cost, as the provider reports them."""
+    """Token counts of one call, as the provider reports them."""
 
     input_tokens: int = 0
     output_tokens: int = 0
@@ -86,7 +86,7 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatDelta:
-    """A step of a streamed answer: text, a finished tool call, a native citation, or (last) the usage."""
+    """One increment of a streamed answer: text, a finished tool call, a native citation, or (last) the usage."""
 
     text: str = ""
     tool_call: ToolCall | None = None
@@ -107,7 +107,7 @@ class ChatModel(Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this implementation declares."""
+        """The capabilities this implementation declares."""
         ...
 
     def stream(

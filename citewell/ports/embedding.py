@@ -54,16 +54,16 @@ class Tokenizer(Protocol):
 
 @runtime_checkable
 class Embedder(Protocol):
-    """Texts to unit vectors."""
+    """Turns texts into unit vectors."""
 
     @property
     def fingerprint(self) -> Fingerprint:
-        """Which vectors these are."""
+        """Identifies the vector space."""
         ...
 
     @property
     def max_tokens(self) -> int:
-        """How many tokens of each text are embedded, including special tokens. Text beyond that is ignored."""
+        """Tokens embedded per text, special tokens included; the rest of a text is ignored."""
         ...
 
     @property
@@ -72,7 +72,7 @@ class Embedder(Protocol):
         ...
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """Shape (len(texts), dimensions), float32, L2-normalised rows, in the order given."""
+        """Shape (len(texts), dimensions), float32, L2-normalized rows, in input order."""
         ...
 
 
@@ -82,7 +82,7 @@ class RemoteEmbedder(Embedder, Protocol):
 
     @property
     def limits(self) -> CallLimits:
-        """The most that one call may hold."""
+        """The limits of one call."""
         ...
 
     async def close(self) -> None:
@@ -92,7 +92,7 @@ class RemoteEmbedder(Embedder, Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingPlan:
-    """The work to embed texts: those not cached, their tokens, and the number of calls."""
+    """The work of embedding texts: how many are not cached, their tokens, and the number of calls."""
 
     texts: int = 0
     tokens: int = 0
@@ -136,7 +136,7 @@ class MultimodalEmbedder(Embedder, Protocol):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this implementation declares."""
+        """The capabilities this implementation declares."""
         ...
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:

@@ -1,4 +1,4 @@
-"""Usage of providers: wrappers that count it, and the tally in which a block of work collects the counts."""
+"""Usage accounting: wrappers that count what models use, and the tally that collects the counts of a block of work."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from citewell.types import Usage, UsageKind
 CHARACTERS_PER_TOKEN = 4
 UNIT_TEXTS = 100
 PICTURE_TOKENS = 1_500
-_NO_COUNT = 2**31  # more tokens than a call can have, or a column of the ledger can hold
+_NO_COUNT = 2**31  # exceeds any real call and the ledger's integer column
 
 
 OnSpent: TypeAlias = Callable[[str, Sequence[Usage]], Awaitable[None]]
-"""Receives the owner that work was done for, and what it spent."""
+"""Receives an owner and the usage of work done for them."""
 
 
 class Tally:
@@ -96,7 +96,7 @@ async def reported(owner_id: str, on_spent: OnSpent) -> AsyncGenerator[None]:
 
 
 def current_tally() -> Tally | None:
-    """The tally of the enclosing `tallied` block; None outside of one."""
+    """The tally of the enclosing `tallied` block; None outside one."""
     return _current.get()
 
 
@@ -113,16 +113,20 @@ def is_count(said: object) -> TypeGuard[int]:
 
 
 def tokens_used(count: object) -> None:
-    """Record the tokens that a provider reports for the current call. Called by adapters; anything that is not a possible count is ignored."""
+    """Record the tokens that a provider reports for the current call.
+
+    Called by adapters; impossible counts are ignored.
+    """
     charged = _charged.get()
     if charged is not None and is_count(count):
         charged.append(count)
 
 
 class MeteredEmbedder(EmbedderWrapper):
-    """Counts the texts given to the inner embedder, and their tokens as it reports them, or else by its tokenizer.
+    """Counts the texts passed to the inner embedder and their tokens: as it reports them, else by its tokenizer.
 
-    The vendor's bill is no measure, because cached texts are charged the same (`CachingEmbedder`), and vendors do not bill a text identically twice.
+    These counts differ from the vendor's bill: cached texts count too (`CachingEmbedder`), and vendors do not always
+    bill the same text alike.
     """
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
@@ -145,7 +149,7 @@ def embedding_usage(name: Fingerprint, tokens: int, units: int) -> Usage:
 
 
 def embedding_tokens(embedder: Embedder, inputs: Sequence[str | Pictured]) -> int:
-    """The tokens an embedder reads: of texts by its tokenizer, of pictures by estimate."""
+    """The tokens an embedder reads: counted for texts, estimated for pictures."""
     pictures = [one for one in inputs if isinstance(one, Pictured)]
     texts = [one for one in inputs if isinstance(one, str)]
     return picture_tokens(pictures) + sum(min(count, embedder.max_tokens) for count in embedder.tokenizer.count(texts))
@@ -172,7 +176,7 @@ def rerank_tokens(query: str, documents: Sequence[str]) -> int:
 
 
 class MeteredReranker(RerankerWrapper):
-    """Counts the inner reranker's calls and tokens, as the provider reports them, or else by `rerank_tokens`."""
+    """Counts the inner reranker's calls and tokens: as the provider reports them, else by `rerank_tokens`."""
 
     def __init__(self, inner: Reranker, provider: str) -> None:
         super().__init__(inner)

@@ -1,4 +1,4 @@
-"""A chunk as a vector store holds it: its vectors and the payload that filters may use. Built the same way everywhere."""
+"""Builds the point of a chunk, for every vector store: its vectors and the payload that filters use."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ _MAX_ROWS = 1_000
 def index_point(chunk: Chunk, dense: Sequence[float] | None, file: FileFacts, text: str | None = None) -> Point:
     """The point of a chunk of `file`. Its language (ISO 639-1) is detected from the chunk if the file has none.
 
-    text: for a store that embeds texts itself, instead of `dense`
+    text: replaces `dense` in stores that embed texts themselves
     """
     return Point(
         id=chunk.id,
@@ -130,7 +130,7 @@ def metadata_field(key: str, kind: MetadataKind) -> str:
 
 
 def metadata_path(key: str, kind: MetadataKind) -> str:
-    """The path of that field in a payload, for a condition."""
+    """The payload path of that field, for use in conditions."""
     return f"{METADATA}.{metadata_field(key, kind)}"
 
 
@@ -173,7 +173,7 @@ def pulled(
 
 
 def keyword(value: str) -> str:
-    """The form in which keyword fields are stored and queried: case-insensitive."""
+    """The case-insensitive form in which keyword fields are stored and queried."""
     return value.strip().casefold()
 
 
@@ -196,7 +196,7 @@ def _stated_date(value: JsonValue) -> float | None:
 
 
 def _stored(value: MetadataValue) -> JsonValue:
-    """A value as a payload holds it."""
+    """A metadata value in its payload form."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, tuple):
@@ -213,7 +213,7 @@ def _tags(value: JsonValue) -> list[str]:
 
 
 def _rows(place: Locator) -> int | list[int] | None:
-    """The row numbers of a table stored as one chunk, so that each of them finds it."""
+    """The chunk's row, or all rows of a table stored as one chunk, so that a filter on any of them matches."""
     if place.row is None or place.row_end is None or not place.row < place.row_end < place.row + _MAX_ROWS:
         return place.row
     return list(range(place.row, place.row_end + 1))

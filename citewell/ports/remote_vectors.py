@@ -1,6 +1,6 @@
-"""Ports for vector stores on servers, which may show writes late, or keep a table or keys after an index is dropped.
+"""Ports for server-based vector stores: writes may become visible late, and tables or keys may outlive a dropped index.
 
-`citewell.indexes.ledgered` makes an index of a store that holds only vectors.
+`citewell.indexes.ledgered` builds a complete index on a store that holds only vectors.
 """
 
 from __future__ import annotations
@@ -27,29 +27,32 @@ class RemovableIndex(VectorIndex, Protocol):
     """A vector index with its own table, collection or keys in its store."""
 
     async def remove(self) -> None:
-        """Remove these if no point is left; only `close` can follow. An index with points is not changed."""
+        """Remove the table, collection or keys if no point is left; only `close` may follow.
+
+        Otherwise change nothing.
+        """
         ...
 
 
 @runtime_checkable
 class RemoteVectors(Protocol):
-    """A store of vectors that cannot count, find words or evaluate every filter.
+    """A vector store without counts, lexical search or support for every filter.
 
     All ids in a call belong to one owner. Writes are acknowledged when the call returns, and may become visible later.
     """
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this implementation declares; the ledger adds `SPARSE` and `FILTERS`."""
+        """The capabilities this implementation declares; the ledger adds `SPARSE` and `FILTERS`."""
         ...
 
     @property
     def max_values(self) -> int:
-        """The most values a filter may list."""
+        """The maximum number of values in a filter's list."""
         ...
 
     def expresses(self, condition: Expression) -> bool:
-        """Whether a search evaluates this condition exactly."""
+        """Whether the store evaluates this condition exactly."""
         ...
 
     def holds_all_of(self, point: Point) -> bool:
@@ -61,7 +64,7 @@ class RemoteVectors(Protocol):
         ...
 
     async def embedded(self, points: Sequence[Point]) -> set[str]:
-        """Those of the points that the store already shows with the same text and payload, so they need not be embedded again; none if it is given vectors."""
+        """The ids of points already visible with the same text and payload; empty if the store takes vectors."""
         ...
 
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
@@ -101,7 +104,7 @@ class RemoteVectors(Protocol):
 class OpenedVectors:
     """An opened store, with the name of its ledger.
 
-    is_new: it was created just now, so it is empty, whatever the ledger says
+    is_new: the store was just created and is empty, whatever the ledger says
     """
 
     store: RemoteVectors

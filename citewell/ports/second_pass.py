@@ -1,6 +1,6 @@
 """Protocol for indexes that run both dense passes of a search in one call.
 
-Each call costs the server's interpreter about as much as it costs the engine.
+Per call, the server's interpreter spends about as much time as the engine.
 """
 
 from __future__ import annotations
@@ -13,7 +13,10 @@ from citewell.types import ScoredId, VectorQuery
 
 
 class Pulling(Protocol):
-    """Computes what pulls the query after the first pass. It must be picklable, because an engine may run in its own process."""
+    """Computes what pulls the query after the first pass.
+
+    Must be picklable, because an engine may run in its own process.
+    """
 
     def pulls(self, dense: Sequence[ScoredId]) -> tuple[tuple[str, float], ...]:
         """The `VectorQuery.pulls` of the second pass, from the first pass's hits."""
@@ -25,7 +28,7 @@ class TwoPassIndex(VectorIndex, Protocol):
     """A vector index that searches twice in one call."""
 
     async def search_twice(self, query: VectorQuery, pulling: Pulling) -> tuple[list[ScoredId], list[ScoredId]]:
-        """The hits of a dense query, and the hits once they have pulled it; the same list twice if nothing pulls.
+        """The hits of a dense query, then its hits after those pulled it; the same list twice if nothing pulls.
 
         Otherwise like `VectorIndex.search`, with the same errors.
         """

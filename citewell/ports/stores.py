@@ -14,11 +14,11 @@ from citewell.types import BlobLink, Filter, JsonObject, Point, ScoredId, Vector
 
 @runtime_checkable
 class VectorIndex(Protocol):
-    """All chunks embedded by one model. A view: it can be rebuilt from SQL at any time."""
+    """All chunks embedded by one model: a derived view that can be rebuilt from SQL at any time."""
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What this implementation declares."""
+        """The capabilities this implementation declares."""
         ...
 
     async def upsert(self, points: Sequence[Point]) -> None:
@@ -28,8 +28,8 @@ class VectorIndex(Protocol):
     async def search(self, query: VectorQuery) -> list[ScoredId]:
         """Up to `query.limit` points that match the filter, best first.
 
-        Lexical scores weigh terms by their inverse document frequency in `query.filter.corpus`, or without one among all of the owner's
-        points, so that nothing else affects them or leaks into them.
+        Lexical scores use inverse document frequencies over `query.filter.corpus`, else over all of the owner's points,
+        so that other points neither affect the scores nor leak through them.
         """
         ...
 
@@ -53,7 +53,10 @@ class VectorIndex(Protocol):
         ...
 
     async def count(self, filter: Filter | None = None) -> int:
-        """The number of points that match the filter (without one: of all owners). Exact even if the store shows writes late."""
+        """The number of points that match the filter, or of all points of all owners.
+
+        Exact even if the store shows writes late.
+        """
         ...
 
     async def close(self) -> None:
@@ -83,7 +86,10 @@ class BlobStore(Protocol):
         ...
 
     async def link(self, key: str, size: int) -> BlobLink | None:
-        """A URL from which a browser can download these `size` bytes without credentials; None if the store offers none. Raises like `get`, and `DamagedFile` for another size."""
+        """A URL for a browser to download these `size` bytes without credentials; None if the store offers none.
+
+        Raises as `get`, and `DamagedFile` if the size differs.
+        """
         ...
 
     async def delete(self, key: str) -> None:

@@ -1,4 +1,4 @@
-"""Base classes that delegate to a model; a counter, gate or cache overrides the one method it concerns."""
+"""Base classes that delegate to a model; counters, gates and caches override the method they concern."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class ChatModelWrapper:
         max_tokens: int | None = None,
         temperature: float = 0.0,
     ) -> AsyncGenerator[ChatDelta]:
-        """As `citewell.ports.ChatModel.stream`. Leaving it closes the wrapped model's stream before anything else happens."""
+        """As `citewell.ports.ChatModel.stream`. Closing this stream first closes the wrapped model's."""
 
         async def ask() -> AsyncGenerator[ChatDelta]:
             answer = self.inner.stream(
@@ -165,7 +165,7 @@ class ChatModelWrapper:
         await close_connections(self.inner)
 
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
-        """The deltas to pass on from the answer that `ask` starts."""
+        """The deltas to pass on; `ask` starts the wrapped model's answer."""
         async with aclosing(ask()) as answer:
             async for delta in answer:
                 yield delta

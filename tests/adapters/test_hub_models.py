@@ -70,7 +70,7 @@ def test_models_are_fetched_once_and_doctor_tells_the_truth(hub: HubServer, addr
     assert {one["level"] for one in before.values()} == {"note"}
     for part, model in (("embeddings", EMBEDDER), ("rerank", RERANKER)):
         assert before[part]["text"] == "fastembed: not fetched yet"
-        assert f"The first start fetches {model}" in before[part]["advice"]
+        assert f"The first start downloads {model}" in before[part]["advice"]
     assert not any("/resolve/" in path for path in hub.requests), "a question fetches nothing"
 
     away = told(run(data, NOBODY, "-c", PROBE))
@@ -81,7 +81,7 @@ def test_models_are_fetched_once_and_doctor_tells_the_truth(hub: HubServer, addr
 
     refused = run(data, NOBODY, *COMMAND, "add", str(file))
     assert refused.returncode == 2
-    assert f"{EMBEDDER} could not be fetched from huggingface.co" in refused.stderr
+    assert f"{EMBEDDER} could not be downloaded from huggingface.co" in refused.stderr
     assert "'builtin' needs no download" in refused.stderr
 
     added = run(data, address, *COMMAND, "add", str(file))

@@ -129,7 +129,7 @@ async def test_an_old_store_that_is_gone_leaves_answers_by_words_with_a_notice(
                 found = (await client.post("/search", json={"query": "lamp number7", "top_k": 3})).json()
         assert "number7" in found["hits"][0]["text"]
         assert "pgvector cannot be opened (The server of vectors does not answer)" in found["notice"]
-        assert "by words" in found["notice"]
+        assert "by keyword only" in found["notice"]
         ready = (await client.get("/ready")).json()
         assert (ready["ready"], ready["rebuilding"]["total"]) == (True, 40)
         gate.set()

@@ -144,7 +144,7 @@ async def test_a_build_pauses_before_it_costs_more_than_it_may(tmp_path: Path, m
         record = await services.indexes.build(owner, paid, BuildOptions(max_dollars=limit))
         await services.indexes.migration.wait(record.id)
         stopped = await services.indexes.get(owner, record.id)
-        assert (stopped.paused, "may cost" in stopped.problem) == (True, True)
+        assert (stopped.paused, "its limit is" in stopped.problem) == (True, True)
         assert 0 < stopped.spent <= limit
         assert 0 < stopped.progress < 30
         await services.indexes.change(owner, record.id, {"max_dollars": None}, False)

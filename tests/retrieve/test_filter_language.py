@@ -268,7 +268,7 @@ async def test_no_key_or_value_reaches_another_owners_points(tmp_path: Path, fie
             {"field": "page", "operator": "prefix", "value": 1},
             "The field 'page' does not support the operator 'prefix'.",
         ),
-        ({"field": "date", "operator": "gte", "value": "spring"}, "The field 'date' is compared with a date such as"),
+        ({"field": "date", "operator": "gte", "value": "spring"}, "The field 'date' takes a date such as"),
         ({"field": "page", "operator": "exists", "value": 1}, "`exists` on 'page' takes true or false."),
         (
             {"field": "metadata.a", "operator": "gt", "value": "x"},
@@ -280,7 +280,7 @@ async def test_no_key_or_value_reaches_another_owners_points(tmp_path: Path, fie
         ),
         ({"field": "page", "value": 1, "boost": 2}, "A filter has no 'boost'."),
         ({"all": [], "any": []}, "A filter has no 'all'."),
-        ({"all": []}, "`all` holds a list of 1 to 256 filters."),
+        ({"all": []}, "`all` takes a list of 1 to 256 filters."),
         ({"not": [1]}, "A filter must be an object"),
         ("page = 1", "Filters must be a list of conditions and groups"),
         ([{"field": "page", "value": {"$gt": 1}}], "The `value` of 'page' must be"),
@@ -321,14 +321,14 @@ def test_groups_are_nested_to_a_bounded_depth() -> None:
     (eight,) = parse_filters(data)
     assert parse_filters([data]) == as_filters([eight]) == (eight,)
     for beyond in ({"all": [data]}, [{"all": [data]}], {"not": data}):
-        with pytest.raises(InvalidFilter, match="nested 8 deep"):
+        with pytest.raises(InvalidFilter, match="nested at most 8 deep"):
             parse_filters(beyond)
-    with pytest.raises(InvalidFilter, match="nested 8 deep"):
+    with pytest.raises(InvalidFilter, match="nested at most 8 deep"):
         as_filters([Negation(eight)])
     deep: Expression = Condition("page", Operator.EQ, 1)
     for _ in range(100_000):
         deep = Negation(deep)
-    with pytest.raises(InvalidFilter, match="nested 8 deep"):
+    with pytest.raises(InvalidFilter, match="nested at most 8 deep"):
         as_filters([deep])
 
 

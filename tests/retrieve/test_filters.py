@@ -59,9 +59,9 @@ def test_no_other_field_name_is_ever_accepted(field: str) -> None:
             validate(Condition(field, Operator.EQ, 1))
 
 
-NUMBER = "The field 'page' is compared with a number."
-WHOLE = "The field 'page' is compared with a whole number."
-TEXT = "The field 'filename' is compared with a text of 1 to 4096 characters."
+NUMBER = "The field 'page' takes a number."
+WHOLE = "The field 'page' takes a whole number."
+TEXT = "The field 'filename' takes text of 1 to 4096 characters."
 LIST = "`in` and `not_in` take a list of values; every other operator takes a single value."
 
 

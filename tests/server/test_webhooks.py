@@ -262,7 +262,7 @@ def test_inner_addresses_and_plain_http_are_refused_unless_allowed(server: Serve
     address = f"/webhooks/deliveries/{sent['id']}"
     until(lambda: server.client.get(address).json()["attempts"])
     problem = server.client.get(address).json()["problem"]
-    assert "leads to an address inside a network" in problem
+    assert "resolves to an internal address" in problem
     assert "169.254.169.254" not in problem
     server.client.delete(f"/webhooks/{made['id']}")
 

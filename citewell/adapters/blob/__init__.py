@@ -1,1 +1,1 @@
-"""Where bytes are kept: a local folder, or an object store."""
+"""Blob stores: a local folder or an object store."""

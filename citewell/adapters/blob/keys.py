@@ -1,4 +1,4 @@
-"""Keys of blobs, as every store takes them."""
+"""Blob keys that are valid in every store."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ _KEY = re.compile(r"[a-z0-9_-][a-z0-9_.-]*(/[a-z0-9_-][a-z0-9_.-]*)*")
 
 
 def is_key(key: str) -> bool:
-    """Whether blobs have such keys: none that could leave its folder or means something to a store."""
+    """Whether a string is a valid blob key: it cannot escape its folder and has no special meaning to any store."""
     return _KEY.fullmatch(key) is not None
 
 
 def checked_key(key: str) -> str:
-    """The key itself; `InvalidInput` for anything that is not one."""
+    """Return the key. Raises `InvalidInput` if it is invalid."""
     if not is_key(key):
         raise InvalidInput(f"Not a blob key: {key!r}")
     return key
 
 
 def missing_blob(key: str) -> NotFound:
-    """The error of a key that nothing is stored under."""
+    """The error for a key that does not exist."""
     return NotFound(f"No blob is stored under {key}. Upload its file again.")

@@ -1,4 +1,4 @@
-"""A blob store over the one that was used before."""
+"""A blob store layered over the previously used one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from citewell.types import BlobLink
 
 
 class LayeredBlobStore:
-    """Implements `citewell.ports.BlobStore`: writes to `upper`, reads what is not there from `lower`, and removes from both."""
+    """Implements `citewell.ports.BlobStore`: writes to `upper`, reads `upper` or else `lower`, deletes from both."""
 
     def __init__(self, upper: BlobStore, lower: BlobStore) -> None:
         self.backend = upper.backend
@@ -43,7 +43,7 @@ class LayeredBlobStore:
         try:
             async for piece in self._upper.get(key, start, end):
                 yield piece
-        except NotFound:  # raised before the first piece only
+        except NotFound:  # raised only before the first piece
             async for piece in self._lower.get(key, start, end):
                 yield piece
 

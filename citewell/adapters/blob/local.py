@@ -43,7 +43,7 @@ class LocalBlobStore:
         yield path
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes [start, end) in pieces of at most 1 MiB; `DamagedFile` when there are fewer."""
+        """The bytes [start, end) in pieces of at most 1 MiB. Raises `DamagedFile` if the file is shorter."""
         try:
             file = await asyncio.to_thread(self._path(key).open, "rb")
         except FileNotFoundError as error:
@@ -62,7 +62,7 @@ class LocalBlobStore:
                 yield piece
 
     async def link(self, key: str, size: int) -> BlobLink | None:
-        """None, but for what `citewell.ports.BlobStore.link` raises: these bytes are sent by the server."""
+        """None: the server sends these bytes itself. Raises as `citewell.ports.BlobStore.link`."""
         try:
             kept = await asyncio.to_thread(self._path(key).stat)
         except FileNotFoundError as error:
@@ -76,7 +76,7 @@ class LocalBlobStore:
         await asyncio.to_thread(_remove, self._path(key), self._folder)
 
     async def list(self, prefix: str) -> list[str]:
-        """All keys that begin with `prefix`, sorted; what else lies in the folder is not Citewell's."""
+        """All keys that begin with `prefix`, sorted; other files in the folder are ignored."""
         return await asyncio.to_thread(_keys, self._folder, prefix)
 
 
@@ -87,7 +87,7 @@ def _install(source: Path, target: Path) -> None:
         os.fchmod(file.fileno(), 0o600)
         os.fsync(file.fileno())
     source.replace(target)
-    # The file's entry, and those of the folders that were made for it.
+    # Sync the directory entries of the file and of newly created folders.
     for changed in (target.parent, *(folder.parent for folder in new)):
         folder = os.open(changed, os.O_RDONLY)
         try:

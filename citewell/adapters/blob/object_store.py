@@ -1,4 +1,7 @@
-"""Blobs in an object store: S3 and what is compatible with it, Google Cloud Storage, Azure Blob Storage. Through obstore, https://developmentseed.org/obstore/."""
+"""Blobs in an object store: S3 and compatible services, Google Cloud Storage, or Azure Blob Storage.
+
+Uses obstore, https://developmentseed.org/obstore/.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +36,16 @@ if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
 
 _ATTACHMENT = "attachment"
-# One request carries one piece, so that the time limit of a request holds for a file of any size.
+# One request carries one piece, so that the request timeout suits files of any size.
 _PIECE = 8 * 1024 * 1024
 _CLIENT: ClientConfig = {"connect_timeout": timedelta(seconds=5), "timeout": timedelta(seconds=60)}
-# Longer outages are waited for by the workers; a request that somebody waits for must not take longer.
+# Interactive requests must not take longer; workers wait out longer outages.
 _RETRY: RetryConfig = {"max_retries": 4, "retry_timeout": timedelta(seconds=15)}
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A bucket: its kind, what it is called in messages, for how long links to what is in it are good, and where local copies are while they are read."""
+    """A bucket: its kind, its name in messages, the lifetime of links, and the folder for local copies."""
 
     backend: str
     name: str
@@ -51,9 +54,10 @@ class _Place:
 
 
 class ObjectBlobStore:
-    """Implements `citewell.ports.BlobStore` on a bucket. `Unavailable` when the store does not answer or refuses the credentials.
+    """Implements `citewell.ports.BlobStore` on a bucket.
 
-    Bytes reach a client through the server, which asks whose they are, and by links only where `link_seconds` is not 0.
+    Raises `Unavailable` if the store does not respond or rejects the credentials. Clients get bytes through the server,
+    which checks ownership; direct links exist only if `link_seconds` is not 0.
     """
 
     def __init__(self, store: S3Store | GCSStore | AzureStore, place: _Place) -> None:
@@ -64,18 +68,18 @@ class ObjectBlobStore:
         self._link_seconds = place.link_seconds
 
     async def put_file(self, key: str, path: Path, name: str | None = None) -> None:
-        """Upload the file, in parts where it is large, make sure that all of it has arrived, and remove it here."""
+        """Upload the file (in parts if large), verify the stored size, and remove the local file."""
         key, size = checked_key(key), (await asyncio.to_thread(path.stat)).st_size
         with self._errors(key):
             await obstore.put_async(self._store, key, path, chunk_size=_PIECE, attributes=_saved_as(name))
             kept = (await obstore.head_async(self._store, key))["size"]
         if kept != size:
-            raise Unavailable(f"{self._where} kept {kept} of {size} bytes. Nothing was lost; it is tried again.")
+            raise Unavailable(f"{self._where} stored {kept} of {size} bytes. Nothing was lost; the upload is retried.")
         await asyncio.to_thread(path.unlink)
 
     @asynccontextmanager
     async def local_copy(self, key: str) -> AsyncGenerator[Path]:
-        """A copy that lasts as long as the block."""
+        """A temporary copy, removed after the block."""
         self._scratch.mkdir(parents=True, exist_ok=True, mode=0o700)
         copy = self._scratch / f"{uuid.uuid4().hex}.blob"
         try:
@@ -88,7 +92,7 @@ class ObjectBlobStore:
             copy.unlink(missing_ok=True)
 
     async def get(self, key: str, start: int = 0, end: int | None = None) -> AsyncIterator[bytes]:
-        """The bytes [start, end) in pieces of at most 8 MiB; `DamagedFile` when there are fewer."""
+        """The bytes [start, end) in pieces of at most 8 MiB. Raises `DamagedFile` if the object is shorter."""
         key = checked_key(key)
         with self._errors(key):
             size = (await obstore.head_async(self._store, key))["size"]
@@ -101,7 +105,7 @@ class ObjectBlobStore:
             yield bytes(piece)
 
     async def link(self, key: str, size: int) -> BlobLink | None:
-        """An address signed with Citewell's credentials; None for an object that a browser might show, which was stored before objects said otherwise."""
+        """A URL signed with Citewell's credentials; None for older objects that lack the download headers."""
         if not self._link_seconds:
             return None
         key = checked_key(key)
@@ -116,7 +120,7 @@ class ObjectBlobStore:
         return BlobLink(url, expires_at)
 
     async def delete(self, key: str) -> None:
-        """Remove, and make sure that it is gone."""
+        """Delete the object, and verify that it is gone."""
         key = checked_key(key)
         with self._errors(key):
             try:
@@ -124,11 +128,11 @@ class ObjectBlobStore:
                 await obstore.head_async(self._store, key)
             except FileNotFoundError:
                 return
-        raise Unavailable(f"{self._where} still has a blob that was deleted. It is tried again.")
+        raise Unavailable(f"{self._where} still has a deleted blob. The deletion is retried.")
 
     async def list(self, prefix: str) -> list[str]:
         """All keys that begin with `prefix`, sorted."""
-        # The store's own prefixes end at a slash.
+        # The store's prefixes end at a slash.
         folder = prefix.rpartition("/")[0]
         with self._errors(prefix):
             pages = obstore.list(self._store, folder or None)
@@ -143,14 +147,14 @@ class ObjectBlobStore:
             raise missing_blob(key) from error
         except (PermissionDeniedError, UnauthenticatedError) as error:
             raise Unavailable(
-                f"{self._where} refuses Citewell's credentials. The server's administrator has to renew them."
+                f"{self._where} rejects Citewell's credentials. The server's administrator must renew them."
             ) from error
         except BaseError as error:
-            raise Unavailable(f"{self._where} does not answer. Try again shortly.") from error
+            raise Unavailable(f"{self._where} does not respond. Try again shortly.") from error
 
 
 def build_s3(settings: S3Blobs) -> BlobStore:
-    """The blob store in a bucket of S3, MinIO, R2 or another service that speaks its protocol."""
+    """The blob store in a bucket of S3, MinIO, R2 or another S3-compatible service."""
     config: dict[str, Any] = _given(
         endpoint=settings.endpoint,
         region=settings.region,
@@ -161,7 +165,7 @@ def build_s3(settings: S3Blobs) -> BlobStore:
         sse_kms_key_id=settings.kms_key_id,
     )
     bucket = _required(settings, settings.bucket)
-    # The service compares each part with its hash before it acknowledges.
+    # The service verifies each part's hash before acknowledging it.
     store = S3Store(
         bucket,
         prefix=settings.prefix or None,
@@ -176,7 +180,7 @@ def build_gcs(settings: GcsBlobs) -> BlobStore:
     """The blob store in a bucket of Google Cloud Storage."""
     bucket = _required(settings, settings.bucket)
     config: dict[str, Any] = _given(base_url=settings.endpoint, application_credentials=settings.credentials)
-    if settings.endpoint and settings.credentials is None:  # an emulator knows no accounts
+    if settings.endpoint and settings.credentials is None:  # emulators have no accounts
         nobody = {"client_email": "", "private_key": "", "private_key_id": ""}
         config = {
             "service_account_key": json.dumps({"gcs_base_url": settings.endpoint, "disable_oauth": True, **nobody})
@@ -213,14 +217,14 @@ def build_azure(settings: AzureBlobs) -> BlobStore:
 def _over_local(
     settings: S3Blobs | GcsBlobs | AzureBlobs, store: S3Store | GCSStore | AzureStore, name: str
 ) -> BlobStore:
-    """What was uploaded before the object store was configured is still read from the data folder."""
+    """Wrap the store so that files uploaded before it was configured are still read from the data folder."""
     place = _Place(settings.provider, name, settings.link_seconds, settings.data / "cache" / "blobs")
     blobs, before = ObjectBlobStore(store, place), settings.data / "blobs"
     return LayeredBlobStore(blobs, LocalBlobStore(before)) if before.is_dir() else blobs
 
 
 def _saved_as(name: str | None) -> Attributes:
-    """What an object says of itself to who follows a link: a browser saves it, and runs nothing of it."""
+    """Object headers for link downloads: browsers save the file and never execute it."""
     called = "" if name is None else f"; filename*=UTF-8''{quote(name, safe='')}"
     return {
         "Content-Type": "application/octet-stream",
@@ -232,18 +236,18 @@ def _saved_as(name: str | None) -> Attributes:
 def _required(settings: S3Blobs | GcsBlobs | AzureBlobs, bucket: str | None) -> str:
     if not bucket:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is {settings.provider!r}, but no bucket is given. Set {settings.name_of('bucket')}."
+            f"{settings.name_of('provider')} is {settings.provider!r}, but no bucket is set. Set {settings.name_of('bucket')}."
         )
     return bucket
 
 
 def _client(endpoint: str | None) -> ClientConfig:
-    """Plain HTTP only to an address that says so."""
+    """Client options; plain HTTP only for http:// endpoints."""
     return {**_CLIENT, "allow_http": True} if endpoint and endpoint.startswith("http://") else _CLIENT
 
 
 def _given(**values: object) -> dict[str, Any]:
-    """Those that are set, secrets in clear."""
+    """The values that are not None, with secrets revealed."""
     return {
         name: value.get_secret_value() if isinstance(value, SecretStr) else str(value)
         for name, value in values.items()

@@ -1,1 +1,1 @@
-"""Chat and vision models, on the integrations that LangChain maintains."""
+"""Chat and vision models, built on LangChain's integrations."""

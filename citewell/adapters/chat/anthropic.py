@@ -1,4 +1,4 @@
-"""Anthropic: sources are sent as `search_result` blocks with citations enabled, and its citations are converted to ours."""
+"""Anthropic models: sends sources as `search_result` blocks, and converts the native citations to ours."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ CAPABILITIES = frozenset(
 
 
 class AnthropicDialect:
-    """Messages: sources are search results, tools have an input schema.
+    """Anthropic's Messages API: sources are search results, tools have an input schema.
 
-    `with_temperature` sends one to the models that still accept it. The current version of Anthropic's API refuses it for
-    all of them, so those requests name the previous version.
+    `with_temperature` sends a temperature to the models that still accept one. The current API version rejects it for
+    all models, so those requests use the previous version.
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class AnthropicDialect:
         self._with_temperature = with_temperature
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
-        """Sources as search results where citations are wanted, else as text."""
+        """Sources as search results if `cited`, else as text."""
         if not sources:
             return text
         if not cited:
@@ -60,11 +60,11 @@ class AnthropicDialect:
         return [*blocks, {"type": "text", "text": text}] if text.strip() else blocks
 
     def result_images(self, images: Sequence[ImageInput]) -> list[dict[str, Any]]:
-        """Results of tools hold pictures."""
+        """Pictures as blocks of the tool result."""
         return [image_block(image) for image in images]
 
     def rules(self, text: str) -> Content:
-        """Marked as the end of what is cached: the tools and the rules, with which every request of an assistant begins."""
+        """The system message, marked as the end of the cached prompt: tools and rules are the same in every request."""
         return [{"type": "text", "text": text, "cache_control": {"type": "ephemeral"}}] if text.strip() else text
 
     def options(
@@ -81,17 +81,17 @@ class AnthropicDialect:
         return options
 
     def temperature(self, value: float) -> dict[str, Any]:
-        """In the body, as the SDK has no parameter for it any more."""
+        """In the request body, because the SDK has dropped the parameter."""
         if not self._with_temperature:
             return {}
         return {"extra_headers": {"anthropic-version": LAST_WITH_TEMPERATURE}, "extra_body": {"temperature": value}}
 
     def error(self, error: Exception) -> CitewellError:
-        """Ours for theirs."""
+        """Convert an Anthropic error to ours."""
         return first_match(error, _RULES)
 
     def connect(self) -> OwnPoolAnthropic:
-        """With a pool of connections of its own."""
+        """A client with its own connection pool."""
         return OwnPoolAnthropic(
             model_name=self._model,
             api_key=self._api_key,
@@ -108,7 +108,7 @@ class AnthropicDialect:
 
 
 class OwnPoolAnthropic(ChatAnthropic):
-    """LangChain keeps one pool of connections for all models at an address; this one has its own."""
+    """A client with its own connection pool; LangChain shares one among all models at an address."""
 
     @cached_property
     def _async_client(self) -> anthropic.AsyncAnthropic:

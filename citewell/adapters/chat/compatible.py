@@ -1,7 +1,7 @@
-"""Endpoints that are compatible with OpenAI's chat completions, where they differ from them.
+"""Deviations of endpoints that are compatible with OpenAI's chat completions.
 
-Gemini's gives each tool call whole, without the `index` that pieces of calls are put together by; its newer models sign their calls
-and refuse a conversation in which a signature is missing (https://ai.google.dev/gemini-api/docs/openai and …/thought-signatures).
+Gemini sends each tool call whole, without the `index` used to assemble fragments; its newer models sign their calls and
+reject conversations with a missing signature (https://ai.google.dev/gemini-api/docs/openai and …/thought-signatures).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from citewell.adapters.chat.langchain import CALL_EXTRAS, SAME_CALL
 from citewell.ports.metering import is_count
 
 _EXTRA = "extra_content"
-# Gemini's documented stand-in for the signature of a call that it has not made itself.
+# Gemini's documented placeholder signature for calls by other models.
 _UNSIGNED = {"google": {"thought_signature": "skip_thought_signature_validator"}}
 
 
 class CompatibleChat(BaseChatOpenAI):
-    """Reads calls without an index, and returns with each call what its endpoint sent along with it."""
+    """Accepts tool calls without an index, and returns each call's extra fields to its endpoint."""
 
     def _convert_chunk_to_generation_chunk(
         self, chunk: dict[str, Any], default_chunk_class: type, base_generation_info: dict[str, Any] | None
@@ -54,7 +54,7 @@ class CompatibleChat(BaseChatOpenAI):
 
 
 def _is_counted(usage: object) -> bool:
-    """Whether what is said of tokens can be added up: servers on your own machine leave counts out, or send them as texts."""
+    """Whether all token counts are numbers: local servers omit them or send them as strings."""
     if not isinstance(usage, dict):
         return False
     counts = [usage.get(name) for name in ("prompt_tokens", "completion_tokens", "total_tokens")]
@@ -66,6 +66,6 @@ def _is_counted(usage: object) -> bool:
 
 
 def _calls(chunk: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The pieces of tool calls in a chunk, as they stand in it."""
+    """The raw tool-call fragments in a chunk."""
     choices = chunk.get("choices") or (chunk.get("chunk") or {}).get("choices") or ()
     return [call for choice in choices for call in (choice.get("delta") or {}).get("tool_calls") or ()]

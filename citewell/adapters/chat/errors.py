@@ -1,4 +1,4 @@
-"""Rules that turn the vendors' SDK errors into ours. The two SDKs are built alike."""
+"""Translates vendor SDK errors into ours; the two SDKs share one structure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from citewell.errors import (
 )
 
 _MAX_ASKED_SECONDS = 86_400.0
-"""What a provider may ask for with `Retry-After`: limits per day are the longest that vendors have, and a file waits as long as is asked."""
+"""Maximum accepted `Retry-After`: a file waits that long, and vendors' longest limits are per day."""
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]*)?|\.[0-9]+")
 _MAX_MESSAGE = 4_000
 _TOO_LONG = (
@@ -39,9 +39,9 @@ _NO_SUCH_MODEL = re.compile(
     r"\bmodels?\b.*\b(?:not exist|not found|not supported|not_found|unknown|identifier is invalid)\b|^model: ",
     re.I | re.S,
 )
-# Gemini refuses a key with status 400, and says in words alone how long to wait.
+# Gemini rejects a key with status 400, and states the wait only in the message.
 _WRONG_KEY = ("API key not valid", "API_KEY_INVALID")
-# Servers say which key they refuse, some of them all of it, and the message is for all who ask.
+# Servers quote the rejected key, some in full, but every user may see the message.
 _KEY = re.compile(r"(?=[A-Za-z_*-]*[0-9*])[\w*-]{12,}")
 _OF_A_KEY = re.compile(r"key|token|bearer|credential", re.I)
 _RETRY_IN = re.compile(r"\bretry in (\d+(?:\.\d+)?) ?s\b", re.I)
@@ -56,33 +56,36 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
         )
     if status in (401, 403) or (status == 400 and any(phrase in message for phrase in _WRONG_KEY)):
         told = _KEY.sub("…", text) if _OF_A_KEY.search(text) else text
-        return ProviderAuthError(f"The provider refused the key. {told}")
+        return ProviderAuthError(f"The provider rejected the API key. {told}")
     wait = _RETRY_IN.search(message[:_MAX_MESSAGE])
     if status == 402 or (wait is None and any(phrase in message for phrase in _SPENT)):
-        return ProviderQuotaSpent(f"The provider's account has no credit left. Add credit there. {text}")
+        return ProviderQuotaSpent(f"The provider's account has no credit left. Add credit to it. {text}")
     if status == 429:
         return ProviderRateLimited(
             f"The provider's rate limit is reached. Try again later. {text}",
             retry_after=retry_after(headers or {}) or (min(float(wait[1]), _MAX_ASKED_SECONDS) if wait else None),
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
-        return ProviderUnavailable(f"The provider answered with status {status}. {text}")
+        return ProviderUnavailable(f"The provider responded with status {status}. {text}")
     if status in (400, 404, 422) and _NO_SUCH_MODEL.search(message):
-        return ProviderModelGone(f"The provider has no such model. Set another one. {text}")
+        return ProviderModelGone(f"The provider does not have this model. Set another one. {text}")
     if status is not None:
         return ProviderRejected(f"The provider rejected the request with status {status}. {text}")
-    return ProviderUnavailable(f"The provider broke off its answer. {text}")
+    return ProviderUnavailable(f"The provider aborted its answer. {text}")
 
 
 def from_status_error(error: Any) -> CitewellError:
-    """Our error for an SDK's `APIStatusError`; with a status of success it is an error event inside a stream."""
+    """Our error for an SDK's `APIStatusError`; one with a success status is an error event inside a stream."""
     if error.status_code < 400:
         return from_api_error(error)
     return from_status(error.status_code, _words(error), error.response.headers)
 
 
 def _words(error: Any) -> str:
-    """What the provider says. The packages of Anthropic, and of OpenAI where Gemini answers with a list, show the whole answer instead."""
+    """The provider's message.
+
+    Anthropic's package, and OpenAI's for Gemini's list responses, put the whole body into theirs.
+    """
     first = error.body[0] if isinstance(error.body, list) and error.body else error.body
     inner = first.get("error") if isinstance(first, Mapping) else None
     return str(inner["message"]) if isinstance(inner, Mapping) and inner.get("message") else str(error.message)
@@ -101,17 +104,17 @@ def from_api_error(error: Any) -> CitewellError:
 
 
 def connection_failed(error: Exception) -> CitewellError:
-    """The provider cannot be reached, or closed the connection."""
+    """Our error for an unreachable provider or a closed connection."""
     return ProviderUnavailable(f"The provider cannot be reached: {str(error)[:300] or type(error).__name__}")
 
 
 def other(error: Exception) -> CitewellError:
-    """SDK errors that do not belong to a request."""
+    """Our error for SDK errors outside of requests."""
     return ProviderError(f"{type(error).__name__}: {str(error)[:300]}")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); at most a day, however long is asked for."""
+    """Seconds to wait, from `retry-after-ms` or `Retry-After` (seconds or a date); capped at a day."""
     milliseconds = headers.get("retry-after-ms", "").strip()
     if _NUMBER.fullmatch(milliseconds):
         return min(float(milliseconds) / 1000, _MAX_ASKED_SECONDS)

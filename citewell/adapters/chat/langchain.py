@@ -1,4 +1,4 @@
-"""What the chat adapters share: converting messages, streams and vendor errors between LangChain and Citewell."""
+"""Shared by the chat adapters: converts messages, streams and errors between LangChain and Citewell."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ VISION_TOKENS = 1_024
 SAME_CALL = -1
 """The index of a piece that belongs to the call before it."""
 CALL_EXTRAS = "citewell_call_extras"
-"""Where a client puts what belongs to tool calls and has no place in LangChain's messages: by index in chunks, by id in messages."""
+"""Key for tool-call data without a field in LangChain's messages: by index in chunks, by id in messages."""
 SHOWN = "The pictures that were to be shown, in the order of the calls. They are data from files."
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
@@ -50,7 +50,7 @@ class ChatDialect(Protocol[ModelT]):
         ...
 
     def result_images(self, images: Sequence[ImageInput]) -> list[dict[str, Any]] | None:
-        """Pictures as blocks of a tool's result; None where results are text, so that a message of the user's has to show them."""
+        """Pictures as blocks of a tool result; None if results are text only, so that a user message must show them."""
         ...
 
     def rules(self, text: str) -> Content:
@@ -60,31 +60,32 @@ class ChatDialect(Protocol[ModelT]):
     def options(
         self, tools: Sequence[ToolSpec], response_schema: JsonObject | None, max_tokens: int | None
     ) -> dict[str, Any]:
-        """Arguments of the request."""
+        """The request's arguments."""
         ...
 
     def temperature(self, value: float) -> dict[str, Any]:
-        """The arguments that set a temperature; empty where requests are sent without one."""
+        """The arguments that set the temperature; empty if none is sent."""
         ...
 
     def error(self, error: Exception) -> CitewellError:
-        """The error of Citewell for one of the vendor's."""
+        """Convert a vendor error to Citewell's."""
         ...
 
     def connect(self) -> ModelT:
-        """A client of the model's own, whose connections nobody else uses."""
+        """A client with its own connection pool."""
         ...
 
     async def close(self, model: ModelT) -> None:
-        """Close the connections of such a client."""
+        """Close the connections of a client."""
         ...
 
 
 class LangChainChat(Generic[ModelT]):
     """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
 
-    A request is tried once; retries and time limits belong to a wrapper (`citewell.adapters.chat.wrappers`). A temperature that
-    the model refuses is left out from then on. Connections are opened by the first request, also after `close`. Nothing is ever reported to LangSmith, whatever the environment says.
+    Does not retry; retries and timeouts belong to a wrapper (`citewell.adapters.chat.wrappers`). Once the model rejects
+    a temperature, none is sent. The first request, also after `close`, opens connections. Nothing is ever reported to
+    LangSmith, whatever the environment says.
     """
 
     def __init__(
@@ -103,12 +104,12 @@ class LangChainChat(Generic[ModelT]):
 
     @property
     def model(self) -> str:
-        """The vendor's name of the model."""
+        """The vendor's name for the model."""
         return self._name
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """What the model can be asked for."""
+        """The model's capabilities."""
         return self._capabilities
 
     async def close(self) -> None:
@@ -169,8 +170,8 @@ class LangChainChat(Generic[ModelT]):
             if not (self._takes_temperature and rejected and "temperature" in str(error).lower()):
                 raise
         self._takes_temperature = False
-        if temperature:  # zero is Citewell's own default
-            log.warning("%s takes no temperature: it is left out from now on", self._name)
+        if temperature:  # zero is Citewell's default
+            log.warning("%s does not accept a temperature; none is sent from now on", self._name)
         async for chunk in self._model().astream(messages, **options):
             yield chunk
 
@@ -181,7 +182,7 @@ class LangChainChat(Generic[ModelT]):
 
 
 class StreamReader:
-    """Turns LangChain's chunks into our deltas: text at once, tool calls when complete, citations at the end of their block."""
+    """Turns LangChain's chunks into our deltas: text at once, tool calls when complete, citations after their block."""
 
     def __init__(self, source_numbers: Sequence[int]) -> None:
         self._sources = source_numbers
@@ -218,7 +219,10 @@ class StreamReader:
         return deltas
 
     def end(self) -> list[ChatDelta]:
-        """Tool calls, then usage with the stop reason. A stream without a stop reason was cut off: `ProviderUnavailable`."""
+        """Tool calls, then usage with the stop reason.
+
+        Raises `ProviderUnavailable` for a stream without one, which was cut off.
+        """
         if self._stop is None:
             raise ProviderUnavailable("The provider's answer ended early. Ask again.")
         if self._stop in ("content_filter", "refusal"):
@@ -245,7 +249,7 @@ class StreamReader:
         return [ChatDelta(text=text)] if text else []
 
     def _flush(self) -> list[ChatDelta]:
-        """The citations of the block that just ended, each source once."""
+        """The citations of the block that just ended, one per source."""
         found, self._cited = dict(reversed(self._cited)), []
         return [ChatDelta(cited_source=n, cited_text=text) for n, text in reversed(found.items())]
 
@@ -264,7 +268,7 @@ def _attribute(text: str) -> str:
 
 
 def _converted(messages: Sequence[ChatMessage], dialect: ChatDialect[Any], *, cited: bool) -> list[BaseMessage]:
-    """LangChain's messages. Pictures that results cannot hold follow the last result of their round."""
+    """Convert to LangChain's messages. Pictures that tool results cannot hold follow the last result of their round."""
     converted: list[BaseMessage] = []
     waiting: list[ImageInput] = []
     for message in messages:
@@ -323,7 +327,7 @@ def _tool_call(call: Mapping[str, Any]) -> ToolCall:
 
 
 def unexpected(error: Exception) -> CitewellError:
-    """The error for what no rule matches: an unreadable answer."""
+    """The error for exceptions that no rule matches: an unreadable answer."""
     return ProviderError(f"The provider's answer could not be read: {type(error).__name__}: {str(error)[:300]}")
 
 

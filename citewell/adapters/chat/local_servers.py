@@ -1,6 +1,7 @@
-"""Model servers of this machine: Ollama, LM Studio, llama.cpp and vLLM at their usual ports, asked for their list of models only.
+"""Finds local model servers: asks Ollama, LM Studio, llama.cpp and vLLM on their default ports for their models.
 
-Ollama's list: https://docs.ollama.com/api/tags; the others answer as https://platform.openai.com/docs/api-reference/models/list.
+Ollama's list: https://docs.ollama.com/api/tags; the others':
+https://platform.openai.com/docs/api-reference/models/list.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _HOST = "127.0.0.1"
 
 @dataclass(frozen=True, slots=True)
 class KnownServer:
-    """A program, the port it has unless told otherwise, and how its list of models is written."""
+    """A server program, its default port, and the format of its model list."""
 
     name: str
     port: int
@@ -42,7 +43,7 @@ KNOWN_SERVERS = (
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server that answers, the models it has, and the address of its chat completions."""
+    """A running model server, its chat-completions address and its models."""
 
     name: str
     base_url: str
@@ -52,9 +53,9 @@ class LocalServer:
 def find_local_servers(
     own_ports: Collection[int] = (), known: Sequence[KnownServer] = KNOWN_SERVERS
 ) -> list[LocalServer]:
-    """Those that answer and have a model, in the order of `known`; takes at most a second. Ports in `own_ports` are not asked.
+    """The servers that respond and have a model, in the order of `known`; takes at most a second. Skips `own_ports`.
 
-    Sends one GET without a body, key or cookie to the loopback address of each port, and follows no redirect.
+    Sends one GET without body, key or cookie to the loopback address at each port, and follows no redirects.
     """
     asked = [one for one in known if one.port not in own_ports]
     with ThreadPoolExecutor(max(1, len(asked)), "local-models") as pool:
@@ -73,7 +74,7 @@ def _ask(known: KnownServer) -> LocalServer | None:
 def _get(port: int, path: str) -> Any:
     connection = http.client.HTTPConnection(_HOST, port, timeout=_SECONDS)
     connection.connect()
-    # The time limit of a socket is one of each read: this one is of the whole answer.
+    # A socket's timeout applies to each read; this one applies to the whole response.
     limit = threading.Timer(_SECONDS, _hang_up, [connection.sock])
     limit.start()
     try:
@@ -92,7 +93,7 @@ def _hang_up(link: socket.socket) -> None:
 
 
 def _models(listed: Any, key: str, name: str) -> tuple[str, ...]:
-    """The names in `{key: [{name: …}, …]}`; none where the answer is of another form."""
+    """The names in `{key: [{name: …}, …]}`; empty for any other form."""
     rows: Any = listed.get(key) if isinstance(listed, dict) else None
     found: list[str] = []
     for row in rows if isinstance(rows, list) else ():

@@ -1,4 +1,4 @@
-"""OpenAI, and every endpoint compatible with its chat completions: Ollama, LM Studio, vLLM, llama.cpp, Gemini, Bedrock."""
+"""OpenAI models, and endpoints compatible with its API: Ollama, LM Studio, vLLM, llama.cpp, Gemini, Bedrock."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ CAPABILITIES = frozenset({Capability.TOOLS, Capability.STRUCTURED_OUTPUT, Capabi
 
 
 class OpenAIDialect:
-    """Chat completions: sources are text, tools are functions. A compatible endpoint gets `max_tokens` under its older name."""
+    """OpenAI's chat completions: sources are text, tools are functions.
+
+    Compatible endpoints get `max_tokens` by its older name.
+    """
 
     def __init__(self, model: str, api_key: str, base_url: str | None, seconds: float) -> None:
         self._model = model
@@ -44,14 +47,14 @@ class OpenAIDialect:
         self._seconds = seconds
 
     def content(self, text: str, sources: Sequence[SourceBlock], *, cited: bool) -> Content:
-        """Sources first, as closed blocks, then the text."""
+        """Sources first, each in its own block, then the text."""
         return f"{source_text(sources)}\n\n{text}".strip() if sources else text
 
     def result_images(self, images: Sequence[ImageInput]) -> None:
-        """Results of tools are text."""
+        """None: tool results are text."""
 
     def rules(self, text: str) -> Content:
-        """As it is: OpenAI caches what prompts begin with in common by itself."""
+        """The text unchanged; OpenAI caches common prompt prefixes automatically."""
         return text
 
     def options(
@@ -75,15 +78,15 @@ class OpenAIDialect:
         return options
 
     def temperature(self, value: float) -> dict[str, Any]:
-        """Always sent, as zero makes answers repeatable."""
+        """Always sent, because zero makes answers repeatable."""
         return {"temperature": value}
 
     def error(self, error: Exception) -> CitewellError:
-        """Ours for theirs."""
+        """Convert an OpenAI error to ours."""
         return first_match(error, _RULES)
 
     def connect(self) -> BaseChatOpenAI:
-        """LangChain keeps one pool of connections for all models at an address; this one is the model's own."""
+        """A client with its own connection pool; LangChain shares one among all models at an address."""
         kind = ChatOpenAI if self._base_url is None else CompatibleChat
         return kind(
             model=self._model,

@@ -1,4 +1,4 @@
-"""Models that think aloud: what they think, and what they say."""
+"""Removes the reasoning from the answers of models that think aloud."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ _OPENINGS = ("<think>", "<thinking>", "<thought>", "<reasoning>")
 
 
 class SpokenText:
-    """Leaves out what a model thinks, where its server hands that over as the beginning of the answer.
+    """Drops a model's reasoning from the start of its streamed answer.
 
-    Open models of this kind think between tags before they answer (`<think>` of Qwen and DeepSeek R1, `<reasoning>` of others), and
-    not every server takes that out. Only such a block at the very beginning is left out: what follows is the answer, whatever
-    it holds. An answer that is nothing else than a thought has no text.
+    Open reasoning models think between tags before they answer (`<think>` in Qwen and DeepSeek R1, `<reasoning>` in
+    others), and not every server removes that. Only a block at the very beginning is dropped; everything after it is
+    the answer. An answer that consists of reasoning only has no text.
     """
 
     def __init__(self) -> None:
@@ -21,7 +21,7 @@ class SpokenText:
         self._closing = ""
 
     def read(self, piece: str) -> str:
-        """What is said in this piece of the answer, and in what was held back before it."""
+        """The answer text in this piece, with text held back from earlier pieces."""
         if self._state == "begins":
             piece = self._begin(piece)
         if self._state == "thinks":
@@ -32,11 +32,11 @@ class SpokenText:
         return piece
 
     def rest(self) -> str:
-        """What is still held back at the end of the answer and belongs to it."""
+        """The answer text still held back at the end."""
         return self._held if self._state == "begins" else ""
 
     def _begin(self, piece: str) -> str:
-        """Hold text back until it is known whether it opens a thought."""
+        """Hold back text until it is clear whether it opens a reasoning block."""
         text, self._held = self._held + piece, ""
         begun = text.lstrip()
         opening = next((tag for tag in _OPENINGS if begun.startswith(tag)), None)
@@ -50,7 +50,7 @@ class SpokenText:
         return text
 
     def _think(self, piece: str) -> str:
-        """Drop text up to the closing tag, of which the end of a piece may be the beginning."""
+        """Drop text up to the closing tag, which may be split across pieces."""
         _, closing, said = (self._held + piece).partition(self._closing)
         self._held = "" if closing else (self._held + piece)[1 - len(self._closing) :]
         self._state = "pauses" if closing else "thinks"

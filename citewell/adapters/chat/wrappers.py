@@ -1,4 +1,4 @@
-"""Time limits and retries for chat models: a request is retried while the provider is busy or unavailable and nothing has been said yet."""
+"""Timeouts and retries for chat models: retries while the provider is busy or unavailable, until an answer begins."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ IDLE_SECONDS = 60.0
 
 
 class ChatAndVision(ChatModel, VisionModel, Protocol):
-    """Both ports in one, as vendors offer them."""
+    """A model that implements both ports."""
 
 
 class PatientChat(ChatModelWrapper):
-    """Implements both ports around a model. Retries with growing, jittered waits, or after the time that the provider asks for
-    (up to the policy's longest wait); never after part of an answer was passed on, because it would be repeated.
+    """Adds timeouts and retries to a chat and vision model.
+
+    Retries with growing, jittered waits, or after the time the provider asks for (up to the policy's longest wait);
+    never after part of an answer was passed on, because that part would be repeated.
     """
 
     def __init__(
@@ -32,7 +34,7 @@ class PatientChat(ChatModelWrapper):
         policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """seconds: for a whole answer with all attempts; idle_seconds: until its next piece."""
+        """seconds: timeout of a whole answer, including retries; idle_seconds: timeout of its next piece."""
         super().__init__(inner)
         self._vision: VisionModel = inner
         self._seconds = seconds
@@ -84,7 +86,7 @@ class PatientChat(ChatModelWrapper):
             yield delta
 
     async def _wait(self, error: ProviderRateLimited | ProviderUnavailable, attempt: int, deadline: float) -> None:
-        """Sleep before the next attempt; raises `error` when there is none left."""
+        """Sleep before the next attempt; raises `error` if none is left."""
         asked = error.retry_after if isinstance(error, ProviderRateLimited) else None
         wait = self._policy.wait(attempt, asked)
         late = asyncio.get_running_loop().time() + wait > deadline

@@ -1,1 +1,1 @@
-"""Embedders: the built-in model, and wrappers for any of them that cache and retry."""
+"""Embedders: the built-in model, vendors' models, and wrappers that batch, cache and retry."""

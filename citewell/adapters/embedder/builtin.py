@@ -1,4 +1,4 @@
-"""The built-in embedder: all-MiniLM-L6-v2 in ONNX Runtime, on this machine's processors, without a key or a download."""
+"""The built-in embedder: all-MiniLM-L6-v2 in ONNX Runtime, on local CPUs, without a key or a download."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from citewell.settings import BuiltinEmbedding
 from citewell.system.batching import Batcher
 
 TOKENS_PER_RUN = 256
-"""Texts of one length go to the session together, up to this many tokens: measured best, see `benchmarks/embedder.py`."""
+"""Maximum tokens of equally long texts in one session run: the fastest value measured, see `benchmarks/embedder.py`."""
 
 _SPECIAL_TOKENS = 2
-"""Of each text: one at its beginning and one at its end."""
+"""Special tokens per text: one at its start and one at its end."""
 
 QUERIES_PER_STEP = 8
 RUNS_PER_SLICE = 8
@@ -40,12 +40,12 @@ Run: TypeAlias = Callable[[Batch], None]
 class BuiltinEmbedder:
     """Implements `citewell.ports.Embedder`; `token_vectors` is for late interaction.
 
-    Documents and queries have separate threads, and document threads yield to everything else, so that a search does not
-    wait for a file that is being indexed. Work goes to the threads in short slices, so cancelling a call ends it within one.
+    Documents and queries have separate threads, and document threads run at low priority, so that searches do not wait
+    for indexing. Threads get work in short slices, so a canceled call ends within one slice.
     """
 
     def __init__(self, model: BuiltinModel, threads: int | None = None) -> None:
-        """`threads`: how many texts are computed at once; default one per processor that this process may use."""
+        """`threads`: how many batches are computed at once; default one per CPU available to this process."""
         self._model = model
         self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
@@ -55,7 +55,7 @@ class BuiltinEmbedder:
 
     @classmethod
     def load(cls, path: Path | None = None, threads: int | None = None) -> BuiltinEmbedder:
-        """The model in folder `path` (default: the one that comes with Citewell); `ConfigurationError` when it is damaged."""
+        """Load the model in folder `path` (default: the bundled one). Raises `ConfigurationError` if it is damaged."""
         return cls(BuiltinModel.open(path or MODEL_FOLDER), threads)
 
     @property
@@ -69,7 +69,7 @@ class BuiltinEmbedder:
         return self._model.tokenizer
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """Shape (len(texts), 384), float32, unit rows, in the order given. The same text always gets the same vector."""
+        """Shape (len(texts), 384), float32, unit rows, in input order. The same text always gets the same vector."""
         if len(texts) == 1 and kind == "query":
             return await self._asked.ask(texts[0])
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
@@ -86,7 +86,7 @@ class BuiltinEmbedder:
     async def token_vectors(self, texts: Sequence[str], kind: TextKind = "query") -> list[FloatMatrix]:
         """Per text, unit vectors of its tokens in their context: shape (tokens, 384), without special tokens.
 
-        Row n belongs to `tokenizer.offsets(text)[n]`, as far as the model reads.
+        Row n is the token at `tokenizer.offsets(text)[n]`, up to the model's limit.
         """
         found: dict[int, FloatMatrix] = {}
         pool = self._queries if kind == "query" else self._documents
@@ -100,12 +100,15 @@ class BuiltinEmbedder:
         return [found[index] for index in range(len(texts))]
 
     async def aclose(self) -> None:
-        """End the threads, after the slices that are running; calling it twice is harmless."""
+        """Stop the threads after their current slices; safe to call twice."""
         for pool in (self._documents, self._queries):
             await asyncio.to_thread(pool.shutdown, wait=True, cancel_futures=True)
 
     def _embed_queries(self, texts: Sequence[str]) -> Generator[list[tuple[int, FloatMatrix]]]:
-        """Each one's vector, shape (1, dimensions). Four of a length cost a quarter less than each alone."""
+        """The vector of each text, shape (1, dimensions).
+
+        Four texts of equal length cost a quarter less than four separate runs.
+        """
         token_ids = self._model.tokenizer.ids(texts)
         for batch in by_length(token_ids):
             vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
@@ -134,7 +137,10 @@ class BuiltinEmbedder:
 
 
 def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
-    """The built-in embedder; `ConfigurationError` when the settings name another model or size."""
+    """Build the built-in embedder.
+
+    Raises `ConfigurationError` if the settings name another model or number of dimensions.
+    """
     if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
         raise ConfigurationError(
             f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}. "
@@ -150,9 +156,9 @@ def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
 
 
 def by_length(token_ids: Sequence[TokenIds], most_tokens: int = TOKENS_PER_RUN) -> list[Batch]:
-    """Indices of the texts in batches of one length, the longest first, so that the last runs to finish are short.
+    """Text indices in batches of equal length, longest first, so that the last runs are short.
 
-    A batch has at most `most_tokens` tokens, or one text.
+    A batch has at most `most_tokens` tokens, or a single text.
     """
     batches: list[Batch] = []
     for index in sorted(range(len(token_ids)), key=lambda index: -len(token_ids[index])):
@@ -175,14 +181,14 @@ def _run_slice(waiting: deque[Batch], run: Run) -> None:
 
 
 def usable_processors() -> int:
-    """The processors that this process may use."""
+    """The number of CPUs available to this process."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
 
 
 def _yield_to_others() -> None:
-    """Lower this thread's priority. Linux alone gives each thread its own."""
+    """Lower this thread's priority; only Linux has priorities per thread."""
     if sys.platform == "linux":
         thread = threading.get_native_id()
         os.setpriority(os.PRIO_PROCESS, thread, min(19, os.getpriority(os.PRIO_PROCESS, thread) + _NICENESS))

@@ -35,10 +35,13 @@ class _Manifest(BaseModel):
 
 
 class BuiltinModel:
-    """The model in `folder`. It is loaded, and ONNX Runtime with it, by the first that uses it; `ConfigurationError` when a file is missing or damaged. Threads may share it."""
+    """The model in `folder`; it and ONNX Runtime are loaded on first use.
+
+    Thread-safe. Raises `ConfigurationError` if a file is missing or damaged.
+    """
 
     def __init__(self, folder: Path, dimensions: int, max_tokens: int, hashes: Mapping[str, str]) -> None:
-        """`max_tokens`: what it reads of a text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
+        """`max_tokens`: tokens read per text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
         self.folder = folder
         self.dimensions = dimensions
         self.max_tokens = max_tokens
@@ -49,7 +52,7 @@ class BuiltinModel:
 
     @classmethod
     def open(cls, folder: Path = MODEL_FOLDER) -> BuiltinModel:
-        """The model in `folder`, which all who use it at the same time share; reads its manifest."""
+        """Open the model in `folder`; concurrent users share one instance. Reads its manifest."""
         model = _in_use.get(folder)
         if model is None:
             model = _in_use[folder] = cls._of_manifest(folder)
@@ -65,7 +68,7 @@ class BuiltinModel:
 
     @property
     def revision(self) -> str:
-        """The first digits of the hash of the ONNX file."""
+        """The first 12 hex digits of the ONNX file's SHA-256."""
         return self._hashes["model.onnx"][:12]
 
     @property
@@ -80,7 +83,7 @@ class BuiltinModel:
 
     @property
     def session(self) -> onnxruntime.InferenceSession:
-        """The session. It owns no threads: each run computes in the thread that asks for it, and several may run at once."""
+        """The session. It has no threads: each run computes in the calling thread, and several may run at once."""
         with self._loading:
             if self._session is None:
                 import onnxruntime
@@ -94,15 +97,15 @@ class BuiltinModel:
             return self._session
 
     def sentence_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
-        """Unit vectors, shape (texts, dimensions), of texts with equally many tokens."""
+        """Unit vectors, shape (texts, dimensions), for texts with equally many tokens."""
         return self._run("sentence", token_ids)
 
     def token_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
-        """Unit vectors of the tokens in their context, shape (texts, tokens, dimensions), of texts with equally many tokens."""
+        """Contextual unit vectors of tokens, shape (texts, tokens, dimensions), for texts with equally many tokens."""
         return self._run("token_vectors", token_ids)
 
     def answer_logits(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
-        """Of the reader's model: logits of an answer that begins, and that ends, at each token: shape (texts, tokens, 2)."""
+        """For the reader's model: start and end logits of an answer at each token, shape (texts, tokens, 2)."""
         return self._run("answer_logits", token_ids)
 
     def _run(self, output: str, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
@@ -120,4 +123,4 @@ class BuiltinModel:
 
 
 _in_use: WeakValueDictionary[Path, BuiltinModel] = WeakValueDictionary()
-"""By folder."""
+"""Open models by folder."""

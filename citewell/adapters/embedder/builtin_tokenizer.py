@@ -10,7 +10,7 @@ from tokenizers import Encoding
 from tokenizers import Tokenizer as RustTokenizer
 
 CHARACTERS_PER_TOKEN = 64
-"""No text is read beyond this many characters for each token that the model reads; prose has about four."""
+"""Texts are cut at this many characters per token of the model's limit; prose has about four."""
 
 _TEXTS_AT_ONCE = 64
 
@@ -24,10 +24,10 @@ class Pieces:
 
 
 class WordPieceTokenizer:
-    """Implements `citewell.ports.Tokenizer`, and gives the model its token ids. Threads may share it."""
+    """Implements `citewell.ports.Tokenizer`, and gives the model its token ids. Thread-safe."""
 
     def __init__(self, definition: str, max_tokens: int) -> None:
-        """`definition`: the content of a `tokenizer.json`; `max_tokens`: what the model reads, special tokens included."""
+        """`definition`: the content of a `tokenizer.json`; `max_tokens`: the model's limit, special tokens included."""
         self._max_characters = max_tokens * CHARACTERS_PER_TOKEN
         self._whole = RustTokenizer.from_str(definition)
         self._truncating = RustTokenizer.from_str(definition)
@@ -35,7 +35,7 @@ class WordPieceTokenizer:
 
     @cached_property
     def common_words(self) -> dict[str, int]:
-        """The whole words of its vocabulary, which begins with the most common ones, with their places in it."""
+        """The whole words in the vocabulary and their positions in it, the most common first."""
         return {word: place for word, place in self._whole.get_vocab().items() if word.isalpha() and len(word) > 1}
 
     def count(self, texts: Sequence[str]) -> list[int]:
@@ -51,18 +51,18 @@ class WordPieceTokenizer:
         return self._whole.encode(_valid(text), add_special_tokens=False).offsets
 
     def pieces(self, text: str) -> Pieces:
-        """Token ids and character spans of `text`, as far as the model may read."""
+        """Token ids and character spans of `text`, cut at `CHARACTERS_PER_TOKEN` characters per token of the limit."""
         encoding = self._whole.encode(_valid(text[: self._max_characters]), add_special_tokens=False)
         return Pieces(encoding.ids, encoding.offsets)
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
-        """Token ids as the model wants them: with special tokens, cut to what it reads, not padded."""
+        """Token ids as model input: with special tokens, truncated to the limit, not padded."""
         return [encoding.ids for encoding in _encode(self._truncating, [t[: self._max_characters] for t in texts])]
 
 
 def _encode(tokenizer: RustTokenizer, texts: Sequence[str], special: bool = True) -> list[Encoding]:
     if len(texts) == 1:
-        # Without the library's thread pool: a query must not queue there behind documents.
+        # Avoids the library's thread pool, where a query would queue behind documents.
         return [tokenizer.encode(_valid(texts[0]), add_special_tokens=special)]
     return tokenizer.encode_batch_fast([_valid(text) for text in texts], add_special_tokens=special)
 

@@ -1,4 +1,7 @@
-"""Models of Hugging Face's hub in ONNX Runtime on this machine, through fastembed: fetched once into the data folder, or read from a folder of yours."""
+"""Hugging Face embedding models in local ONNX Runtime, through fastembed.
+
+They are downloaded once into the data folder, or read from a folder you provide.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from citewell.settings import FastembedEmbedding
 
 _TEXTS_AT_ONCE = 32
 _REVISION_LENGTH = 12
-# What each family was trained to read before a document, and before a query, as its model card says; fastembed adds nothing.
+# The prefixes for documents and queries from each family's model card; fastembed adds none.
 _INSTRUCTIONS = {
     "intfloat/multilingual-e5": ("passage: ", "query: "),
     "nomic-ai/nomic-embed-text": ("search_document: ", "search_query: "),
@@ -30,7 +33,7 @@ _INSTRUCTIONS = {
 
 
 class FastembedEmbedder:
-    """Implements `citewell.ports.Embedder`; texts go to threads in slices, so that cancelling a call ends it within one."""
+    """Implements `citewell.ports.Embedder`; threads get texts in slices, so a canceled call ends within one slice."""
 
     def __init__(self, model: TextEmbedding, name: str, dimensions: int) -> None:
         tokenizer: Any = getattr(model.model, "tokenizer", None)
@@ -55,16 +58,19 @@ class FastembedEmbedder:
         return np.concatenate(rows) if rows else unit_rows([], self.fingerprint.dimensions)
 
     def run(self, texts: Sequence[str]) -> FloatMatrix:
-        """The vectors of so few texts that they go to the model together; blocks."""
+        """The vectors of one slice of texts, in a single model run; blocks."""
         return unit_rows(list(self._model.embed(list(texts), batch_size=len(texts))), self.fingerprint.dimensions)
 
 
 def build(settings: FastembedEmbedding) -> FastembedEmbedder:
-    """The embedder, its model fetched unless it is there; `ConfigurationError` for a model that is unknown, damaged or out of reach."""
+    """Build the embedder, downloading its model if missing.
+
+    Raises `ConfigurationError` for an unknown, damaged or unreachable model.
+    """
     model = chosen(settings)
     name, dimensions = str(model["model"]), int(model["dim"])
     if settings.dimensions not in (None, dimensions):
         raise ConfigurationError(
-            f"{settings.name_of('dimensions')} is {settings.dimensions}, but vectors of {name} have {dimensions} dimensions."
+            f"{settings.name_of('dimensions')} is {settings.dimensions}, but the vectors of {name} have {dimensions} dimensions."
         )
     return FastembedEmbedder(opened(TextEmbedding, settings, name), name, dimensions)

@@ -1,4 +1,4 @@
-"""OpenAI's embeddings, and every endpoint compatible with them (Ollama, vLLM, LM Studio, TEI), through OpenAI's package.
+"""OpenAI's embeddings API, and every compatible endpoint (Ollama, vLLM, LM Studio, TEI), through OpenAI's package.
 
 Limits: OpenAI's OpenAPI document of August 2026, `CreateEmbeddingRequest`.
 """
@@ -30,15 +30,15 @@ MODELS = {
     "text-embedding-3-large": ModelFacts(dimensions=3_072, max_tokens=_READ, call_tokens=LIMITS.tokens, any_below=True),
     "text-embedding-ada-002": ModelFacts(dimensions=1_536, max_tokens=_READ, call_tokens=LIMITS.tokens),
 }
-# Servers of one's own take fewer texts at once: TEI 32 unless told otherwise, the others as their memory allows.
+# Self-hosted servers accept fewer texts at once: TEI 32 by default, the others as memory allows.
 COMPATIBLE_LIMITS = CallLimits(texts=32, tokens=16_384)
 
 
 class OpenAIEmbedder:
-    """Implements `citewell.ports.RemoteEmbedder`. These models embed documents and queries alike. A request is tried once."""
+    """Implements `citewell.ports.RemoteEmbedder`. These models embed documents and queries alike. Does not retry."""
 
     def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS, *, is_compatible: bool = False) -> None:
-        """is_compatible: the server may lack OpenAI's `base64`, so vectors are asked for as numbers."""
+        """is_compatible: a server that may lack OpenAI's `base64` encoding, so vectors are requested as numbers."""
         self.fingerprint = model.fingerprint
         self.max_tokens = model.max_tokens
         self.limits = model.limits
@@ -65,7 +65,7 @@ class OpenAIEmbedder:
             raise too_slow(WHOLE_SECONDS) from None
         except (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, ValueError) as error:
             raise _ours(error) from error
-        # Compatible servers leave out what the package's types promise.
+        # Compatible servers omit fields that the package's types require.
         data = getattr(answer, "data", None)
         rows = ordered([(item.index, item.embedding) for item in data or ()], len(texts))
         return unit_rows(rows, self.fingerprint.dimensions)
@@ -89,7 +89,7 @@ def _ours(error: Exception) -> CitewellError:
 
 
 def build(settings: OpenAIEmbedding) -> OpenAIEmbedder:
-    """The embedder that the settings name. `ConfigurationError` without a key, or for a model or length that does not exist."""
+    """Build the embedder. Raises `ConfigurationError` without a key, or for an unknown model or vector length."""
     own = settings.base_url is not None
     model = choose(settings, MODELS, None if own else USUAL_MODEL, COMPATIBLE_LIMITS if own else LIMITS)
     if own and settings.api_key is None:

@@ -1,6 +1,6 @@
-"""Embedding models that Pinecone hosts, by its HTTP interface.
+"""Embedding models hosted by Pinecone, through its HTTP API.
 
-Interface: Pinecone's OpenAPI document "Inference API", version 2026-04; limits: its model gallery.
+API: Pinecone's OpenAPI document "Inference API", version 2026-04; limits: its model gallery.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ _KINDS = {"document": "passage", "query": "query"}
 
 
 class PineconeEmbedder:
-    """Implements `citewell.ports.RemoteEmbedder`: documents are passages, queries are queries. A request is tried once."""
+    """Implements `citewell.ports.RemoteEmbedder`: documents have the input type `passage`, queries `query`.
+
+    Does not retry.
+    """
 
     def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS) -> None:
         self.fingerprint = model.fingerprint
@@ -64,7 +67,9 @@ class PineconeEmbedder:
 
 
 def build(settings: PineconeEmbedding | StoreEmbedding) -> PineconeEmbedder:
-    """The embedder that the settings name. Where the index embeds, it counts tokens, and has vectors for what is not stored: the
-    sentences that semantic chunking compares. `ConfigurationError` without a key, or for a length that the model does not have."""
+    """Build the embedder.
+
+    If the index itself embeds texts, this only counts tokens and embeds what is not stored: sentences for semantic
+    chunking. Raises `ConfigurationError` without a key, or for a vector length the model does not offer."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     return PineconeEmbedder(model, require_key(settings, "PINECONE_API_KEY"), settings.base_url or ADDRESS)

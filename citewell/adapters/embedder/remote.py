@@ -1,4 +1,4 @@
-"""What the embedders of all vendors share: what is known of a model, and vectors made of an answer."""
+"""Shared by the vendors' embedders: facts about models, and conversion of responses to vectors."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from citewell.ports import CallLimits, Fingerprint, FloatMatrix
 from citewell.settings import RemoteEmbedding
 
 MAX_UNKNOWN_TOKENS = 512
-"""What is sent of a text to a model of which nothing is known; most models read at least this."""
+"""Tokens sent per text to an unknown model; most models read at least this many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelFacts:
-    """What a vendor documents of a model.
+    """Documented properties of a vendor's model.
 
-    dimensions:    the length of its vectors when nothing is asked for
-    choices:       other lengths that can be asked for; `any_below` when every shorter one can
-    max_tokens:    tokens read of one text
-    call_tokens:   tokens that one call may hold
+    dimensions:    default length of its vectors
+    choices:       other lengths that can be requested; `any_below` if every shorter one can
+    max_tokens:    maximum tokens per text
+    call_tokens:   maximum tokens per call
     """
 
     dimensions: int
@@ -33,7 +33,7 @@ class ModelFacts:
     any_below: bool = False
 
     def takes(self, dimensions: int) -> bool:
-        """Whether vectors of this length can be had."""
+        """Whether the model offers vectors of this length."""
         return (
             dimensions == self.dimensions
             or dimensions in self.choices
@@ -43,7 +43,7 @@ class ModelFacts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenModel:
-    """A model with its vectors' length, as the settings choose them; `asked_dimensions` is sent, None leaves it to the model."""
+    """The configured model and vector length; `asked_dimensions` is sent to the vendor, None is the default."""
 
     name: str
     fingerprint: Fingerprint
@@ -55,24 +55,25 @@ class ChosenModel:
 def choose(
     settings: RemoteEmbedding, known: Mapping[str, ModelFacts], usual: str | None, limits: CallLimits
 ) -> ChosenModel:
-    """The model that the settings name, else the usual one. `ConfigurationError` for a length that it does not have, or an unknown one.
+    """The configured model, else the default one.
 
-    limits: the vendor's for one call, where nothing more exact is known of the model
+    Raises `ConfigurationError` for an unsupported or unknown vector length.
+    limits: the vendor's limits per call, if none are known for the model
     """
     name = settings.model or usual
     if name is None:
         raise ConfigurationError(
-            f"{settings.name_of('base_url')} is set, but no model is. Set {settings.name_of('model')} to a model of that server."
+            f"{settings.name_of('base_url')} is set, but no model. Set {settings.name_of('model')} to a model on that server."
         )
     facts, wanted = known.get(name), settings.dimensions
     if facts is None and wanted is None:
         raise ConfigurationError(
-            f"Nothing is known of the embedding model {name!r}. Set {settings.name_of('dimensions')} to the length of its vectors."
+            f"The embedding model {name!r} is unknown. Set {settings.name_of('dimensions')} to the length of its vectors."
         )
     if facts is not None and wanted is not None and not facts.takes(wanted):
         others = f" (or {', '.join(map(str, sorted(facts.choices)))})" if facts.choices else ""
         raise ConfigurationError(
-            f"{settings.name_of('dimensions')} is {wanted}, but vectors of {name} have {facts.dimensions}{others} dimensions."
+            f"{settings.name_of('dimensions')} is {wanted}, but the vectors of {name} have {facts.dimensions}{others} dimensions."
         )
     return ChosenModel(
         name=name,
@@ -84,30 +85,36 @@ def choose(
 
 
 def sendable(text: str) -> str:
-    """A text as providers take it: halves of surrogate pairs, which have no UTF-8, are question marks, and nothing is a full stop."""
+    """The text in a form providers accept: lone surrogates become question marks, a blank text becomes a period."""
     sound = text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
     return sound if sound.strip() else "."
 
 
 def ordered(numbered: Sequence[tuple[object, object]], count: int) -> list[object]:
-    """What an answer says of each text, by the text's number; `ProviderUnavailable` unless every number from 0 occurs once."""
+    """Response items in the order of the texts.
+
+    Raises `ProviderUnavailable` unless every index from 0 occurs exactly once.
+    """
     by_number = dict(numbered)
     if len(numbered) != count or set(by_number) != set(range(count)):
-        raise malformed(f"it has {len(numbered)} vectors for {count} texts, or their numbers are wrong")
+        raise malformed(f"it has {len(numbered)} vectors for {count} texts, or their indexes are wrong")
     return [by_number[number] for number in range(count)]
 
 
 def unit_rows(rows: Sequence[object], dimensions: int) -> FloatMatrix:
-    """Vectors as the port wants them: float32, of length 1. `ProviderUnavailable` for what is no vector of that many dimensions."""
+    """The vectors as float32 unit rows.
+
+    Raises `ProviderUnavailable` for anything but vectors of this many dimensions.
+    """
     if not rows:
         return np.zeros((0, dimensions), np.float32)
     try:
         matrix = np.asarray(rows, dtype=np.float32)
     except (TypeError, ValueError):
-        raise malformed("its vectors are not lists of numbers of one length") from None
+        raise malformed("its vectors are not lists of numbers of equal length") from None
     if matrix.ndim != 2 or matrix.shape[1] != dimensions:
         raise ConfigurationError(
-            f"The embedding model's vectors have {matrix.shape[-1]} dimensions, not {dimensions}. Set CITEWELL_EMBEDDING_DIMENSIONS to it."
+            f"The embedding model's vectors have {matrix.shape[-1]} dimensions, not {dimensions}. Set CITEWELL_EMBEDDING_DIMENSIONS accordingly."
         )
     lengths = np.linalg.norm(matrix, axis=1, keepdims=True)
     if not np.isfinite(matrix).all() or not lengths.all():

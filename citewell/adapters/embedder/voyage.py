@@ -1,6 +1,6 @@
-"""Voyage AI's embeddings of texts and of pictures, by its HTTP interface.
+"""Voyage AI's text and picture embeddings, through its HTTP API.
 
-Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts in a call.
+Limits: Voyage's API reference (text embedding models) as of 2026; its OpenAPI document 1.1 still had 128 texts a call.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from citewell.settings import VoyageEmbedding
 
 USUAL_MODEL = "voyage-4"
 ADDRESS = "https://api.voyageai.com/v1"
-# Keys that were made in MongoDB Atlas begin so, and are good there only, as Voyage's own package knows.
+# Keys created in MongoDB Atlas have this prefix and work only there, as in Voyage's own package.
 ATLAS_ADDRESS, _ATLAS_KEY = "https://ai.mongodb.com/v1", "al-"
 LIMITS = CallLimits(texts=1_000, tokens=120_000)
 _LENGTHS = frozenset({256, 512, 2_048})
@@ -44,12 +44,12 @@ _MULTIMODAL = "voyage-multimodal-"
 
 
 def address_of(key: str) -> str:
-    """Where a key is good: at Voyage's own address, or MongoDB's."""
+    """The API address that accepts a key: Voyage's own or MongoDB's."""
     return ATLAS_ADDRESS if key.startswith(_ATLAS_KEY) else ADDRESS
 
 
 class VoyageEmbedder:
-    """Implements `citewell.ports.RemoteEmbedder`: documents and queries are told apart by `input_type`. A request is tried once."""
+    """Implements `citewell.ports.RemoteEmbedder`: `input_type` distinguishes documents and queries. Does not retry."""
 
     def __init__(self, model: ChosenModel, key: str, address: str = ADDRESS) -> None:
         self.fingerprint = model.fingerprint
@@ -83,7 +83,7 @@ class VoyageEmbedder:
 
 
 class VoyageMultimodalEmbedder(VoyageEmbedder):
-    """Implements `citewell.ports.MultimodalEmbedder`: texts, pictures and both together, in one space."""
+    """Implements `citewell.ports.MultimodalEmbedder`: texts, pictures, and both combined, in one vector space."""
 
     capabilities = frozenset({Capability.MULTIMODAL})
 
@@ -111,7 +111,7 @@ def _image(image: ImageInput) -> dict[str, str]:
 
 
 def build(settings: VoyageEmbedding) -> VoyageEmbedder:
-    """The embedder that the settings name. `ConfigurationError` without a key, or for a length that the model does not have."""
+    """Build the embedder. Raises `ConfigurationError` without a key, or for an unsupported vector length."""
     model = choose(settings, MODELS, USUAL_MODEL, LIMITS)
     kind = VoyageMultimodalEmbedder if model.name.startswith(_MULTIMODAL) else VoyageEmbedder
     key = require_key(settings, "VOYAGE_API_KEY")

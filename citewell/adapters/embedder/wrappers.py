@@ -1,4 +1,4 @@
-"""Wrappers for any embedder: calls of the size that a provider takes, a cache of computed vectors, and retries while it is busy."""
+"""Wrappers for any embedder: split requests to the provider's limits, cache vectors, and retry while it is busy."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan,
 from citewell.ports.metering import current_tally, embedding_tokens, embedding_usage, spend
 
 _MAX_REJECTED = 4
-# A preview of 1,568 pixels a side is 4,400 tokens to Voyage, which takes 320,000 in a call.
+# A preview of 1,568 × 1,568 pixels is 4,400 tokens at Voyage, which accepts 320,000 per call.
 _PICTURES_IN_CALL = 32
 _Input = TypeVar("_Input", str, Pictured)
 Calls: TypeAlias = AsyncGenerator[tuple[Sequence[int], FloatMatrix]]
-"""The vectors of one call after the other, each with the places of its inputs."""
+"""The vectors of each call in turn, with the positions of its inputs."""
 _REMEMBERED = 8_192
 _SPECIAL_TOKENS = 2
-# Tokens that two windows of a long text share, so that a sentence is whole in one of them. By decision 0012.
+# Tokens shared by adjacent windows of a long text, so that a sentence is whole in one of them (decision 0012).
 _WINDOW_OVERLAP = 32
 _MAX_REMEMBERED_LENGTH = 2_000
 
@@ -39,18 +39,18 @@ class EmbeddingCache(Protocol):
     """Caches vectors by (fingerprint, key); a key is the SHA-256 of a text in hexadecimal."""
 
     async def get(self, fingerprint: str, keys: Sequence[str]) -> dict[str, FloatMatrix]:
-        """The cached ones, each of shape (dimensions,)."""
+        """The cached vectors by key, each of shape (dimensions,)."""
         ...
 
     async def put(self, fingerprint: str, vectors: Mapping[str, FloatMatrix]) -> None:
-        """Remember vectors."""
+        """Store vectors."""
         ...
 
 
 class BatchingEmbedder(EmbedderWrapper):
-    """Splits what is asked for into calls that the provider takes, by number of texts and by tokens, in the order given.
+    """Splits requests into calls within the provider's limits on texts and tokens, in input order.
 
-    A call that the provider rejects is split in halves until the texts that it rejects stand alone; the others are embedded.
+    A rejected call is halved repeatedly until the rejected texts are isolated; the others are embedded.
     """
 
     def __init__(self, inner: Embedder, limits: CallLimits | None = None) -> None:
@@ -59,7 +59,7 @@ class BatchingEmbedder(EmbedderWrapper):
         self._limits = limits
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """As `citewell.ports.Embedder.embed`; `TextsRejected` when the provider takes some of the texts only."""
+        """As `citewell.ports.Embedder.embed`. Raises `TextsRejected` if the provider accepts only some of the texts."""
         rows: list[FloatMatrix] = [vectors async for _, vectors in self.calls(texts, kind)]
         return np.concatenate(rows) if rows else await self.inner.embed([], kind)
 
@@ -69,7 +69,10 @@ class BatchingEmbedder(EmbedderWrapper):
         return np.concatenate(rows) if rows else await self.inner.embed([])
 
     def calls(self, texts: Sequence[str], kind: TextKind) -> Calls:
-        """The vectors of one call after the other, each with the places of its texts; at the end `TextsRejected` if any were."""
+        """The vectors of each call in turn, with the positions of its texts.
+
+        Raises `TextsRejected` at the end if any were rejected.
+        """
 
         async def call(places: range) -> FloatMatrix:
             return await self.inner.embed([texts[i] for i in places], kind)
@@ -77,7 +80,7 @@ class BatchingEmbedder(EmbedderWrapper):
         return self._halving(self._planned(texts), call, len(texts))
 
     def picture_calls(self, pictures: Sequence[Pictured]) -> Calls:
-        """The same of pictures."""
+        """As `calls`, for pictures."""
 
         async def call(places: range) -> FloatMatrix:
             return await EmbedderWrapper.embed_pictures(self, [pictures[i] for i in places])
@@ -106,7 +109,7 @@ class BatchingEmbedder(EmbedderWrapper):
                     waiting.extendleft((places[half:], places[:half]))
                     continue
                 rejected.extend(places)
-                # Nothing was taken, whatever it was: it is the request that is wrong, not the texts.
+                # Nothing at all was accepted: the request is wrong, not the texts.
                 if not accepted and (len(rejected) > _MAX_REJECTED or len(rejected) == count):
                     raise
                 continue
@@ -116,13 +119,13 @@ class BatchingEmbedder(EmbedderWrapper):
             raise TextsRejected(reason.message, indices=sorted(rejected)) from reason
 
     def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
-        """What embedding these takes when none is rejected."""
+        """The work of embedding these texts if none is rejected."""
         return EmbeddingPlan(
             texts=len(texts), tokens=sum(self._tokens(texts)), calls=sum(1 for _ in self._planned(texts))
         )
 
     def _planned(self, texts: Sequence[str]) -> Iterator[range]:
-        """Consecutive places that one call can hold; a text that is too large for any call gets one of its own."""
+        """Ranges of consecutive positions that fit one call; a text that exceeds the limits gets its own call."""
         if self._limits is None:
             yield from [range(len(texts))] if texts else []
             return
@@ -140,16 +143,16 @@ class BatchingEmbedder(EmbedderWrapper):
 
 
 class WindowedEmbedder(EmbedderWrapper):
-    """Gives a document longer than `max_tokens` the normalised mean of the vectors of its windows, which overlap a little.
+    """Embeds a document longer than `max_tokens` as the normalized mean of the vectors of overlapping windows.
 
-    Queries are left to the embedder, which reads their beginning.
+    Queries pass through unchanged; the embedder reads their beginning.
     """
 
     reads_windows = True
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """As `citewell.ports.Embedder.embed`, of texts of any length."""
-        # No tokenizer makes more tokens than characters of a text, but for its special ones.
+        """As `citewell.ports.Embedder.embed`, for texts of any length."""
+        # A text has at most as many tokens as characters, special tokens aside.
         if kind == "query" or all(len(text) <= self._budget for text in texts):
             return await self.inner.embed(texts, kind)
         windows = await asyncio.to_thread(lambda: [self._windows(text) for text in texts])
@@ -165,7 +168,7 @@ class WindowedEmbedder(EmbedderWrapper):
         return self.max_tokens - _SPECIAL_TOKENS
 
     def _windows(self, text: str) -> list[str]:
-        """Windows of equal length, as few as cover the text."""
+        """The fewest windows of equal length that cover the text."""
         if len(text) <= self._budget:
             return [text]
         spans = self.tokenizer.offsets(text)
@@ -180,14 +183,14 @@ class WindowedEmbedder(EmbedderWrapper):
 class CachingEmbedder(EmbedderWrapper):
     """Embeds each document text once per model: within a call, and across calls through the cache.
 
-    Around a `BatchingEmbedder`, what each of its calls brings is written to the cache before the next one is made, so that
-    nothing has to be paid for again when the work stops in between.
+    Around a `BatchingEmbedder`, each call's vectors are cached before the next call, so that interrupted work is not
+    paid for twice.
 
-    Queries, and the sentences compared with them, are not written to the cache. The most recent ones are kept in this process,
-    because a conversation returns to its subject.
+    Queries, and the sentences compared with them, are not written to the cache; the most recent ones are kept in
+    memory, because a conversation returns to its subject.
 
-    The cache serves all owners, so what it holds is charged as if it had been embedded now: otherwise an owner's usage would
-    show that somebody else has the same text.
+    All owners share the cache, so cached texts are charged as if embedded now: otherwise an owner's usage would reveal
+    that somebody else has the same text.
     """
 
     def __init__(self, inner: Embedder, cache: EmbeddingCache) -> None:
@@ -235,7 +238,7 @@ class CachingEmbedder(EmbedderWrapper):
             spend(embedding_usage(self.fingerprint, tokens, len(known)))
 
     async def plan(self, texts: Sequence[str]) -> EmbeddingPlan:
-        """As `citewell.ports.PlanningEmbedder.plan`: texts in the cache, and repeated ones, take nothing."""
+        """As `citewell.ports.PlanningEmbedder.plan`; cached and repeated texts cost nothing."""
         by_key = {text_key(text): text for text in texts}
         known = await self._cache.get(str(self.fingerprint), list(by_key))
         missing = [text for key, text in by_key.items() if key not in known]
@@ -258,23 +261,23 @@ class CachingEmbedder(EmbedderWrapper):
 
 
 def text_key(text: str) -> str:
-    """The cache key of a text; lone surrogates, which UTF-8 cannot express, are distinct from each other."""
+    """The cache key of a text; different lone surrogates, which UTF-8 cannot encode, give different keys."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def picture_key(picture: Pictured) -> str:
-    """The cache key of a picture with its words: both hashes, so that neither can be taken for a part of the other."""
+    """The cache key of a picture with its text, from both hashes, so that the boundary between them is unambiguous."""
     image = hashlib.sha256(picture.image.data).hexdigest()
     return text_key(f"picture {image} {text_key(picture.text)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetryPolicy:
-    """How often to retry, and how many seconds to wait: twice as long each time, shortened at random by up to a half.
+    """How often to retry, and how many seconds to wait: doubling each time, shortened at random by up to half.
 
-    Somebody is waiting for a query's answer, so a query is tried less often than a document, and its vector is waited for
-    `query_seconds` with all attempts: less than a search of several indexes waits for each, so that there is time for its words.
-    While a query hangs that was waited for so long, others are waited for `hurried_seconds`.
+    Somebody waits for a query's answer, so queries have fewer attempts than documents and a total timeout of
+    `query_seconds`, below the timeout per index in a search of several, which leaves time for keyword search. While a
+    query that timed out still hangs, other queries get `hurried_seconds`.
     """
 
     attempts: int = 6
@@ -285,7 +288,7 @@ class RetryPolicy:
     longest_wait: float = 60.0
 
     def wait(self, attempt: int, retry_after: float | None) -> float:
-        """Seconds after failed attempt number `attempt` (from 1); never less than the provider asked for."""
+        """Seconds to wait after failed attempt number `attempt` (from 1); never less than the provider asked for."""
         backoff = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1)) * random.uniform(0.5, 1.0)  # noqa: S311
         asked = (retry_after or 0.0) * random.uniform(1.0, 1.1)  # noqa: S311
         return max(backoff, asked)
@@ -294,9 +297,9 @@ class RetryPolicy:
 class RetryingEmbedder(EmbedderWrapper):
     """Retries while the provider is busy or unavailable; other errors, and the last attempt's, pass through.
 
-    When a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query that
-    is not answered in time is `ProviderUnavailable`. Its call goes on: a local model server that has to load its model first
-    would give up with the call, and never have it loaded.
+    If a provider asks for a wait beyond `longest_wait`, its error passes through at once, with `retry_after`. A query
+    that times out raises `ProviderUnavailable`, but its call continues: a local model server that is still loading its
+    model would otherwise abort with the call and never finish loading.
     """
 
     def __init__(
@@ -325,17 +328,17 @@ class RetryingEmbedder(EmbedderWrapper):
         if call.done():
             return call.result()
         self._late.add(call)
-        if seconds == self._policy.query_seconds:  # slow ones that were hurried must not have others hurried, and so on
+        if seconds == self._policy.query_seconds:  # a query with the short timeout must not cause it for others
             self._hanging.add(call)
         call.add_done_callback(self._ended)
-        raise ProviderUnavailable(f"The embedding model has not answered within {seconds:g} s.")
+        raise ProviderUnavailable(f"The embedding model did not respond within {seconds:g} s.")
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
         return await self._patiently(lambda: EmbedderWrapper.embed_pictures(self, pictures), self._policy.attempts)
 
     async def close(self) -> None:
-        """As `citewell.ports.RemoteEmbedder.close`, of calls that nobody waits for any more too."""
+        """As `citewell.ports.RemoteEmbedder.close`; also cancels calls that timed out."""
         for call in self._late:
             call.cancel()
         await super().close()
@@ -344,7 +347,7 @@ class RetryingEmbedder(EmbedderWrapper):
         self._late.discard(call)
         self._hanging.discard(call)
         if not call.cancelled():
-            call.exception()  # it was told of when the time was over
+            call.exception()  # already reported as a timeout
 
     async def _patiently(self, call: Callable[[], Awaitable[FloatMatrix]], attempts: int) -> FloatMatrix:
         attempt = 1

@@ -1,4 +1,4 @@
-"""An exact in-memory vector store: the reference that other stores are compared with."""
+"""An exact in-memory vector store: the reference for all other stores."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, Ve
 
 
 class MemoryIndex:
-    """Every search looks at every point."""
+    """A vector index whose searches scan every point."""
 
     def __init__(self) -> None:
         self._points: dict[str, Point] = {}
@@ -42,7 +42,7 @@ class MemoryIndex:
         elif query.sparse is not None:
             scores = self._lexical_scores(query.sparse, query.filter, admitted)
         else:
-            raise ValueError("A vector query has a dense or a sparse vector.")
+            raise ValueError("A vector query needs a dense or a sparse vector.")
         best = sorted(scores.items(), key=lambda item: (-item[1], item[0]))
         return [ScoredId(key, score) for key, score in best[: max(0, query.limit)]]
 

@@ -1,4 +1,4 @@
-"""What a store embeds itself, counted for its owner, and kept within the limits of calls, tokens and spending."""
+"""Usage accounting and rate and spending limits for stores that embed texts themselves."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from citewell.types import Expression, JsonObject, Point, ScoredId, Usage, Vecto
 class MeteredVectors:
     """Implements `citewell.ports.remote_vectors.RemoteVectors` around a store that embeds texts.
 
-    embedder: the model that the store runs, which counts its tokens and knows how many texts one call holds
-    gate:     asked before each call that embeds; None where nothing is limited
+    embedder: the model that the store runs; counts tokens and defines the texts per call
+    gate:     asked before each call that embeds; None without limits
     """
 
     def __init__(self, inner: RemoteVectors, embedder: RemoteEmbedder, gate: Gate | None) -> None:
@@ -29,7 +29,7 @@ class MeteredVectors:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Those of the store."""
+        """The store's capabilities."""
         return self._inner.capabilities
 
     def expresses(self, condition: Expression) -> bool:
@@ -41,7 +41,7 @@ class MeteredVectors:
         return self._inner.holds_all_of(point)
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `RemoteVectors.upsert`; the texts of one call at a time pass the gate."""
+        """See `RemoteVectors.upsert`; texts pass the gate one call at a time."""
         by_owner: dict[object, list[Point]] = {}
         for point in points:
             by_owner.setdefault(point.payload[OWNER], []).append(point)
@@ -91,7 +91,7 @@ class MeteredVectors:
 
     @asynccontextmanager
     async def _embedding(self, texts: Sequence[str]) -> AsyncGenerator[None]:
-        """A call that embeds these texts: it waits for its turn, and is counted once it has succeeded."""
+        """Run the block as a call that embeds these texts: waits for admission, and counts the usage on success."""
         if not texts:
             yield
             return

@@ -1,7 +1,8 @@
 """A vector store in Postgres with the pgvector extension, Supabase included: one table of points per model.
 
-Meaning is searched by a graph (HNSW) over numbers of 2 bytes, whose best are compared by all digits, and exactly where a filter admits few points. Words are searched by an
-index over terms and weighed with the document frequencies of the owner's points, which every write keeps up to date.
+Dense search uses an HNSW graph over 2-byte floats and rescores the best candidates at full precision; it is exact if a
+filter matches few points. Lexical search uses an inverted index, with the document frequencies of the owner's points,
+which every write updates.
 """
 
 from __future__ import annotations
@@ -35,15 +36,16 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, Ve
 
 _BATCH = 500
 _CONNECTIONS = 8
-_STATEMENTS = 100  # kept prepared by each connection
+_STATEMENTS = 100  # prepared statements cached per connection
 _SECONDS = 60.0
-# Up to so many points that a filter admits are compared one by one, which is exact.
+# If a filter matches at most this many points, all are compared, which is exact.
 _EXACT_UP_TO = 5_000
-# Up to so many, those with the words of a query are looked for among them, instead of among the best of all points.
+# If a filter matches at most this many points, lexical search scans them instead of the best of all points.
 _FEW = 2_000
-# The graph holds numbers of 2 bytes: so many more points than asked for are compared once again by all their digits.
+# The graph holds 2-byte floats: at least this many extra candidates are rescored at full precision.
 _MORE = 20
-# Of each connection. A filtered search of the graph goes on until it has what was asked for, or has seen so many points.
+# Settings of each connection. A filtered graph search continues until it has enough results or has seen
+# `max_scan_tuples`.
 _SESSION = {
     "hnsw.ef_search": "200",
     "hnsw.iterative_scan": "strict_order",
@@ -59,7 +61,7 @@ T = TypeVar("T")
 
 
 class PgvectorIndex:
-    """One index in one database, which any number of processes may use at once. Open it with `open`."""
+    """One index in one database, usable by any number of processes at once. Open it with `open`."""
 
     def __init__(self, pool: asyncpg.Pool, tables: PointTables, *, pooled: bool = False) -> None:
         self._pool = pool
@@ -72,9 +74,9 @@ class PgvectorIndex:
     async def open(
         cls, url: str, name: str, dimensions: int, *, schema: str = "citewell", pooled: bool = False
     ) -> PgvectorIndex:
-        """Open the index of this name, or create it. `Unavailable` when the database cannot be reached.
+        """Open or create the index of this name. Raises `Unavailable` if the database cannot be reached.
 
-        pooled: a pooler gives each transaction another session, which then knows neither settings nor statements of the one before
+        pooled: a pooler gives each transaction a new session, so that neither settings nor prepared statements persist
         """
         try:
             pool = await asyncpg.create_pool(
@@ -97,16 +99,16 @@ class PgvectorIndex:
         except BaseException as error:
             await pool.close()
             if isinstance(error, _FAILURES):
-                raise Unavailable(f"The vector store in Postgres does not open: {_reason(error)}") from error
+                raise Unavailable(f"The vector store in Postgres could not be opened: {_reason(error)}") from error
             raise
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Dense and sparse search, filters, and writes that survive the process."""
+        """Dense and sparse search, filters, and persistent writes."""
         return frozenset({Capability.SPARSE, Capability.FILTERS, Capability.PERSISTENT})
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `VectorIndex.upsert`; committed when this returns."""
+        """See `VectorIndex.upsert`; committed on return."""
         latest = list({point.id: point for point in points}.values())
         for start in range(0, len(latest), _BATCH):
             await self._write(self._upsert, latest[start : start + _BATCH])
@@ -121,14 +123,14 @@ class PgvectorIndex:
         if query.sparse is not None:
             words = query.sparse
             return await self._run(lambda connection: self._search_words(connection, query, words), snapshot=True)
-        raise ValueError("A vector query has a dense or a sparse vector.")
+        raise ValueError("A vector query needs a dense or a sparse vector.")
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
         return await self._run(lambda connection: self._vectors(connection, ids))
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
-        """See `VectorIndex.set_payload`; committed when this returns."""
+        """See `VectorIndex.set_payload`; committed on return."""
         sql = BoundSql(self._tables.payloads)
         changed = sql.bind(orjson.dumps(payload).decode(), "jsonb")
         statement = (
@@ -217,7 +219,7 @@ class PgvectorIndex:
     async def _numbered(
         self, connection: Connection, filter: Filter, limit: str, among: Sequence[int] | None = None
     ) -> list[tuple[int, str]]:
-        """Numbers and ids of points that the filter admits, of these numbers where some are given."""
+        """Numbers and ids of points that match the filter, restricted to the numbers in `among` if given."""
         sql = BoundSql(self._tables.payloads)
         where = (
             sql.where(filter)
@@ -231,7 +233,7 @@ class PgvectorIndex:
         return [(row["number"], row["id"]) for row in rows]
 
     async def _all_numbers(self, connection: Connection, filter: Filter) -> Numbers:
-        """The numbers of all points with words that the filter admits."""
+        """The numbers of all points with words that match the filter."""
         sql = BoundSql(self._tables.payloads)
         numbers = await connection.fetchval(
             f"SELECT array_agg(number) FROM {self._tables.numbers} JOIN {self._tables.points} USING (id) WHERE {sql.where(filter)}",
@@ -246,7 +248,7 @@ class PgvectorIndex:
         )
         return {str(row["id"]): np.asarray(orjson.loads(row["dense"]), dtype=np.float32) for row in rows}
 
-    # Writing. Writes of one owner's points wait for each other, as they change the same document frequencies.
+    # Writing. Writes of one owner's points are serialized, because they change the same document frequencies.
 
     async def _upsert(self, connection: Connection, points: Sequence[Point]) -> None:
         await self._lock(connection, {str(point.payload[OWNER]) for point in points})
@@ -280,7 +282,7 @@ class PgvectorIndex:
             await connection.execute("SELECT pg_advisory_xact_lock($1)", key)
 
     async def _remove(self, connection: Connection, where: str, *values: Any) -> Counter[int]:
-        """Delete points; returns what that changes of the frequencies."""
+        """Delete points; returns the resulting changes of document frequencies."""
         rows = await connection.fetch(
             f"WITH gone AS (DELETE FROM {self._tables.points} WHERE {where} RETURNING id, terms), "
             f"payloads AS (DELETE FROM {self._tables.payloads} WHERE id IN (SELECT id FROM gone)), "
@@ -298,7 +300,7 @@ class PgvectorIndex:
         await self._run(in_transaction)
 
     async def _run(self, call: Callable[[Connection], Awaitable[Any]], *, snapshot: bool = False) -> Any:
-        """snapshot: several statements see the points of one moment"""
+        """snapshot: all statements see the same snapshot of the data"""
         self._check_open()
         try:
             async with self._pool.acquire(timeout=_SECONDS) as connection:
@@ -319,7 +321,7 @@ class PgvectorIndex:
 
 
 async def build(settings: PgvectorStore, fingerprint: Fingerprint) -> PgvectorIndex:
-    """The index of a model's vectors; see `PgvectorIndex.open`."""
+    """Open the index of a model's vectors; see `PgvectorIndex.open`."""
     return await PgvectorIndex.open(
         settings.dsn, str(fingerprint), fingerprint.dimensions, schema=settings.schema, pooled=settings.is_pooled
     )

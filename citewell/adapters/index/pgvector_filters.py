@@ -1,4 +1,7 @@
-"""Typed filters as conditions in SQL on the columns of points and on their payloads. Values and texts are bound; only names of fields are written out."""
+"""Compiles typed filters to SQL conditions on point columns and payloads.
+
+All values are bound; only field names are written out.
+"""
 
 from __future__ import annotations
 
@@ -15,19 +18,19 @@ _ORDERS = {Operator.GT: ">", Operator.GTE: ">=", Operator.LT: "<", Operator.LTE:
 
 @dataclass(slots=True)
 class BoundSql:
-    """SQL with its parameters, which are numbered as they are bound."""
+    """SQL with its parameters, numbered in the order of binding."""
 
     payloads: str
     """The table with the points' payloads."""
     values: list[object] = field(default_factory=list[object])
 
     def bind(self, value: object, kind: str = "") -> str:
-        """The placeholder of a value, cast to a type where one is given."""
+        """Bind a value and return its placeholder, cast to a type if one is given."""
         self.values.append(value)
         return f"${len(self.values)}{kind and '::'}{kind}"
 
     def where(self, filter: Filter) -> str:
-        """The condition of `filter` on points. `InvalidFilter` for a field that no point has."""
+        """The SQL condition of `filter` on points. Raises `InvalidFilter` for an unknown field."""
         owner = f"owner_id = {self.bind(filter.owner_id)}"
         parts = [owner]
         if filter.resource_ids is not None:
@@ -81,7 +84,7 @@ class BoundSql:
         return f"coalesce(jsonb_path_exists(payload, '{_json_path(path)} ? (@ {order} $limit)', {bound}, true), FALSE)"
 
     def _holds(self, path: list[str], value: JsonValue) -> str:
-        """Whether a field is a value or a list with it; an index over payloads answers both."""
+        """SQL for whether a field equals a value or is a list containing it; the payload index serves both."""
         alone, listed = value, [value]
         for name in reversed(path):
             alone, listed = {name: alone}, {name: listed}
@@ -97,5 +100,5 @@ def _joined(parts: list[str], word: str, empty: str) -> str:
 
 
 def _json_path(path: list[str]) -> str:
-    """The values at a path, one by one where they are a list. The names are those of `field_kind`: letters, digits and `_`."""
+    """The JSON path to a field's values, unpacking lists. Names are those of `field_kind`: letters, digits and `_`."""
     return "$" + "".join(f'."{name}"' for name in path) + "[*]"

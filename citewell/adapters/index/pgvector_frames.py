@@ -1,7 +1,7 @@
-"""`frame_chunks` and `hybrid_search`: passages with their vectors for programs that read the database themselves, such as Supabase's clients.
+"""`frame_chunks` and `hybrid_search`: passages and vectors for programs that query the database, like Supabase clients.
 
-They join the points with Citewell's own tables, so they are made where both are in one database. Both show the files of the owner that
-`citewell.owner_id` names, for every role, and nothing without it.
+They join the points with Citewell's tables, so they exist only if both are in one database. For every role, both show
+only the files of the owner named by `citewell.owner_id`, and nothing without it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ACTIVE = "SELECT fingerprint FROM {home}.indexes WHERE state = 'active' AND sto
 
 
 async def prepare_frames(connection: Connection, schema: str) -> None:
-    """Make the view and the function over every index of this schema, or leave them as they are where this user may not."""
+    """Create the view and function over every index of this schema, unless this user lacks the permission."""
     try:
         async with connection.transaction():
             home = await connection.fetchval(
@@ -31,11 +31,11 @@ async def prepare_frames(connection: Connection, schema: str) -> None:
             for statement in _statements(schema, home, [row["name"] for row in names]):
                 await connection.execute(statement)
     except asyncpg.PostgresError as error:
-        log.warning("frame_chunks and hybrid_search are not made: %s", error)
+        log.warning("frame_chunks and hybrid_search were not created: %s", error)
 
 
 async def drop_empty(connection: Connection, tables: PointTables) -> None:
-    """Drop the tables of an index without points; the view is made without them first, so that who may read it still may."""
+    """Drop the tables of an index without points; first re-creates the view without them, so that its grants remain."""
     await connection.execute(f"LOCK TABLE {tables.points} IN ACCESS EXCLUSIVE MODE")
     if await connection.fetchval(f"SELECT EXISTS (SELECT FROM {tables.points})"):
         return
@@ -57,13 +57,13 @@ def _statements(schema: str, home: str, indexes: list[str]) -> list[str]:
     return [
         f"CREATE OR REPLACE VIEW {space}.frame_chunks WITH (security_barrier) AS {rows}",
         _HYBRID_SEARCH.format(space=space, home=home, owner=_OWNER, active=_ACTIVE.format(home=home)),
-        # Everybody may call a new function otherwise.
+        # By default, anyone may call a new function.
         f"REVOKE ALL ON FUNCTION {function} FROM PUBLIC",
     ]
 
 
 def _rows_of(schema: str, home: str, index: str) -> str:
-    """The passages of one index; none unless it is the one that answers."""
+    """SELECT for the passages of one index; returns none unless the index is active."""
     literal = "'" + index.replace("'", "''") + "'"
     return f"""SELECT p.id, coalesce(r.metadata ->> 'source_airtable_id', r.record_id, r.id) AS airtable_record_id,
         coalesce(r.metadata ->> 'source_frame_path', r.filename) AS frame_path, c.ordinal AS chunk_sequence_id, c.text AS chunk_text,
@@ -74,8 +74,8 @@ def _rows_of(schema: str, home: str, index: str) -> str:
     WHERE p.owner_id = {_OWNER} AND ({_ACTIVE.format(home=home)}) = {literal}"""
 
 
-# With the rights of Citewell's own role, for callers that may read none of the tables. Filters are of whole files, so the files are found first;
-# where few passages are left, all of them are compared.
+# Runs with the rights of Citewell's role, for callers who may not read the tables. Filters apply to whole files, so
+# these are found first; if few passages remain, all are compared.
 _HYBRID_SEARCH = """CREATE OR REPLACE FUNCTION {space}.hybrid_search(
     query_embedding vector, query_filters jsonb DEFAULT '{{}}', match_limit integer DEFAULT 20
 ) RETURNS TABLE (id uuid, chunk_text text, full_metadata jsonb, distance double precision)

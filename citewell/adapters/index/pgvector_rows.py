@@ -1,6 +1,6 @@
-"""Points in the binary format of Postgres' COPY, which is written and read without turning numbers into digits.
+"""Points in the binary format of Postgres' COPY, which avoids converting numbers to text.
 
-See "COPY, Binary Format" in Postgres' documentation; `vector` is as its `recv` function in pgvector reads it.
+See "COPY, Binary Format" in Postgres' documentation; the `vector` format is that of its `recv` function in pgvector.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ _ITEM = np.dtype([("length", ">i4"), ("value", ">i8")])
 
 
 def term_of(owner: str, index: int | None = None) -> int:
-    """The name of a term of an owner, or of all its points with words."""
+    """The number that names an owner's term, or (without `index`) all of the owner's points with words."""
     return stable_number(f"{owner}\0{'' if index is None else index}")
 
 
 def terms_of(point: Point) -> list[int]:
-    """The names of the terms of a point."""
+    """The names of a point's terms (`term_of`)."""
     if point.sparse is None or not point.sparse.indices:
         return []
     owner = str(point.payload[OWNER])

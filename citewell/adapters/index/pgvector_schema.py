@@ -1,4 +1,4 @@
-"""The tables of the pgvector store, and how they are made and brought up to date."""
+"""The tables of the pgvector store: creation and migration."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from citewell.errors import ConfigurationError, Unavailable
 
 Connection: TypeAlias = "asyncpg.Connection | asyncpg.pool.PoolConnectionProxy"
 MAX_DIMENSIONS = 4_000
-"""Of vectors that pgvector builds a search graph over, with 2 bytes per number there."""
-MIN_VERSION = (0, 8)  # of the extension: filtered searches go on until they have enough
-_LOCK = 4_861_267  # of this schema, while tables are made
+"""The largest vectors for which pgvector builds a search graph, with 2 bytes per number."""
+MIN_VERSION = (0, 8)  # of the extension: filtered searches continue until they have enough results
+_LOCK = 4_861_267  # advisory lock while tables are created or changed
 
 
 @dataclass(frozen=True, slots=True)
 class PointTables:
-    """The names of one index's tables, quoted: its points, their payloads, in how many points of an owner each term is, and an inverted index."""
+    """The quoted names of one index's tables: points, payloads, document frequencies, and the inverted index."""
 
     schema: str
     points: str
@@ -30,12 +30,12 @@ class PointTables:
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All of them."""
+        """All table names."""
         return (self.points, self.payloads, self.terms, self.numbers, self.postings)
 
     @classmethod
     def of(cls, schema: str, index: str) -> PointTables:
-        """The tables of an index by its name, such as a model's fingerprint."""
+        """The tables of an index, given its name, such as a model's fingerprint."""
         name = hashlib.sha256(index.encode()).hexdigest()[:16]
         space = quoted(schema)
         kinds = ("points", "payloads", "terms", "numbers", "postings")
@@ -43,15 +43,15 @@ class PointTables:
 
 
 def quoted(name: str) -> str:
-    """A name as SQL writes it."""
+    """A quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 async def prepare(connection: Connection, schema: str, index: str, dimensions: int) -> PointTables:
-    """Make what does not exist of an index's tables; several processes may do so at once.
+    """Create an index's missing tables; several processes may do so at once.
 
-    `ConfigurationError` when the extension is missing and this user may not create it, is too old, or the model has too many dimensions;
-    `Unavailable` when the tables are of an index of other dimensions.
+    Raises `ConfigurationError` if the extension is too old, or missing and this user may not create it, or if the model
+    has too many dimensions; `Unavailable` if the existing tables have other dimensions.
     """
     if dimensions > MAX_DIMENSIONS:
         raise ConfigurationError(
@@ -70,13 +70,13 @@ async def prepare(connection: Connection, schema: str, index: str, dimensions: i
         known = await connection.fetchval(f"SELECT dimensions FROM {quoted(schema)}.indexes WHERE name = $1", index)
     if known != dimensions:
         raise Unavailable(
-            f"The index {index} in Postgres has vectors of {known} dimensions, and the model {dimensions}."
+            f"The index {index} in Postgres has vectors of {known} dimensions, but the model has {dimensions}."
         )
     return tables
 
 
 async def lock(connection: Connection) -> None:
-    """Let no other process make or change tables until the transaction ends."""
+    """Keep other processes from creating or changing tables until the transaction ends."""
     await connection.execute("SELECT pg_advisory_xact_lock($1)", _LOCK)
 
 
@@ -91,7 +91,7 @@ async def _require_extension(connection: Connection) -> None:
     version = str(await connection.fetchval("SELECT extversion FROM pg_extension WHERE extname = 'vector'"))
     if tuple(int(part) for part in version.split(".")[:2]) < MIN_VERSION:
         raise ConfigurationError(
-            f"The extension `vector` in the database is version {version}; 0.8 is the least that filtered searches need. "
+            f"The extension `vector` in the database is version {version}; filtered searches need at least 0.8. "
             "Update pgvector on the server, then run ALTER EXTENSION vector UPDATE."
         )
 
@@ -110,7 +110,7 @@ def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
             dense vector({dimensions}),
             terms bigint[] NOT NULL
         ) WITH (toast_tuple_target = 8160)""",
-        # Apart from the vectors, so that a change of metadata leaves the graph and the terms alone.
+        # Separate from the vectors, so that metadata changes do not touch the graph and the terms.
         f"CREATE TABLE IF NOT EXISTS {tables.payloads} (id uuid PRIMARY KEY, owner_id text NOT NULL, payload jsonb NOT NULL)",
         _moved_payloads(tables),
         f"CREATE TABLE IF NOT EXISTS {tables.terms} (term bigint PRIMARY KEY, points bigint NOT NULL)",
@@ -129,7 +129,7 @@ def _statements(schema: str, tables: PointTables, dimensions: int) -> list[str]:
 
 
 def _moved_payloads(tables: PointTables) -> str:
-    """Payloads were a column of the points before they had a table."""
+    """Migrates payloads from a column of the points table to a separate table."""
     return f"""DO $$ BEGIN
         IF EXISTS (SELECT FROM pg_attribute WHERE attrelid = '{tables.points}'::regclass AND attname = 'payload' AND NOT attisdropped) THEN
             INSERT INTO {tables.payloads} SELECT id, owner_id, payload FROM {tables.points};
@@ -139,7 +139,10 @@ def _moved_payloads(tables: PointTables) -> str:
 
 
 def _one_owner(table: str) -> tuple[str, str]:
-    """Citewell connects as the owner of the tables, whom this does not bind; anybody else who is let in sees one owner's rows."""
+    """Row-level security: other roles see one owner's rows only.
+
+    It does not apply to Citewell, which connects as the table owner.
+    """
     return (
         f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY",
         f"""DO $$ BEGIN

@@ -1,8 +1,9 @@
-"""Words in the pgvector store: an inverted index whose postings are packed into blocks, and BM25 over them.
+"""Lexical search in the pgvector store: an inverted index whose postings are packed into blocks, and BM25 over them.
 
-A point that holds a word is an entry of 12 bytes, its number and the word's weight; entries of a word are in blocks of some hundred, and the latest few in
-the row that counts the word. So a search reads some hundred rows and adds up in memory, where one row per posting would have to be visited each.
-Points get a new number whenever they are written; entries of numbers that are gone are skipped, and packed away when they are more than the rest.
+Each posting is an entry of 12 bytes: the point's number and the word's weight. A word's entries are in blocks of a few
+hundred; the latest are in the row that counts the word. A search thus reads a few hundred rows and adds up in memory,
+instead of visiting one row per posting. Points get a new number at every write; entries of deleted numbers are skipped,
+and removed by packing once they outnumber the rest.
 """
 
 from __future__ import annotations
@@ -23,21 +24,21 @@ ENTRY = np.dtype([("number", "<i8"), ("weight", "<f4")])
 Entries = npt.NDArray[np.void]
 Numbers = npt.NDArray[np.int64]
 Scores = npt.NDArray[np.float64]
-# Points held their words in a `sparsevec` before, which has so many places: terms are numbers of 32 bits, modulo that.
+# The dimension of the `sparsevec` that used to hold a point's words: 32-bit term numbers modulo this.
 _PLACES = 1_000_000_000
 # Two blocks fill a page of 8 kB.
 _BLOCK = 330
-# Entries that a word's own row takes before they become a block; a word with as many new ones in one write gets a block at once.
+# Entries that a word's row holds before they become a block; as many new ones in one write become a block at once.
 _TAIL = 64
-# Words whose entries are mostly of points that are gone are packed, unless that is next to nothing.
+# Words are packed if most of their entries belong to deleted points, unless the waste is negligible.
 _WASTE = 2
 _LITTLE_WASTE = 64
-# Numbers that are so far apart are sorted instead of being counted in an array from the least to the greatest.
+# Numbers that span more than this are summed by sorting instead of in an array over the whole span.
 _SPARSE_SPAN = 4_000_000
 
 
 class WordIndex:
-    """The words of one index's points. Writers of one owner's points hold that owner's lock."""
+    """The inverted index of one vector index. Writers of an owner's points must hold that owner's lock."""
 
     def __init__(self, tables: PointTables) -> None:
         self._tables = tables
@@ -45,7 +46,7 @@ class WordIndex:
     async def add(
         self, connection: Connection, points: Sequence[Point], names: Sequence[Sequence[int]], changes: Counter[int]
     ) -> None:
-        """Enter points, each with the names of its terms, and change the frequencies."""
+        """Add points, each with the names of its terms, and update the document frequencies."""
         rows = await connection.fetch(
             f"INSERT INTO {self._tables.numbers} (id) SELECT * FROM unnest($1::uuid[]) RETURNING id, number",
             [point.id for point, terms in zip(points, names, strict=True) if terms],
@@ -57,7 +58,7 @@ class WordIndex:
     async def change(
         self, connection: Connection, changes: Counter[int], entries: Mapping[int, Entries] | None = None
     ) -> None:
-        """Change in how many points terms are, and add their new entries."""
+        """Update the document frequencies of terms, and add their new entries."""
         added = entries or {}
         terms = sorted({term for term, number in changes.items() if number} | added.keys())
         if not terms:
@@ -78,7 +79,7 @@ class WordIndex:
         await self._forget_and_pack(connection, terms)
 
     async def _write_blocks(self, connection: Connection, added: Mapping[int, Entries]) -> list[int]:
-        """Make blocks of what is too much for the words' own rows; returns the words whose rows are empty now."""
+        """Write blocks of entries that no longer fit the words' rows; returns the words whose rows are now empty."""
         few = {term: len(one) for term, one in added.items() if len(one) < _TAIL}
         held = await connection.fetch(
             f"SELECT term, octet_length(tail) / {ENTRY.itemsize} AS entries FROM {self._tables.terms} WHERE term = ANY($1::bigint[])",
@@ -121,7 +122,7 @@ class WordIndex:
             await self._pack(connection, [row["term"] for row in wasteful])
 
     async def _pack(self, connection: Connection, terms: Sequence[int]) -> None:
-        """Leave out the entries of points that are gone."""
+        """Remove the entries of deleted points."""
         held = {term: entries for term, (_, entries) in (await self._read(connection, terms)).items()}
         numbers = np.unique(np.concatenate([entries["number"] for entries in held.values()]))
         rows = await connection.fetch(
@@ -138,7 +139,7 @@ class WordIndex:
         )
 
     async def _read(self, connection: Connection, terms: Sequence[int]) -> dict[int, tuple[int, Entries]]:
-        """For each term that there is, in how many points it is, and its entries."""
+        """The document frequency and the entries of each existing term."""
         rows = await connection.fetch(
             f"SELECT term, points, tail AS entries FROM {self._tables.terms} WHERE term = ANY($1::bigint[]) "
             f"UNION ALL SELECT term, NULL, entries FROM {self._tables.postings} WHERE term = ANY($1::bigint[])",
@@ -153,9 +154,9 @@ class WordIndex:
     async def scores(
         self, connection: Connection, owner: str, words: SparseVector, counted: Numbers | None
     ) -> tuple[Numbers, Scores]:
-        """The numbers of points that hold one of the words, some of which may be gone, and their BM25.
+        """The numbers of points with any of the words, and their BM25 scores; some points may be deleted.
 
-        counted: the numbers of the points with words that count in document frequencies; None for all of the owner's
+        counted: the numbers of the points over which document frequencies are counted; None for all of the owner's
         """
         names = {term_of(owner, index): value for index, value in zip(words.indices, words.values, strict=True)}
         held = await self._read(connection, [term_of(owner), *names])
@@ -169,7 +170,7 @@ class WordIndex:
 
 
 def best_first(numbers: Numbers, scores: Scores, size: int) -> Iterator[tuple[Numbers, Scores]]:
-    """Numbers with their scores in parts, the best first: `size` in the first, more in each that follows; those with equal scores are in one part."""
+    """Numbers and scores in parts, best first: `size` in the first, more in each later one; ties stay in one part."""
     while len(scores):
         if size >= len(scores):
             yield numbers, scores
@@ -180,7 +181,7 @@ def best_first(numbers: Numbers, scores: Scores, size: int) -> Iterator[tuple[Nu
 
 
 async def move_words(connection: Connection, tables: PointTables) -> None:
-    """Fill the inverted index from the column in which points held their words before there was one, where there is that column."""
+    """Migrate words from the points table's former `words` column, if it exists, to the inverted index."""
     async with connection.transaction():
         await lock(connection)
         had_words = await connection.fetchval(
@@ -216,7 +217,7 @@ async def _move(connection: Connection, tables: PointTables) -> None:
 
 
 def _read_words(owner: str, terms: Sequence[int], words: str) -> SparseVector:
-    """What a `sparsevec` says, whose places are the terms modulo `_PLACES`, with the terms' names."""
+    """Parse a `sparsevec` whose dimensions are terms modulo `_PLACES`, using the terms' names."""
     names, weights = set(terms), dict[int, float]()
     for pair in words[1 : words.index("}")].split(","):
         place, _, value = pair.partition(":")
@@ -228,7 +229,7 @@ def _read_words(owner: str, terms: Sequence[int], words: str) -> SparseVector:
 
 
 def _grouped(points: Sequence[Point], numbers: Mapping[str, int]) -> dict[int, Entries]:
-    """The entries of these points by the name of their term."""
+    """The entries of these points, by term name."""
     terms, entries = list[int](), list[tuple[int, float]]()
     for point in points:
         if point.sparse is not None and point.id in numbers:
@@ -244,7 +245,7 @@ def _grouped(points: Sequence[Point], numbers: Mapping[str, int]) -> dict[int, E
 
 
 def _added_up(parts: Iterable[tuple[Entries, float]]) -> tuple[Numbers, Scores]:
-    """For each number in the entries the sum of its weights, each times the weight of its part."""
+    """The sum of weights per number in the entries, each multiplied by the weight of its part."""
     held = [
         (entries["number"].astype(np.int64), entries["weight"].astype(np.float64) * weight)
         for entries, weight in parts

@@ -1,7 +1,7 @@
-"""Vectors in Pinecone's serverless indexes: one index per model, one namespace per owner. Built on Pinecone's package (API version 2025-10).
+"""Vectors in Pinecone's serverless indexes: one index per model, one namespace per owner.
 
-The index either takes our vectors, or texts that it embeds itself (integrated records).
-Limits: https://docs.pinecone.io/reference/api/database-limits/operation-limits
+Uses Pinecone's package (API version 2025-10). An index takes either our vectors or texts that it embeds itself
+(integrated records). Limits: https://docs.pinecone.io/reference/api/database-limits/operation-limits
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ from citewell.settings import PineconeStore
 from citewell.types import Expression, JsonObject, Point, ScoredId, VectorQuery, scored
 
 ADDRESS = "https://api.pinecone.io"
-# The provider in the fingerprint of a model that the index runs itself.
+# Provider name in the fingerprint of a model run by the index itself.
 INTEGRATED = "store"
 MAX_RECORDS = 1_000
 MAX_TEXTS = 96
-# A request may have 2 MB.
+# Pinecone accepts requests of up to 2 MB.
 MAX_REQUEST_BYTES = 1_900_000
 MAX_DELETED = 1_000
-# Of up to 1,000; the ids are in the address of the request.
+# Pinecone allows 1,000, but the ids are part of the URL.
 MAX_FETCHED = 100
 MAX_TOP_K = 10_000
 MAX_VALUES = 10_000
-# What a model reads of a text (507 tokens) is far shorter.
+# Far longer than the 507 tokens that a model reads.
 MAX_TEXT_BYTES = 16_000
 MAX_CREATION_SECONDS = 300.0
 MAX_SETTLING_SECONDS = 60.0
@@ -71,7 +71,10 @@ T = TypeVar("T")
 
 
 class PineconeVectors:
-    """Implements `citewell.ports.remote_vectors.RemoteVectors`. The package tries requests again after 429 and 5xx, as `Retry-After` says. Open it with `open`."""
+    """Implements `citewell.ports.remote_vectors.RemoteVectors`.
+
+    The package retries after 429 and 5xx, respecting `Retry-After`. Open it with `open`.
+    """
 
     def __init__(self, index: AsyncIndex, namespace: str, embeds: bool) -> None:
         """embeds: whether the index embeds texts itself."""
@@ -84,10 +87,10 @@ class PineconeVectors:
 
     @classmethod
     async def open(cls, settings: PineconeStore, fingerprint: Fingerprint) -> OpenedVectors:
-        """The index of this model, which is created unless it exists.
+        """Open this model's index, creating it if missing.
 
-        Raises `ConfigurationError` for a key that is refused, and for an index of that name that is of another kind; `Unavailable` when
-        Pinecone cannot be reached, or the index is not ready after five minutes.
+        Raises `ConfigurationError` for a rejected key or an existing index of another kind; `Unavailable` if Pinecone
+        cannot be reached or the index is not ready after five minutes.
         """
         if settings.api_key is None:
             raise ConfigurationError(
@@ -109,7 +112,7 @@ class PineconeVectors:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Writes that survive the process and are found a little later; texts in place of vectors where the index embeds them."""
+        """Persistent writes that become visible with a delay; server-side embedding if the index embeds texts."""
         own = {Capability.SERVER_SIDE_EMBEDDING} if self._embeds else set[Capability]()
         return frozenset({Capability.PERSISTENT, Capability.EVENTUAL, *own})
 
@@ -132,7 +135,7 @@ class PineconeVectors:
             await self._each(self._write(self.namespace(owner_id), batch) for batch in batches)
 
     async def embedded(self, points: Sequence[Point]) -> set[str]:
-        """See `RemoteVectors.embedded`: a record has its text among its metadata."""
+        """See `RemoteVectors.embedded`; records hold their text in their metadata."""
         if not self._embeds:
             return set()
         wanted: dict[str, dict[str, dict[str, Any]]] = {}
@@ -176,7 +179,10 @@ class PineconeVectors:
         return {key: vector for one in found for key, vector in one.items()}
 
     async def set_payloads(self, owner_id: str, changes: Sequence[tuple[str, JsonObject, JsonObject]]) -> None:
-        """See `RemoteVectors.set_payloads`. Record by record: an update by filter would pass over what is not visible yet."""
+        """See `RemoteVectors.set_payloads`.
+
+        Updates record by record: an update by filter would miss records that are not visible yet.
+        """
         namespace = self.namespace(owner_id)
 
         async def update(key: str, metadata: Mapping[str, Any]) -> None:
@@ -206,7 +212,7 @@ class PineconeVectors:
             await self._index.describe_index_stats()
 
     async def settle(self) -> None:
-        """See `RemoteVectors.settle`, by the sequence numbers that Pinecone gives writes and tells with reads."""
+        """See `RemoteVectors.settle`; compares the sequence numbers that Pinecone returns with writes and reads."""
         until = time.monotonic() + MAX_SETTLING_SECONDS
         for namespace, written in list(self._written.items()):
             while True:
@@ -216,7 +222,7 @@ class PineconeVectors:
                 if seen is None or seen >= written:
                     break
                 if time.monotonic() > until:
-                    raise Unavailable("Pinecone does not show what was written to it a minute ago.")
+                    raise Unavailable("Pinecone still does not show writes from a minute ago.")
                 await asyncio.sleep(_POLL_SECONDS / 10)
 
     async def close(self) -> None:
@@ -224,14 +230,14 @@ class PineconeVectors:
         await self._index.close()
 
     def namespace(self, owner_id: str) -> str:
-        """The namespace that holds an owner's records and nobody else's."""
+        """The namespace of one owner's records."""
         if _PLAIN.fullmatch(owner_id):
             return f"{self._prefix}.o-{owner_id}"
         return f"{self._prefix}.h-{hashlib.sha256(owner_id.encode()).hexdigest()}"
 
     @property
     def _room(self) -> int:
-        """For metadata, beside what every record has, and fields that were taken out of it."""
+        """Bytes left for metadata, after the fixed fields of every record and cleared fields."""
         return MAX_METADATA_BYTES - 8_000 - (MAX_TEXT_BYTES if self._embeds else 0)
 
     def _record(self, point: Point) -> dict[str, Any]:
@@ -254,11 +260,11 @@ class PineconeVectors:
     async def _delete(self, **what: Any) -> None:
         try:
             await self._index.delete(**what)
-        except NotFoundError:  # there is no such namespace, so nothing in it
+        except NotFoundError:  # the namespace does not exist, so there is nothing to delete
             return
 
     async def _each(self, calls: Any) -> list[Any]:
-        """The results of calls, some at once."""
+        """The results of calls, several running at once."""
 
         async def one(call: Coroutine[Any, Any, T]) -> T:
             async with _errors(), self._calls:
@@ -273,17 +279,17 @@ class PineconeVectors:
 
 
 def index_name(base: str, fingerprint: Fingerprint) -> str:
-    """The name of a model's index: lower-case letters, digits and hyphens, at most 45."""
+    """The name of a model's index: lowercase letters, digits and hyphens, at most 45 characters."""
     return f"{base}-{hashlib.sha256(str(fingerprint).encode()).hexdigest()[:10]}"
 
 
 async def build(settings: PineconeStore, fingerprint: Fingerprint) -> OpenedVectors:
-    """The vectors of a model; see `PineconeVectors.open`."""
+    """Open the store of a model's vectors; see `PineconeVectors.open`."""
     return await PineconeVectors.open(settings, fingerprint)
 
 
 async def _create(client: AsyncPinecone, settings: PineconeStore, name: str, fingerprint: Fingerprint) -> None:
-    """Create the index; another process may be doing the same."""
+    """Create the index; another process may do the same."""
     spec: ServerlessSpec | IntegratedSpec = ServerlessSpec(cloud=settings.cloud, region=settings.region)
     own: dict[str, Any] = {"dimension": fingerprint.dimensions, "metric": "cosine"}
     if fingerprint.provider == INTEGRATED:
@@ -304,7 +310,7 @@ async def _create(client: AsyncPinecone, settings: PineconeStore, name: str, fin
 
 
 async def _ready(client: AsyncPinecone, name: str) -> tuple[IndexModel, str]:
-    """The index when it can be used, and its host."""
+    """Wait until the index is ready; returns it and its host."""
     until = time.monotonic() + MAX_CREATION_SECONDS
     while True:
         model = await client.indexes.describe(name)
@@ -318,48 +324,48 @@ async def _ready(client: AsyncPinecone, name: str) -> tuple[IndexModel, str]:
 
 
 def _check_kind(model: IndexModel, fingerprint: Fingerprint) -> None:
-    """`ConfigurationError` for an index that somebody else made otherwise."""
+    """Raise `ConfigurationError` if an existing index does not fit the model."""
     embedded_by = model.embed.model if model.embed is not None else None
     wanted = fingerprint.model if fingerprint.provider == INTEGRATED else None
     if embedded_by != wanted:
         made = f"embeds texts with {embedded_by}" if embedded_by else "takes vectors"
-        raise ConfigurationError(f"Pinecone's index {model.name} {made}, which is not what the settings say.")
+        raise ConfigurationError(f"Pinecone's index {model.name} {made}, which contradicts the settings.")
     if model.dimension is not None and model.dimension != fingerprint.dimensions:
         raise ConfigurationError(
-            f"Pinecone's index {model.name} has vectors of {model.dimension} dimensions, and the model {fingerprint.dimensions}."
+            f"Pinecone's index {model.name} has vectors of {model.dimension} dimensions, but the model has {fingerprint.dimensions}."
         )
     if model.metric != "cosine" or model.vector_type != "dense":
-        raise ConfigurationError(f"Pinecone's index {model.name} is not for dense vectors compared by their cosine.")
+        raise ConfigurationError(f"Pinecone's index {model.name} is not for dense vectors with the cosine metric.")
 
 
 @asynccontextmanager
 async def _errors(opening: PineconeStore | None = None) -> AsyncGenerator[None]:
-    """Raise `Unavailable` for the package's errors; while an index is opened, `ConfigurationError` for what the settings can change."""
+    """Raise `Unavailable` for the package's errors; on opening, `ConfigurationError` for those the settings can fix."""
     try:
         yield
     except (UnauthorizedError, ForbiddenError) as error:
         if opening is None:
-            raise Unavailable(f"Pinecone refused a request: {_said(error)}") from error
+            raise Unavailable(f"Pinecone rejected a request: {_said(error)}") from error
         key = f"Check {opening.name_of('api_key')}" if isinstance(error, UnauthorizedError) else "Check the account"
         raise ConfigurationError(f"Pinecone refused to open the index: {_said(error)}. {key}.") from error
     except NotFoundError as error:
         if opening is None:
-            raise Unavailable(f"Pinecone's index is not there any more: {_said(error)}") from error
+            raise Unavailable(f"Pinecone's index no longer exists: {_said(error)}") from error
         raise ConfigurationError(f"Pinecone cannot create the index: {_said(error)}.") from error
     except ApiError as error:
-        raise Unavailable(f"Pinecone answered with status {error.status_code}: {_said(error)}") from error
+        raise Unavailable(f"Pinecone responded with status {error.status_code}: {_said(error)}") from error
     except (PineconeError, OSError) as error:
         raise Unavailable(f"Pinecone cannot be reached: {_said(error)}") from error
 
 
 def _said(error: Exception) -> str:
-    """The message in one line."""
+    """The error message on one line."""
     message = error.message if isinstance(error, PineconeError) else str(error)
     return " ".join(message.split()).rstrip(".")[:300] or type(error).__name__
 
 
 def _number(info: Any, names: Sequence[str]) -> int | None:
-    """A sequence number from the headers of a response; None where it has none."""
+    """A sequence number from response headers; None if there is none."""
     headers: Mapping[str, str] = info.raw_headers if info is not None else {}
     said = next((headers[name] for name in names if name in headers), "")
     return int(said) if said.isdecimal() else None
@@ -380,5 +386,5 @@ def _batches(records: Sequence[dict[str, Any]], size: int) -> list[list[dict[str
 
 
 def _cut(text: str) -> str:
-    """The text as far as it fits into a record; never empty, which Pinecone refuses."""
+    """The text, truncated to fit into a record; never empty, which Pinecone rejects."""
     return text.encode("utf-8", "replace")[:MAX_TEXT_BYTES].decode("utf-8", "ignore").strip() or "-"

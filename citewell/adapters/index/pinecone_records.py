@@ -1,8 +1,8 @@
-"""Payloads and filters as Pinecone holds and evaluates them.
+"""Converts payloads and filters to Pinecone's metadata and filters.
 
-Metadata is flat: texts, numbers, and lists of texts, at most 40 kB a record. So a field of whole numbers is a list of texts, with its least
-and its greatest value beside it for comparisons. A field cannot be taken out of a record; one without a value holds `ABSENT`.
-Source: https://docs.pinecone.io/guides/index-data/indexing-overview#metadata
+Metadata is flat: strings, numbers and lists of strings, at most 40 kB per record. An integer field is therefore a list
+of strings, with its minimum and maximum in separate fields for comparisons. A field cannot be removed from a record; an
+empty one holds `ABSENT`. Source: https://docs.pinecone.io/guides/index-data/indexing-overview#metadata
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from citewell.ports.points import METADATA, FieldKind, field_kind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, JsonObject, JsonValue, Negation, Operator
 
 MAX_METADATA_BYTES = 40_000
-# The chunk's id, as metadata: only there can a filter list ids.
+# The chunk's id in the metadata, because filters cannot list record ids.
 CHUNK = "chunk_id"
 NAME = "name"
 TEXT = "chunk_text"
-# No stored value is this: keywords have no space at either end.
+# Never a stored value, because keywords are stripped.
 ABSENT = " "
 _MIN, _MAX = "_min", "_max"
 _ORDERS = {Operator.GT: "$gt", Operator.GTE: "$gte", Operator.LT: "$lt", Operator.LTE: "$lte"}
@@ -31,14 +31,14 @@ _OPPOSITE = {
     Operator.LT: Operator.GTE,
     Operator.LTE: Operator.GT,
 }
-# Fields that hold one value at most, of which "not equal" means one thing only.
+# Fields with at most one value, for which "not equal" is unambiguous.
 _SINGLE = frozenset({"filename", "extension", "language", "file_type", "identifier", "thread", "sheet"})
-# Left out first where a record would be too large.
+# Dropped first if a record would be too large.
 _LARGE = ("tag", "project", "row")
 
 
 def metadata_of(payload: JsonObject) -> dict[str, Any]:
-    """What a record holds of a payload."""
+    """The metadata of a payload."""
     fields: dict[str, Any] = {}
     for key, value in _flat(payload).items():
         if value is None or value == [] or value == {}:
@@ -53,7 +53,7 @@ def metadata_of(payload: JsonObject) -> dict[str, Any]:
 
 
 def bounded(metadata: Mapping[str, Any], room: int) -> dict[str, Any]:
-    """The metadata, without what does not fit into `room` bytes: custom metadata goes first, then long lists."""
+    """The metadata, reduced to `room` bytes: custom metadata is dropped first, then long lists."""
     kept = dict(metadata)
     dropped = [*(name for name in metadata if name.startswith(f"{METADATA}_")), *_LARGE]
     while dropped and len(orjson.dumps(kept)) > room:
@@ -64,14 +64,14 @@ def bounded(metadata: Mapping[str, Any], room: int) -> dict[str, Any]:
 
 
 def changes_of(before: JsonObject, after: JsonObject, room: int) -> dict[str, Any]:
-    """The metadata to set where a payload has changed; empty where it has not."""
+    """The metadata to set for a changed payload; empty if nothing changed."""
     old, new = bounded(metadata_of(before), room), bounded(metadata_of(after), room)
     gone = {name: ABSENT for name in old if name not in new}
     return {name: value for name, value in new.items() if old.get(name) != value} | gone
 
 
 def expresses(expression: Expression) -> bool:
-    """Whether a filter of Pinecone admits exactly what this does."""
+    """Whether a Pinecone filter can match exactly the same points."""
     match expression:
         case Condition():
             return expression.operator not in (Operator.CONTAINS, Operator.PREFIX)
@@ -86,7 +86,7 @@ def expresses(expression: Expression) -> bool:
 
 
 def filter_of(filter: Filter, ids: Sequence[str] | None = None) -> dict[str, Any]:
-    """The filter. `InvalidFilter` for a field that no point has; its conditions are those that `expresses` says."""
+    """The Pinecone filter; every condition must satisfy `expresses`. Raises `InvalidFilter` for an unknown field."""
     parts: list[dict[str, Any]] = [{"owner_id": {"$eq": filter.owner_id}}]
     if filter.resource_ids is not None:
         parts.append({"resource_id": {"$in": list(filter.resource_ids)}})
@@ -108,7 +108,7 @@ def _expression(expression: Expression) -> dict[str, Any]:
         case Negation(Condition() as condition):
             return _not(condition)
         case Negation():
-            raise ValueError("Pinecone has no negation of groups.")
+            raise ValueError("Pinecone cannot negate groups.")
 
 
 def _condition(condition: Condition) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _not(condition: Condition) -> dict[str, Any]:
         return {"$or": [{name: {"$exists": False}}, {name: {"$nin": _wanted(condition, kind)}}]}
     if kind is FieldKind.KEYWORD:
         raise unfit(condition)
-    # No value is above n: the greatest is not.
+    # No value exceeds n if the maximum does not.
     opposite, number = _ORDERS[_OPPOSITE[condition.operator]], numbers_of(condition)[0]
     if kind is FieldKind.INTEGER:
         name += _MAX if condition.operator in (Operator.GT, Operator.GTE) else _MIN

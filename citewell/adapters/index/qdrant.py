@@ -1,6 +1,6 @@
-"""A vector store in a Qdrant server or cluster: one collection per model, in which each owner has a search graph of their own.
+"""A vector store in a Qdrant server or cluster: one collection per model, with a separate search graph for each owner.
 
-The embedded engine of `qdrant_edge` is the same engine, so searches, filters and scores mean the same in both.
+`qdrant_edge` embeds the same engine, so searches, filters and scores mean the same in both.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from citewell.ports.points import in_parts, pulled
 from citewell.settings import QdrantStore
 from citewell.types import FileFacts, Filter, JsonObject, JsonValue, Point, ScoredId, VectorQuery, scored
 
-# The server takes requests of 32 MB. A number is up to 22 bytes of JSON.
+# The server accepts requests of up to 32 MB; a number takes up to 22 bytes of JSON.
 _MAX_POINTS = 500
 _MAX_NUMBERS = 400_000
 _MAX_IDS = 5_000
-# Candidates of a search in the graph, and how many of those that quantisation finds are compared by all digits.
+# Candidates of a graph search, and the factor of quantized candidates rescored at full precision.
 _CANDIDATES = 200
 _OVERSAMPLING = 3.0
-# Of changes to one point, all replicas keep the same last one.
+# Of concurrent changes to a point, all replicas keep the same last one.
 _ORDERING = models.WriteOrdering.MEDIUM
-# What the client raises: its own errors, those of gRPC, and `assert` or `ValueError` for an answer without what was asked for.
+# Exceptions of the client: its own, those of gRPC, and AssertionError or ValueError for incomplete responses.
 _FAILURES = (ApiException, QdrantException, grpc.RpcError, OSError, ValueError, TypeError, AssertionError, RuntimeError)
 
 
 class QdrantIndex:
-    """One index in one collection, which any number of processes may use at once. Open it with `open`."""
+    """One index in one collection, usable by any number of processes at once. Open it with `open`."""
 
     def __init__(self, client: AsyncQdrantClient, name: str, dimensions: int) -> None:
         self._client = client
@@ -70,17 +70,17 @@ class QdrantIndex:
         layout: CollectionLayout | None = None,
         readable: bool = False,
     ) -> QdrantIndex:
-        """Open the index of this name, or create it; the client is closed with it, and also when this fails.
+        """Open or create the index of this name. The index owns the client and closes it, also if opening fails.
 
-        readable: points also hold their text and their file's name in plain fields, for other programs
+        readable: points also hold their text and file name in plain fields, for other programs
 
-        `Unavailable` when the server cannot be reached; `ConfigurationError` when it refuses the key or is too old.
+        Raises `Unavailable` if the server cannot be reached; `ConfigurationError` if it rejects the key or is too old.
         """
         layout = layout or CollectionLayout()
         opened = cls(client, collection_name(prefix, index), dimensions)
         opened._readable, opened._params = readable, _search_params(layout)
         try:
-            async with _failures("does not open"):
+            async with _failures("could not be opened"):
                 opened._indexed = await prepare(client, opened._name, index, dimensions, layout)
         except BaseException:
             await opened.close()
@@ -89,11 +89,11 @@ class QdrantIndex:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Dense and sparse search, filters, and writes that survive the process."""
+        """Dense and sparse search, filters, and persistent writes."""
         return frozenset({Capability.SPARSE, Capability.FILTERS, Capability.PERSISTENT})
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `VectorIndex.upsert`; in the log of every replica and visible to all when this returns."""
+        """See `VectorIndex.upsert`; on return, logged by every replica and visible to all."""
         latest = list({point.id: point for point in points}.values())
         for start in range(0, len(latest), self._batch):
             batch = [_to_server(point, self._readable) for point in latest[start : start + self._batch]]
@@ -114,7 +114,7 @@ class QdrantIndex:
             own = models.IdfCorpusParams(corpus=compile_filter(query.filter.counted))
             using, params = LEXICAL, models.SearchParams(idf=own)
         else:
-            raise ValueError("A vector query has a dense or a sparse vector.")
+            raise ValueError("A vector query needs a dense or a sparse vector.")
         async with self._calling():
             found = await self._client.query_points(
                 self._name,
@@ -125,7 +125,7 @@ class QdrantIndex:
                 limit=query.limit,
                 with_payload=False,
             )
-        # The server orders equal scores as it happens to store them, which what others store could change.
+        # The server orders ties by storage order, which other owners' writes could change.
         return sorted(scored([(str(one.id), one.score) for one in found.points]), key=lambda one: (-one.score, one.id))
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
@@ -141,11 +141,11 @@ class QdrantIndex:
         return found
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
-        """See `VectorIndex.set_payload`; in the log of every replica and visible to all when this returns."""
+        """See `VectorIndex.set_payload`; on return, logged by every replica and visible to all."""
         await self._set(filter, dict(payload), OURS)
 
     async def describe_file(self, filter: Filter, file: FileFacts) -> None:
-        """Set what the points tell other programs of their file, where they tell them anything."""
+        """See `DescribingIndex.describe_file`; does nothing unless points are readable."""
         if self._readable:
             await self._set(filter, file_fields(file), None)
 
@@ -201,7 +201,7 @@ class QdrantIndex:
             await self._client.delete(self._name, selector, wait=True, ordering=_ORDERING)
 
     async def _index_fields_of(self, filter: Filter) -> None:
-        """Give the fields of a filter an index each before the first call that uses them: servers may refuse a filter without."""
+        """Index the fields of a filter before its first use: servers may reject filters on unindexed fields."""
         missing = fields_of(filter) - self._indexed
         if missing and len(self._indexed) < MAX_INDEXED_FIELDS:
             async with self._calling():
@@ -220,7 +220,7 @@ class QdrantIndex:
 
 
 async def build(settings: QdrantStore, fingerprint: Fingerprint) -> QdrantIndex:
-    """The index of a model's vectors; see `QdrantIndex.open`."""
+    """Open the index of a model's vectors; see `QdrantIndex.open`."""
     layout = CollectionLayout(shards=settings.shards, replicas=settings.replicas, quantization=settings.quantization)
     return await QdrantIndex.open(
         connect(settings),
@@ -233,9 +233,12 @@ async def build(settings: QdrantStore, fingerprint: Fingerprint) -> QdrantIndex:
 
 
 def connect(settings: QdrantStore) -> AsyncQdrantClient:
-    """A client of the server, which connects at its first call; `ConfigurationError` where no setting says where it is."""
+    """A client for the server, which connects at its first call.
+
+    Raises `ConfigurationError` if no server address is set.
+    """
     with warnings.catch_warnings():
-        # A key over plain HTTP: `citewell doctor` says so, where it matters.
+        # A key over plain HTTP: `citewell doctor` reports it where it matters.
         warnings.simplefilter("ignore", UserWarning)
         return AsyncQdrantClient(
             url=settings.address,
@@ -250,7 +253,7 @@ def connect(settings: QdrantStore) -> AsyncQdrantClient:
 
 @asynccontextmanager
 async def _failures(what: str) -> AsyncGenerator[None]:
-    """Turn the client's errors into ours; `what` ends "The vector store in Qdrant …"."""
+    """Convert the client's errors to ours; `what` completes "The vector store in Qdrant …"."""
     try:
         yield
     except CitewellError:
@@ -258,7 +261,7 @@ async def _failures(what: str) -> AsyncGenerator[None]:
     except _FAILURES as error:
         if _status(error) in (401, 403):
             raise ConfigurationError(
-                "The Qdrant server refuses the key, or wants one: set CITEWELL_QDRANT_API_KEY."
+                "The Qdrant server rejects the key or requires one: set CITEWELL_QDRANT_API_KEY."
             ) from error
         raise Unavailable(f"The vector store in Qdrant {what}: {_reason(error)}") from error
 
@@ -272,7 +275,7 @@ def _status(error: BaseException) -> int | None:
 
 
 def _reason(error: BaseException) -> str:
-    """The error in one line: what the server says, where it says something."""
+    """The error on one line, with the server's message if there is one."""
     if isinstance(error, ResponseHandlingException):
         return _reason(error.source)
     if isinstance(error, UnexpectedResponse):
@@ -280,7 +283,7 @@ def _reason(error: BaseException) -> str:
     if isinstance(error, grpc.aio.AioRpcError):
         return f"{error.code().name.lower()}: {error.details()}"
     if isinstance(error, AssertionError | TypeError | ValueError):
-        return "the answer is not one of Qdrant's"
+        return "the response is not from Qdrant"
     return str(error).split("\n")[0] or type(error).__name__
 
 

@@ -1,4 +1,4 @@
-"""What typed filters mean as conditions of Qdrant: one compiler for the embedded engine and the server, whose packages spell the same conditions differently."""
+"""Compiles typed filters to Qdrant conditions, for the embedded engine and the server, which differ in syntax only."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _BOUNDS: dict[Operator, Bound] = {
 
 
 class Conditions(Protocol[C]):
-    """How a package of Qdrant writes conditions on payload fields. Values are passed as values; nothing is ever parsed."""
+    """Builds a Qdrant package's conditions on payload fields. Values are passed as values; nothing is ever parsed."""
 
     def all_of(self, parts: list[C]) -> C:
-        """All hold; no parts hold always."""
+        """All parts hold; true without parts."""
         ...
 
     def any_of(self, parts: list[C]) -> C:
-        """One holds at least; no parts hold never."""
+        """At least one part holds; false without parts."""
         ...
 
     def none_of(self, part: C) -> C:
-        """It does not hold."""
+        """The part does not hold."""
         ...
 
     def one_of(self, field: str, values: list[str] | list[int]) -> C:
@@ -38,15 +38,15 @@ class Conditions(Protocol[C]):
         ...
 
     def substring(self, field: str, text: str) -> C:
-        """A text of the field contains this one."""
+        """A text in the field contains `text`."""
         ...
 
     def prefix(self, field: str, text: str) -> C:
-        """A text of the field begins with this one."""
+        """A text in the field begins with `text`."""
         ...
 
     def within(self, field: str, bounds: dict[Bound, float]) -> C:
-        """A number of the field is within all of the bounds."""
+        """A number in the field is within all bounds."""
         ...
 
     def empty(self, field: str) -> C:
@@ -55,9 +55,9 @@ class Conditions(Protocol[C]):
 
 
 def compiled(filter: Filter, write: Conditions[C], *, is_owned: bool = False) -> C:
-    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has.
+    """The conditions of `filter`, all of which must hold. Raises `InvalidFilter` for an unknown field.
 
-    is_owned: there are no points but the owner's, so that this goes without saying
+    is_owned: all points are the owner's, so the owner condition is omitted
     """
     parts = [] if is_owned else [write.one_of(OWNER, [filter.owner_id])]
     if filter.resource_ids is not None:
@@ -68,7 +68,7 @@ def compiled(filter: Filter, write: Conditions[C], *, is_owned: bool = False) ->
 
 
 def fields_of(filter: Filter) -> frozenset[str]:
-    """The fields that its conditions are on."""
+    """The fields that the filter's conditions use."""
     return frozenset(condition.field for condition in conditions_in(filter.conditions))
 
 

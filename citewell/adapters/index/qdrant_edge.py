@@ -1,4 +1,4 @@
-"""The embedded vector store: Qdrant Edge, in this process, in one folder."""
+"""The embedded vector store: Qdrant Edge, in one folder."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery
 _log = logging.getLogger(__name__)
 _UPSERT_BATCH = 500
 _SEARCHES_PER_STEP = 8
-# A compaction starts when a twentieth of the points has no search graph, or when deleted points number a quarter of those left.
+# A compaction starts when 1/20 of the points have no search graph, or when deleted points number 1/4 of those left.
 _UNINDEXED_SHARE = 20
 _DELETED_SHARE = 4
-# Seconds until a compaction that found too little space is tried again.
+# Seconds before retrying a compaction that lacked disk space.
 _COMPACTION_PAUSE = 300.0
 Q = TypeVar("Q")
 T = TypeVar("T")
@@ -43,7 +43,7 @@ Steps: TypeAlias = Generator[list[tuple[int, T | BaseException]]]
 
 
 class _Open:
-    """An open shard that closes when it is retired and its last reader has gone."""
+    """An open shard that is closed once it is retired and has no readers."""
 
     def __init__(self, path: Path, shard: Shard) -> None:
         self.path = path
@@ -55,9 +55,10 @@ class _Open:
 class QdrantEdgeIndex:
     """One index in one folder. Open it with `open`; one process may hold a folder at a time.
 
-    Searches that wait go to the engine together, and writes one after another, since it does one thing at a time. Points that no search
-    graph covers are searched by brute force; when there are too many, a child process builds the graphs on a copy, which then takes the place of the shard, with what was written meanwhile. While points are written so
-    fast that those graphs would be out of date at once, that waits.
+    The engine does one thing at a time: waiting searches are sent to it together, writes one after another. Points
+    without a search graph are searched by brute force; when there are too many, a compaction runs: a child process
+    builds the graphs on a copy, which then replaces the shard, with later writes added. Compaction waits while points
+    are written so fast that the graphs would be outdated at once.
     """
 
     def __init__(
@@ -71,19 +72,20 @@ class QdrantEdgeIndex:
         self._shard = self._open_current()
         self._points = self._shard.shard.call(engine.points_count)
         self._indexed = self._shard.shard.call(engine.index_fields, engine.ALWAYS_INDEXED)
-        # With one owner, the engine's own document frequencies are that owner's and need not be counted for each search.
+        # With a single owner, the engine's document frequencies are that owner's and need not be counted per search.
         self._sole_owner = self._folder.sole_owner()
         self._lock = threading.Lock()
         noted = self._folder.unindexed()
         self._unindexed = self._shard.shard.call(engine.unindexed_points) if noted is None else noted
-        # Points without a search graph: written since the last compaction began, and before it as long as it has not ended.
+        # Points without a search graph: those written since the last compaction began; until it ends, also earlier
+        # ones.
         self._attempted = self._deleted = 0
         self._pace = WritePace()
         self._touched: set[str] | None = None
         self._compaction: asyncio.Task[None] | None = None
         self._compact_not_before = 0.0
         self._searches = ThreadPoolExecutor(search_threads, thread_name_prefix="index-search")
-        # One at a time, as the engine does; other reads have the other threads.
+        # One batch of searches at a time, like the engine; other reads use the remaining threads.
         self._asked = Batcher(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found))
         self._asked_twice = Batcher(self._searches, 1, _SEARCHES_PER_STEP, partial(self._answer_all, _found_twice))
         self._writes = ThreadPoolExecutor(1, thread_name_prefix="index-write")
@@ -101,12 +103,12 @@ class QdrantEdgeIndex:
         compact_after: float = 20.0,
         own_process_from: int = OWN_PROCESS_FROM,
     ) -> QdrantEdgeIndex:
-        """Open the index in `folder`, or create it. `Unavailable` when it does not open: rebuild it from SQL then.
+        """Open or create the index in `folder`. Raises `Unavailable` if it cannot be opened; then rebuild it from SQL.
 
-        compact_from: how many points without a search graph (and at least a twentieth of all), or how many deleted ones (and
-        at least a quarter of those left), start a compaction.
-        compact_after: seconds until what an earlier process left undone is compacted; commands that end sooner never begin.
-        own_process_from: how many points a shard has, when it is opened, for which the engine gets a process of its own.
+        compact_from: number of points without a search graph (and at least 1/20 of all), or of deleted points (and at
+        least 1/4 of those left), that starts a compaction.
+        compact_after: seconds before compacting what an earlier process left over; shorter commands never start it.
+        own_process_from: number of points in a shard from which the engine runs in its own process.
         """
         index = await asyncio.to_thread(cls, folder, dimensions, compact_from, search_threads, own_process_from)
         index._late_start = asyncio.get_running_loop().call_later(compact_after, index._start_compaction)
@@ -114,11 +116,11 @@ class QdrantEdgeIndex:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Dense and sparse search, filters, and writes that survive the process."""
+        """Dense and sparse search, filters, and persistent writes."""
         return frozenset({Capability.SPARSE, Capability.FILTERS, Capability.PERSISTENT})
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `VectorIndex.upsert`; written to the write-ahead log when this returns."""
+        """See `VectorIndex.upsert`; in the write-ahead log on return."""
         for start in range(0, len(points), _UPSERT_BATCH):
             batch = points[start : start + _UPSERT_BATCH]
             await self._write(self._upsert, batch)
@@ -138,7 +140,7 @@ class QdrantEdgeIndex:
     async def _search(
         self, query: VectorQuery, asked: Batcher[Q, T], question: Callable[[engine.LegQuery], Q]
     ) -> T | None:
-        """The answer to a leg's question; None where nothing can be found."""
+        """The results of one leg; None if nothing can match."""
         if admits_nothing(query.filter) or query.limit < 1:
             return None
         await self._index_fields_of(query.filter)
@@ -148,13 +150,13 @@ class QdrantEdgeIndex:
             return None
         with self._failures():
             found = await asked.ask(question((query, sole is not None)))
-            # Another owner's points may have come meanwhile: that they are there is noted before they are.
+            # Another owner's points may have arrived meanwhile; `_sole_owner` changes before they are written.
             return found if self._sole_owner == sole else await asked.ask(question((query, False)))
 
     def _answer_all(self, search: Callable[[Shard, Sequence[Q]], list[T]], asked: Sequence[Q]) -> Steps[T]:
         with self._reading() as shard:
             found = outcome(search, shard, asked)
-            if isinstance(found, Exception):  # the engine does not say which of several has failed
+            if isinstance(found, Exception):  # the engine does not report which of several queries failed
                 alone = [outcome(search, shard, [one]) for one in asked]
                 yield [(n, one if isinstance(one, Exception) else one[0]) for n, one in enumerate(alone)]
             else:
@@ -165,7 +167,7 @@ class QdrantEdgeIndex:
         return await self._read(lambda shard: shard.call(engine.dense_vectors, ids))
 
     async def add_vectors(self, vectors: Mapping[str, FloatMatrix]) -> set[str]:
-        """See `CompletingIndex.add_vectors`; written to the write-ahead log when this returns."""
+        """See `CompletingIndex.add_vectors`; in the write-ahead log on return."""
         missing: set[str] = set()
         if vectors:
             await self._write(self._add_vectors, (vectors, missing))
@@ -174,7 +176,7 @@ class QdrantEdgeIndex:
         return missing
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
-        """See `VectorIndex.set_payload`; written to the write-ahead log when this returns."""
+        """See `VectorIndex.set_payload`; in the write-ahead log on return."""
         if not admits_nothing(filter):
             await self._write(self._set_payload, (filter, payload))
 
@@ -199,7 +201,7 @@ class QdrantEdgeIndex:
         return await self._read(lambda shard: shard.call(engine.count, filter))
 
     async def close(self) -> None:
-        """See `VectorIndex.close`; waits for pending work and abandons a compaction."""
+        """See `VectorIndex.close`; waits for pending work and aborts a compaction."""
         if self._closed:
             return
         self._closed = True
@@ -211,20 +213,20 @@ class QdrantEdgeIndex:
         await asyncio.to_thread(self._shut)
 
     async def settled(self) -> None:
-        """Wait until no compaction runs."""
+        """Wait until no compaction is running."""
         if self._compaction is not None:
             await asyncio.gather(self._compaction, return_exceptions=True)
             await asyncio.wrap_future(self._writes.submit(_nothing))
 
     async def _index_fields_of(self, filter: Filter) -> None:
-        """Give the fields of a filter an index each, in the thread for writes, before the first search that uses them."""
+        """Index the fields of a filter, in the write thread, before the first search that uses them."""
         missing = fields_of(filter) - self._indexed
         if missing and len(self._indexed) < engine.MAX_INDEXED_FIELDS:
             try:
                 await self._write(self._index_fields, sorted(missing))
             except DiskFull as error:
                 _log.warning(
-                    "A search reads payloads, as there is no space to index %s. %s", sorted(missing), error.message
+                    "no disk space to index %s, so a search reads payloads. %s", sorted(missing), error.message
                 )
 
     def _open_current(self) -> _Open:
@@ -244,10 +246,10 @@ class QdrantEdgeIndex:
         self._searches.shutdown(wait=True)
         try:
             self._shard.shard.close()
-        except Exception as error:  # the engine raises nothing more specific; its folder may be gone
+        except Exception as error:  # the engine raises nothing more specific, for instance if its folder is gone
             raise Unavailable(f"The index could not be closed properly: {error}") from error
 
-    # What runs in the one thread for writes.
+    # Run in the single write thread.
 
     def _upsert(self, points: Sequence[Point]) -> None:
         self._note_owners(points)
@@ -313,7 +315,7 @@ class QdrantEdgeIndex:
         return grown or self._deleted >= max(self._compact_from, self._points // _DELETED_SHARE)
 
     async def _compact(self) -> None:
-        # Writes during a compaction may amount to as much again, and no other write may trigger the next one for a long time.
+        # Writes during a compaction may require another one; otherwise, it would wait for a later write to trigger it.
         try:
             while self._compaction_is_due():
                 if self._pace.overtakes(self._unindexed, self._points):
@@ -322,7 +324,7 @@ class QdrantEdgeIndex:
                     break
         except DiskFull as error:
             self._compact_not_before = time.monotonic() + _COMPACTION_PAUSE
-            _log.warning("The search graphs are not built for now; searches stay as they are. %s", error.message)
+            _log.warning("no disk space to build the search graphs; searches continue without them. %s", error.message)
 
     async def _compact_once(self) -> bool:
         target = self._folder.next()
@@ -340,14 +342,16 @@ class QdrantEdgeIndex:
             if code == 0:
                 await self._write(self._switch_to, target)
             else:
-                _log.warning("The search graphs could not be built (exit code %s); searches stay as they are.", code)
+                _log.warning(
+                    "the search graphs could not be built (exit code %s); searches continue without them", code
+                )
             return code == 0
         finally:
             await asyncio.shield(asyncio.wrap_future(self._writes.submit(self._end_compaction)))
 
     def _copy_to(self, target: Path) -> None:
         self._shard.shard.call(engine.flush)
-        # The copy, and what is built of it beside it.
+        # Space for the copy and for the graphs built from it.
         self._space.require(3 * disk_bytes(self._shard.path))
         copy_sparsely(self._shard.path, target)
         self._touched = set()
@@ -417,7 +421,7 @@ class QdrantEdgeIndex:
 
     @contextmanager
     def _failures(self) -> Generator[None]:
-        """What goes wrong in the engine, as errors of Citewell."""
+        """Convert the engine's errors to Citewell's."""
         self._require_open()
         try:
             with disk_errors():
@@ -440,9 +444,9 @@ def _found_twice(
 
 
 async def build(settings: EdgeStore, fingerprint: Fingerprint) -> QdrantEdgeIndex:
-    """The index of a model's vectors; see `QdrantEdgeIndex.open`."""
+    """Open the index of a model's vectors; see `QdrantEdgeIndex.open`."""
     return await QdrantEdgeIndex.open(settings.index_folder(str(fingerprint)), fingerprint.dimensions)
 
 
 def _nothing() -> None:
-    """Done when everything queued before it is done."""
+    """A no-op; when it has run, everything queued before it has too."""

@@ -1,4 +1,4 @@
-"""Everything specific to the engine: its configuration, its values, and how a shard is created, opened and optimised."""
+"""Everything specific to the Qdrant Edge engine: configuration, data types, and operations on shards."""
 
 from __future__ import annotations
 
@@ -24,33 +24,35 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, VectorQuery, sco
 
 DENSE = "dense"
 LEXICAL = "lexical"
-# From this size on, vectors are searched as bytes in memory, and the best are scored again with the originals on disk.
+# From this number of points on, vectors are searched as bytes in memory, and the best rescored with originals on disk.
 QUANTIZE_FROM = 200_000
-# How far the search of bytes goes beyond what is asked for. Looking at more candidates in memory finds what bytes misjudge; scoring
-# more of them again with the originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
+# Oversampling of the byte search. More candidates in memory make up for quantization errors; rescoring more of them
+# with the originals would only read more from disk (1,000,000 chunks: recall@10 0.989 either way).
 _WIDENED = 2
 _MIN_COUNT = 50
 _PAGE = 1_000
 _MAX_WRITTEN = 200_000
 _written: dict[int, str] = {}
-# Half of the memory and of the disk that float32 takes, and a third less time for each search without a graph. Cosines differ by up
-# to 0.0003. A shard that has float32 keeps it.
+# Half the memory and disk of float32, and a third less time per search without a graph. Cosines differ by up to 0.0003.
+# Existing float32 shards stay float32.
 _STORED = qe.VectorStorageDatatype.Float16
-# Handing each segment of a search to another thread costs more than it gains: 100,000 chunks in two segments, 0.42 ms a leg in one
-# thread, 0.69 (and 0.65 of CPU) in the engine's own choice of eight.
+# One thread per segment costs more than it gains: for 100,000 chunks in two segments, a leg takes 0.42 ms in one
+# thread, and 0.69 ms (0.65 ms of CPU) with the engine's default of eight.
 _SEARCH_THREADS = 1
-# Fields with an index from the start. Every other field gets one when a filter first uses it.
+# Fields indexed from the start. Every other field is indexed when a filter first uses it.
 ALWAYS_INDEXED = (OWNER, RESOURCE, TYPE)
-# A filter on fields beyond these reads payloads, which is exact and slower.
+# Filters on further fields read payloads, which is exact but slower.
 MAX_INDEXED_FIELDS = 512
 LegQuery: TypeAlias = tuple[VectorQuery, bool]
-"""A leg's query, and whether all points are its owner's, which then need not be looked up for each of them. Otherwise, and in a search
-that has a corpus, document frequencies are counted over those points instead of over all. It takes time in proportion to them, none to
-others: 1.5 to 2 ms more for an owner of 100,000, nothing measurable for 10,000 owners of 10."""
+"""A leg's query, and whether all points are its owner's, so that the owner need not be checked per point.
+
+Otherwise, and in searches with a corpus, document frequencies are counted over the owner's or the corpus's points only.
+The time is proportional to their number: 1.5 to 2 ms more for an owner of 100,000 points, nothing measurable for 10,000
+owners of 10 points each."""
 Ranked: TypeAlias = tuple[list[int], list[float]]
-"""Ids as numbers, and their scores."""
+"""Numeric ids and their scores."""
 Stored: TypeAlias = tuple[str, dict[str, list[float] | tuple[list[int], list[float]]], JsonObject]
-"""The id, the vectors and the payload of a point, as they can be sent to another process."""
+"""A point's id, vectors and payload, in a form that can be sent to another process."""
 _SCHEMAS = {
     FieldKind.KEYWORD: qe.PayloadSchemaType.Keyword,
     FieldKind.INTEGER: qe.PayloadSchemaType.Integer,
@@ -60,7 +62,10 @@ _SCHEMAS = {
 
 
 def open_shard(path: Path) -> qe.EdgeShard:
-    """Open an existing shard. `DataFolderBusy` when another process holds it, `Unavailable` when it does not open."""
+    """Open an existing shard.
+
+    Raises `DataFolderBusy` if another process holds it, `Unavailable` if it cannot be opened.
+    """
     read_ahead(path)
     try:
         return qe.EdgeShard.load(str(path))
@@ -71,7 +76,10 @@ def open_shard(path: Path) -> qe.EdgeShard:
 
 
 def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
-    """Make an empty shard. Each field index takes 0.05 s of writing to disk, so there are only those that every search uses."""
+    """Create an empty shard.
+
+    Each field index takes 0.05 s to write to disk, so only fields that every search uses get one.
+    """
     path.mkdir(parents=True, exist_ok=True)
     shard = qe.EdgeShard.create(str(path), _config(dimensions, quantized=False, datatype=_STORED))
     index_fields(shard, ALWAYS_INDEXED)
@@ -79,11 +87,11 @@ def create_shard(path: Path, dimensions: int) -> qe.EdgeShard:
 
 
 def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> frozenset[str]:
-    """Give these payload fields an index each, where they have none of their kind; returns all fields that have one.
+    """Index these payload fields unless they have an index of their kind; returns all indexed fields.
 
-    An index that an earlier version made for another kind of value is made again, also when its field is not among these. Making one
-    reads the payloads of all points while searches go on: 0.5 s for 20,000, 2 s for 100,000. A filter on 1 of 1,000 of 100,000 points
-    takes 0.2 ms with it, and 0.3 to 2 s without.
+    Rebuilds every index that an earlier version built for another kind of value, also of fields not listed. Indexing
+    reads the payloads of all points while searches continue: 0.5 s for 20,000 points, 2 s for 100,000. A filter that
+    matches 1 in 1,000 of 100,000 points takes 0.2 ms with an index, and 0.3 to 2 s without.
     """
     known = shard.info().payload_schema
     indexed = set(known)
@@ -91,7 +99,7 @@ def index_fields(shard: qe.EdgeShard, fields: Iterable[str]) -> frozenset[str]:
         kind = field_kind(field)
         if kind is None or (field in known and known[field].data_type == _SCHEMAS[kind]):
             continue
-        if field in known:  # an earlier version kept another kind of value there
+        if field in known:  # an earlier version stored another kind of value
             shard.update(qe.UpdateOperation.delete_field_index(field))
         elif len(indexed) >= MAX_INDEXED_FIELDS:
             continue
@@ -107,14 +115,14 @@ def _index_of(field: str, kind: FieldKind) -> qe.KeywordIndexParams | qe.Payload
 
 
 def optimize_shard(path: Path, dimensions: int) -> None:
-    """Build the search graphs of a shard that no one else has open, and reclaim the space of deleted points.
+    """Build the search graphs of a shard that is not open elsewhere, and reclaim the space of deleted points.
 
-    The engine holds the interpreter lock throughout, so this runs in its own process.
+    Runs in its own process, because the engine holds the GIL throughout.
     """
     shard = open_shard(path)
     quantized = shard.info().points_count >= QUANTIZE_FROM
     shard.close()
-    read_ahead(path)  # the engine takes what it closes out of memory
+    read_ahead(path)  # the engine evicts files from memory when it closes them
     shard = qe.EdgeShard.load(str(path), _config(dimensions, quantized, _datatype(path)))
     shard.optimize()
     shard.flush()
@@ -122,7 +130,7 @@ def optimize_shard(path: Path, dimensions: int) -> None:
 
 
 def _datatype(path: Path) -> qe.VectorStorageDatatype | None:
-    """What a shard keeps its vectors as. Not given, the engine would take it for float32, and not open the shard a second time."""
+    """The data type of a shard's vectors. Without it, the engine assumes float32 and cannot reopen the shard."""
     try:
         stored = json.loads((path / "edge_config.json").read_text(encoding="utf-8"))["vectors"][DENSE].get("datatype")
     except FileNotFoundError:
@@ -131,42 +139,42 @@ def _datatype(path: Path) -> qe.VectorStorageDatatype | None:
 
 
 def unindexed_points(shard: qe.EdgeShard) -> int:
-    """About how many points no graph covers yet; the engine counts the vectors of both kinds together."""
+    """The approximate number of points without a graph; the engine counts dense and sparse vectors together."""
     info = shard.info()
     return max(0, 2 * info.points_count - info.indexed_vectors_count)
 
 
 def upsert_points(shard: qe.EdgeShard, points: Sequence[Point]) -> int:
-    """Write points; they are in the write-ahead log when this returns, with how many there are then."""
+    """Write points, which are in the write-ahead log on return; returns the new total."""
     shard.update(qe.UpdateOperation.upsert_points([_to_engine(point) for point in points]))
     return points_count(shard)
 
 
 def add_vectors(shard: qe.EdgeShard, vectors: Mapping[str, FloatMatrix]) -> None:
-    """Give points that are there their dense vectors; in the write-ahead log when this returns."""
+    """Add dense vectors to existing points; in the write-ahead log on return."""
     if vectors:
         changes = [qe.PointVectors(key, {DENSE: vector.tolist()}) for key, vector in vectors.items()]
         shard.update(qe.UpdateOperation.update_vectors(changes))
 
 
 def known_ids(shard: qe.EdgeShard, ids: Sequence[str]) -> set[str]:
-    """Those of the ids that there are points of."""
+    """The ids for which points exist."""
     return {str(record.id) for record in shard.retrieve(list(ids), with_payload=False, with_vector=False)}
 
 
 def set_payload(shard: qe.EdgeShard, filter: Filter, payload: JsonObject) -> None:
-    """Set fields of the payload of all points that the filter admits; in the write-ahead log when this returns."""
+    """Set payload fields of all points that match the filter; in the write-ahead log on return."""
     shard.update(qe.UpdateOperation.set_payload_by_filter(compile_filter(filter), dict(payload)))
 
 
 def delete_points(shard: qe.EdgeShard, ids: Sequence[str]) -> int:
-    """Remove points; unknown ids are ignored. Returns how many are left."""
+    """Delete points; unknown ids are ignored. Returns how many are left."""
     shard.update(qe.UpdateOperation.delete_points(list(ids)))
     return points_count(shard)
 
 
 def matching_ids(shard: qe.EdgeShard, filter: Filter) -> list[str]:
-    """The ids of all points that the filter admits."""
+    """The ids of all points that match the filter."""
     ids: list[str] = []
     compiled, offset = compile_filter(filter), None
     while True:
@@ -178,7 +186,7 @@ def matching_ids(shard: qe.EdgeShard, filter: Filter) -> list[str]:
 
 
 def read_points(shard: qe.EdgeShard, ids: Sequence[str]) -> list[Stored]:
-    """Those of the points that there are."""
+    """The existing points among `ids`."""
     records = shard.retrieve(list(ids), with_payload=True, with_vector=True)
     return [(str(one.id), _vectors(one), dict(one.payload or {})) for one in records]
 
@@ -192,7 +200,7 @@ def _vectors(record: qe.Record) -> dict[str, list[float] | tuple[list[int], list
 
 
 def write_points(shard: qe.EdgeShard, points: Sequence[Stored]) -> None:
-    """Write points that another shard has."""
+    """Write points read from another shard."""
     if points:
         made = [
             qe.Point(
@@ -206,17 +214,17 @@ def write_points(shard: qe.EdgeShard, points: Sequence[Stored]) -> None:
 
 
 def points_count(shard: qe.EdgeShard) -> int:
-    """How many points there are, of all owners."""
+    """The number of points of all owners."""
     return shard.info().points_count
 
 
 def count(shard: qe.EdgeShard, filter: Filter | None) -> int:
-    """How many points the filter admits; exact."""
+    """The exact number of points that match the filter."""
     return shard.count(qe.CountRequest(exact=True, filter=compile_filter(filter) if filter else None))
 
 
 def delete(shard: qe.EdgeShard, filter: Filter) -> int:
-    """Remove the points that the filter admits. Returns how many are left."""
+    """Delete the points that match the filter. Returns how many are left."""
     shard.update(qe.UpdateOperation.delete_points_by_filter(compile_filter(filter)))
     return points_count(shard)
 
@@ -227,7 +235,7 @@ def flush(shard: qe.EdgeShard) -> None:
 
 
 def points_on_disk(path: Path, dimensions: int) -> int:
-    """About how many points a shard has, by the size of its files; 0 for one that is damaged."""
+    """The approximate number of points in a shard, estimated from its file sizes; 0 if it is damaged."""
     try:
         bytes_each = dimensions * (2 if _datatype(path) else 4)
         files = [file for file in path.glob(f"segments/*/vector_storage-{DENSE}/**/*") if file.is_file()]
@@ -245,7 +253,7 @@ def search_all(shard: qe.EdgeShard, asked: Sequence[LegQuery]) -> list[Ranked]:
 
 
 def search_twice_all(shard: qe.EdgeShard, asked: Sequence[tuple[LegQuery, Pulling]]) -> list[tuple[Ranked, Ranked]]:
-    """For each query what it finds, and what it finds once the best have pulled it; in two passes of the engine for all of them."""
+    """For each query, its results, and those after the first ones pulled it; two engine passes for all queries."""
     found = search_all(shard, [leg for leg, _ in asked])
     pulled = [pulling.pulls(scored_ids(ranked)) for (_, pulling), ranked in zip(asked, found, strict=True)]
     again = [number for number, pulls in enumerate(pulled) if pulls]
@@ -268,7 +276,7 @@ def _request(shard: qe.EdgeShard, query: VectorQuery, is_sole_owner: bool) -> qe
         if not is_sole_owner or query.filter.corpus is not None:
             params = qe.SearchParams(idf=qe.IdfParams(corpus=compile_filter(query.filter.counted)))
     else:
-        raise ValueError("A vector query has a dense or a sparse vector.")
+        raise ValueError("A vector query needs a dense or a sparse vector.")
     return qe.QueryRequest(
         limit=query.limit,
         query=nearest,
@@ -285,8 +293,8 @@ def _ranked(points: Sequence[qe.ScoredPoint]) -> Ranked:
 
 
 def scored_ids(ranked: Ranked) -> list[ScoredId]:
-    """Results as the rest of the program knows them."""
-    # Ids already written once are looked up, which is ten times as fast as writing them again.
+    """Results as `ScoredId`s."""
+    # Formatted ids are cached; a lookup is ten times as fast as formatting.
     numbers, scores = ranked
     return scored(zip([_written.get(number) or _write_id(number) for number in numbers], scores, strict=True))
 
@@ -299,7 +307,7 @@ def _write_id(number: int) -> str:
 
 
 def dense_vectors(shard: qe.EdgeShard, ids: Sequence[str]) -> dict[str, FloatMatrix]:
-    """The dense vectors of those of the points that have one."""
+    """The dense vectors of the points that have one."""
     found: dict[str, FloatMatrix] = {}
     for record in shard.retrieve(list(ids), with_payload=False, with_vector=[DENSE]):
         vector = cast(dict[str, list[float]], record.vector or {}).get(DENSE)
@@ -324,8 +332,8 @@ def _config(dimensions: int, quantized: bool, datatype: qe.VectorStorageDatatype
         memory=qe.Memory.Cold if quantized else qe.Memory.Cached,
         quantization_config=bytes_in_memory if quantized else None,
     )
-    # Mapped from the file, the words of a large library use only spare memory. With weights of a byte each there are half as many
-    # bytes to read, and BM25 differs by up to 0.04 %.
+    # Memory-mapped, the lexical index of a large library uses only spare memory. One-byte weights halve the bytes to
+    # read and change BM25 by up to 0.04 %.
     lexical = qe.EdgeSparseVectorParams(
         modifier=qe.Modifier.Idf,
         datatype=qe.VectorStorageDatatype.Uint8 if quantized else None,
@@ -344,7 +352,7 @@ def _to_engine(point: Point) -> qe.Point:
 
 
 def main() -> None:
-    """Optimise the shard that the command line names: `python -m … FOLDER DIMENSIONS`."""
+    """Optimize the shard named on the command line: `python -m … FOLDER DIMENSIONS`."""
     os.nice(10)
     optimize_shard(Path(sys.argv[1]), int(sys.argv[2]))
 

@@ -1,4 +1,4 @@
-"""Typed filters as conditions of Qdrant Edge."""
+"""Compiles typed filters to Qdrant Edge conditions."""
 
 from __future__ import annotations
 
@@ -51,12 +51,12 @@ class EdgeConditions:
 
 
 def compile_filter(filter: Filter) -> qe.Filter:
-    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has."""
+    """The conditions of `filter`, all of which must hold. Raises `InvalidFilter` for an unknown field."""
     return _filter(compiled(filter, EdgeConditions()))
 
 
 def compile_rest(filter: Filter) -> qe.Filter | None:
-    """The same without the owner, for points that are all that owner's; None where nothing else narrows it."""
+    """As `compile_filter`, but without the owner, if all points are theirs; None if no other condition remains."""
     condition = _filter(compiled(filter, EdgeConditions(), is_owned=True))
     return condition if condition.must else None
 

@@ -1,4 +1,4 @@
-"""The folder of an embedded index: numbered shards, and a file that names the current one."""
+"""The folder of an embedded index: numbered shards and a file that names the current one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _PIECE = 1 << 20
 
 
 class ShardFolder:
-    """At most one shard is current; others are left over from a compaction that did not finish."""
+    """Manages the shards of an index. At most one is current; others are left over from unfinished compactions."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -24,7 +24,7 @@ class ShardFolder:
         self._sole_owner = folder / "sole-owner"
 
     def current(self) -> Path | None:
-        """The current shard; None in a new folder. `Unavailable` where the file that names it is damaged."""
+        """The current shard; None in a new folder. Raises `Unavailable` if the file that names it is damaged."""
         try:
             name = (self._folder / _POINTER).read_bytes().strip()
         except FileNotFoundError:
@@ -41,22 +41,22 @@ class ShardFolder:
         return self._folder / f"{_PREFIX}{max(numbers, default=0) + 1}"
 
     def make_current(self, shard: Path) -> None:
-        """Name `shard` as the current one, all or nothing, also when the power fails."""
+        """Make `shard` the current one, atomically even on a power failure."""
         self._write(self._folder / _POINTER, shard.name)
 
     def note_unindexed(self, points: int) -> None:
-        """Write down how many points have no search graph, as the engine does not tell; a power failure may lose the last note."""
+        """Record how many points lack a search graph, which the engine does not report; power failures may lose it."""
         self._unindexed.write_text(str(points), encoding="ascii")
 
     def unindexed(self) -> int | None:
-        """What was noted last; None when nothing was, or nothing legible."""
+        """The value last recorded; None if there is none or it is unreadable."""
         try:
             return int(self._unindexed.read_text(encoding="ascii"))
         except (FileNotFoundError, ValueError):
             return None
 
     def note_sole_owner(self, owner_id: str | None) -> None:
-        """Write down whose points alone were ever written here, empty for nobody's yet; None when several owners' were."""
+        """Record the only owner whose points were ever written here: empty for none yet, None for several."""
         if owner_id is None:
             self._sole_owner.unlink(missing_ok=True)
             self._sync()
@@ -64,7 +64,7 @@ class ShardFolder:
             self._write(self._sole_owner, owner_id)
 
     def sole_owner(self) -> str | None:
-        """What was noted last; None also for a folder of a version that did not take notes."""
+        """The value last recorded; None also for folders of versions that did not record it."""
         try:
             return self._sole_owner.read_text(encoding="utf-8")
         except (FileNotFoundError, UnicodeDecodeError):
@@ -78,7 +78,7 @@ class ShardFolder:
                 shutil.rmtree(shard, ignore_errors=True)
 
     def _write(self, path: Path, text: str) -> None:
-        """Replace a file, all or nothing, also when the power fails."""
+        """Replace a file, atomically even on a power failure."""
         temporary = path.with_name(f"{path.name}.new")
         with temporary.open("w", encoding="utf-8") as file:
             file.write(text)
@@ -99,7 +99,7 @@ class ShardFolder:
 
 
 def copy_sparsely(source: Path, target: Path) -> None:
-    """Copy a folder; holes in files stay holes, as the engine reserves far more than it fills."""
+    """Copy a folder, preserving holes in files, because the engine allocates far more than it fills."""
     shutil.copytree(source, target, copy_function=_copy_file)
 
 
@@ -119,7 +119,7 @@ def _copy_file(source: str, target: str) -> None:
 
 
 def _next_data(descriptor: int, position: int, size: int) -> int:
-    """Where the next bytes are that are not a hole; `size` when there are none."""
+    """The offset of the next data after `position`; `size` if only a hole follows."""
     try:
         return os.lseek(descriptor, position, os.SEEK_DATA) if position < size else size
     except OSError:

@@ -1,4 +1,4 @@
-"""What of a shard's files is in memory before a search asks for it page by page, which takes many times as long."""
+"""Loads a shard's files into memory in advance; page faults during a search are many times slower."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from pathlib import Path
 log = logging.getLogger(__name__)
 
 _PIECE = 1 << 20
-# No more than Linux reads ahead at once, also where it was asked to.
+# Linux reads no more than this ahead at once, even on request.
 _MAPPED_PIECE = 1 << 22
-# `MADV_POPULATE_READ` of Linux 5.14: Python's `mmap` has no name for it, and knows none of the engine's mappings.
+# `MADV_POPULATE_READ` (Linux 5.14): Python's `mmap` has no constant for it and cannot address the engine's mappings.
 _POPULATE_READ = 22
-# What every search reads in places all over the file: vectors, the links of a graph, and the words' lists.
+# Files that every search reads at random: vectors, graph links and posting lists.
 _READ_BY_SEARCHES = ("matrix.dat", "links_compressed.bin", "inverted_index.dat")
-# Of the memory that programs can still have, the part that pages of an index may take.
+# The share of available memory that pages of an index may take.
 _MAX_SHARE = 0.5
 _MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) \S+ \S+ \S+ \d+ +(/.*)\n")
 
 
 def read_ahead(path: Path) -> None:
-    """Read the quantised vectors of a shard, which the engine copies out of a mapped file when it opens.
+    """Read a shard's quantized vectors, which the engine copies from a mapped file on opening.
 
-    1,000,000 chunks in three segments: opened in 5.3 s without, 1.3 s with.
+    For 1,000,000 chunks in three segments, opening takes 5.3 s without this and 1.3 s with it.
     """
-    with suppress(OSError):  # what is wrong with the files, the engine says
+    with suppress(OSError):  # the engine reports problems with the files
         for codes in path.glob("segments/*/vector_storage-dense/quantized.data"):
             with codes.open("rb", buffering=0) as file:
                 piece = bytearray(_PIECE)
@@ -39,11 +39,11 @@ def read_ahead(path: Path) -> None:
 
 
 def map_pages(path: Path) -> int:
-    """Have this process map what searches read of a shard that it has open, as far as there is room; returns how many bytes.
+    """Map an open shard's files that searches read into memory, as far as it allows; returns the bytes mapped.
 
-    A page that is first touched by a search costs it 5 µs even where the file is in memory, and a search by meaning touches about as
-    many as it returns chunks: 1,000,000 chunks, 1.5 ms a leg of 100 for the first thousand searches, 0.6 ms once all is mapped. The
-    pages stay the kernel's to take back. 0 on systems other than Linux.
+    The first access to a page costs a search 5 µs even if the file is in memory, and a dense search touches about as
+    many pages as it returns chunks: with 1,000,000 chunks, a leg of 100 takes 1.5 ms in the first thousand searches,
+    and 0.6 ms once all is mapped. The kernel may still reclaim the pages. Returns 0 on systems other than Linux.
     """
     mapped = 0
     if not sys.platform.startswith("linux"):
@@ -52,7 +52,7 @@ def map_pages(path: Path) -> int:
         library = ctypes.CDLL(None, use_errno=True)
         for file, address, size in list(_mappings(path)):
             if size > _MAX_SHARE * _available_bytes():
-                log.info("%d MB of %s stay on disk until a search asks for them", size >> 20, file)
+                log.info("%d MB of %s stay on disk until a search reads them", size >> 20, file)
                 continue
             _map(library, file, address, size)
             mapped += size
@@ -62,19 +62,20 @@ def map_pages(path: Path) -> int:
 
 
 def _map(library: ctypes.CDLL, file: Path, address: int, size: int) -> None:
-    """Map a file's pages. The calls let go of the interpreter lock, and fail should the engine have unmapped the file meanwhile."""
+    """Map a file's pages. The system calls release the GIL, and fail if the engine has unmapped the file meanwhile."""
     with file.open("rb", buffering=0) as opened:
         for offset in range(0, size, _MAPPED_PIECE):
             length = min(_MAPPED_PIECE, size - offset)
-            # The engine says that it reads in random order, and then Linux reads page by page from the disk.
+            # The engine advises random access, so that Linux would read page by page from disk.
             os.posix_fadvise(opened.fileno(), offset, length, os.POSIX_FADV_WILLNEED)
             if library.madvise(ctypes.c_void_p(address + offset), ctypes.c_size_t(length), _POPULATE_READ):
                 raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
 def _mappings(path: Path) -> Iterator[tuple[Path, int, int]]:
-    """The files that searches read, and where this process has mapped how many bytes of each. Those that the engine maps a second
-    time, to read them from one end to the other, are left out."""
+    """The mappings of files that searches read: file, address, and size in bytes.
+
+    Skips the engine's second mapping of a file, for sequential reading."""
     folder, found = f"{path.resolve()}{os.sep}", None
     with Path("/proc/self/smaps").open(encoding="utf-8", errors="surrogateescape") as lines:
         for line in lines:

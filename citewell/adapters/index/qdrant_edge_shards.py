@@ -1,7 +1,7 @@
-"""Where a shard is used: in this process or, when it is large, in one of its own.
+"""Runs a shard in this process or, if it is large, in its own.
 
-The engine holds the interpreter lock while it works: 0.1 to 0.6 ms for each leg of a search of 100,000 chunks, 3 ms of a million, 15 to
-50 ms for a batch of writes, and seconds for the first filter on a field. From a process of its own it keeps nothing else waiting.
+The engine holds the GIL while it works: 0.1 to 0.6 ms per search leg with 100,000 chunks, 3 ms with a million, 15 to 50
+ms per batch of writes, and seconds for the first filter on a field. In its own process, it blocks nothing else.
 """
 
 from __future__ import annotations
@@ -26,37 +26,37 @@ from citewell.system.batching import outcome
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# What a process of its own costs, 60 MB (20 of its own) and 0.12 s at the start, is not worth it for less.
+# Below this number of points, a separate process is not worth its cost of 60 MB (20 MB unshared) and 0.12 s at start.
 OWN_PROCESS_FROM = 50_000
-# A process that ends with its server may finish a step first: so long it is waited for.
+# Seconds to wait for a process to finish its current step when the server ends.
 _MAX_WAIT = 10.0
 _PAUSE = 0.05
 _PAGE = 1_000
-# As much as a pipe holds. Each read of the usual eight thousand bytes would let go of the interpreter lock once more.
+# The capacity of a pipe. With the default of 8 kB, each read would release the GIL once more.
 _BUFFER = 1 << 16
 
 
 class Shard(Protocol):
-    """An open shard. Calls may come from any thread, one after another."""
+    """An open shard. Calls may come from any thread, one at a time."""
 
     def call(self, function: Callable[Concatenate[qe.EdgeShard, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """What a function of `qdrant_edge_engine` returns for this shard, or raises."""
+        """Call a function of `qdrant_edge_engine` on this shard; returns or raises what it does."""
         ...
 
     def close(self) -> None:
-        """Write everything to disk, and let go of the folder."""
+        """Write everything to disk, and release the folder."""
         ...
 
 
 def open_shard(path: Path, dimensions: int, own_process_from: int = OWN_PROCESS_FROM) -> Shard:
-    """Open an existing shard where it belongs by its size. Raises as `engine.open_shard` does."""
+    """Open an existing shard, in its own process if it is large. Raises as `engine.open_shard`."""
     if engine.points_on_disk(path, dimensions) >= own_process_from:
         return RemoteShard(path)
     return LocalShard(engine.open_shard(path))
 
 
 def copy_points(source: Shard, target: Shard, ids: Sequence[str]) -> None:
-    """Make `target` equal to `source` for these ids: written where they exist, removed where they do not."""
+    """Make `target` equal to `source` for these ids: write existing points, delete missing ones."""
     for start in range(0, len(ids), _PAGE):
         some = ids[start : start + _PAGE]
         points = source.call(engine.read_points, some)
@@ -83,8 +83,10 @@ class LocalShard:
 
 
 class RemoteShard:
-    """A shard in a process of its own, which ends with this one. When it dies, the call that waits for it raises `Unavailable`, and the
-    next one starts another: what was written is in the write-ahead log."""
+    """A shard in its own process, which ends with this one.
+
+    If that process dies, the waiting call raises `Unavailable` and the next one restarts it; writes are safe in the
+    write-ahead log."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -137,11 +139,11 @@ class RemoteShard:
 
     def _ended(self) -> Unavailable:
         code = self._process.wait()
-        return Unavailable(f"The process of the index ended with code {code}. The next request starts it again.")
+        return Unavailable(f"The index process ended with code {code}. The next request restarts it.")
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """Have a process close its shard, which it does when nobody can ask it any more, and wait for that."""
+    """Close a process's pipe, so that it closes its shard and ends; wait for that."""
     for stream in (process.stdin, process.stdout):
         if stream is not None:
             try:
@@ -152,11 +154,14 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def main() -> None:
-    """Answer requests for the shard that the command line names until nobody can send any: `python -m … FOLDER`."""
-    for name in (signal.SIGINT, signal.SIGTERM):  # they reach the whole group; the server says when it is time
+    """Serve requests for the shard named on the command line until the pipe closes: `python -m … FOLDER`."""
+    for name in (
+        signal.SIGINT,
+        signal.SIGTERM,
+    ):  # signals reach the whole process group; the server decides when to end
         signal.signal(name, signal.SIG_IGN)
     requests, replies = os.fdopen(os.dup(0), "rb", _BUFFER), os.fdopen(os.dup(1), "wb", _BUFFER)
-    os.dup2(2, 1)  # what anything prints is no reply
+    os.dup2(2, 1)  # printed output must not mix with replies
     shard = outcome(_opened, Path(sys.argv[1]))
     if isinstance(shard, Exception):
         _reply(replies, shard)
@@ -186,7 +191,7 @@ def _opened(path: Path) -> LocalShard:
 
 def _reply(replies: IO[bytes], answer: object) -> None:
     if isinstance(answer, Exception) and not isinstance(answer, (CitewellError, OSError)):
-        answer = RuntimeError(f"{type(answer).__name__}: {answer}")  # of a type that can be sent
+        answer = RuntimeError(f"{type(answer).__name__}: {answer}")  # a picklable substitute
     replies.write(pickle.dumps(answer, pickle.HIGHEST_PROTOCOL))
     replies.flush()
 

@@ -1,4 +1,4 @@
-"""Typed filters as conditions of a Qdrant server, on the part of the payload that is Citewell's."""
+"""Compiles typed filters to Qdrant server conditions on Citewell's part of the payload."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from citewell.types import Filter
 
 ServerCondition: TypeAlias = "models.FieldCondition | models.IsEmptyCondition | models.Filter"
 OURS = "citewell"
-"""The field of a point's payload that holds all that filters ask for; beside it there is what other programs read."""
+"""The payload field that holds everything filters use; other payload fields are for other programs."""
 
 
 def path(field: str) -> str:
-    """Where a field that filters use is in a point's payload."""
+    """The path of a filter's field in a point's payload."""
     return f"{OURS}.{field}"
 
 
@@ -58,7 +58,7 @@ class ServerConditions:
 
 
 def compile_filter(filter: Filter) -> models.Filter:
-    """The conditions of `filter`, all of which must hold. `InvalidFilter` for a field that no point has."""
+    """The conditions of `filter`, all of which must hold. Raises `InvalidFilter` for an unknown field."""
     condition = compiled(filter, ServerConditions())
     assert isinstance(condition, models.Filter)
     return condition

@@ -1,7 +1,7 @@
-"""What a point in a Qdrant server holds: under `citewell` what filters ask for, and beside it, if that is wanted, fields for other programs.
+"""Payloads of points in a Qdrant server: filter fields under `citewell`, and optional plain fields for other programs.
 
-Those are the fields that a search over a messenger's files reads of its hits: a program that knows nothing of Citewell finds the passage
-and its file in them.
+The plain fields let a program that knows nothing of Citewell, such as a search over a messenger's files, find the
+passage and its file.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from citewell.adapters.index.qdrant_filters import OURS
 from citewell.types import Category, Chunk, FileFacts, JsonObject, JsonValue, Point
 
 CLAUDE_FILE_ID = "claude_file_id"
-"""A key of a file's metadata, and the field with its value: the file's id at Anthropic."""
+"""Metadata key and payload field of a file's id at Anthropic."""
 
 
 def payload_of(point: Point, readable: bool) -> dict[str, JsonValue]:
-    """The payload of a point. readable: with the fields for other programs, where the point says what it was made of."""
+    """The payload of a point. readable: include the fields for other programs, if the point has its origin."""
     payload: dict[str, JsonValue] = {OURS: dict(point.payload)}
     if readable and point.origin is not None:
         chunk, file = point.origin
@@ -26,7 +26,7 @@ def payload_of(point: Point, readable: bool) -> dict[str, JsonValue]:
 
 
 def chunk_fields(chunk: Chunk) -> dict[str, JsonValue]:
-    """The fields of the passage."""
+    """The plain fields of the passage."""
     return {
         "user_id": chunk.owner_id,
         "file_id": chunk.resource_id,
@@ -36,7 +36,7 @@ def chunk_fields(chunk: Chunk) -> dict[str, JsonValue]:
 
 
 def file_fields(file: FileFacts) -> dict[str, JsonValue]:
-    """The fields of the file, which are the same in all its points and change with it."""
+    """The plain fields of the file, equal in all its points and updated with it."""
     return {
         "filename": file.filename,
         "file_type": _file_type(file),

@@ -1,4 +1,4 @@
-"""The collection of one model in a Qdrant server: how it is made, checked and given payload indexes."""
+"""The collection of one model in a Qdrant server: creation, checks and payload indexes."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from citewell.ports.points import OWNER, PAYLOAD_FIELDS, FieldKind, field_kind
 DENSE = "dense"
 LEXICAL = "lexical"
 SCHEMA_VERSION = 1
-"""Of the payload and the vectors of a collection, kept in its metadata; raised when a point is written in another way."""
-MIN_VERSION = (1, 20)  # of the server: parts of texts in filters, and document frequencies of one owner's points
+"""Version of payloads and vectors, stored in the collection's metadata; increment it when their format changes."""
+MIN_VERSION = (1, 20)  # of the server: substring filters, and document frequencies per owner
 MAX_DIMENSIONS = 65_535
 MAX_INDEXED_FIELDS = 512
-"""A filter on fields beyond these reads payloads, which is exact and slower."""
+"""Filters on further fields read payloads, which is exact but slower."""
 Quantization: TypeAlias = Literal["none", "scalar", "binary"]
-# Links of a point in the search graph of its owner, and how many candidates each is chosen from (both as in pgvector and Edge).
+# Links per point in its owner's search graph, and the candidates considered for them (both as in pgvector and Edge).
 _LINKS = 16
 _CANDIDATES = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionLayout:
-    """How a new collection is spread and stored. An existing one keeps what it was made with.
+    """Sharding and storage of a new collection. An existing one keeps its layout.
 
-    shards: None leaves the number to the server, which takes one per node
-    replicas: of each shard
-    quantization: what the search graph compares: all digits, one byte per number, or one bit
+    shards: None leaves the number to the server, which uses one per node
+    replicas: copies of each shard
+    quantization: what the search graph compares: full precision, one byte per number, or one bit
     """
 
     shards: int | None = None
@@ -42,17 +42,17 @@ class CollectionLayout:
 
 
 def collection_name(prefix: str, index: str) -> str:
-    """The name of the collection of an index, such as a model's fingerprint."""
+    """The collection name of an index, given its name, such as a model's fingerprint."""
     return f"{prefix}_{hashlib.sha256(index.encode()).hexdigest()[:16]}"
 
 
 async def prepare(
     client: AsyncQdrantClient, name: str, index: str, dimensions: int, layout: CollectionLayout
 ) -> frozenset[str]:
-    """Make what does not exist of a collection; several processes may do so at once. Returns the fields that have an index.
+    """Create a collection and its field indexes if missing; returns the indexed fields. Safe to run concurrently.
 
-    `ConfigurationError` when the server is too old, the model has too many dimensions, or the collection is somebody else's;
-    `Unavailable` when it is one of other dimensions or of a later version of Citewell.
+    Raises `ConfigurationError` if the server is too old, the model has too many dimensions, or Citewell did not create
+    the collection; `Unavailable` if the collection has other dimensions or another schema version.
     """
     if dimensions > MAX_DIMENSIONS:
         raise ConfigurationError(
@@ -69,7 +69,7 @@ async def prepare(
 async def index_fields(
     client: AsyncQdrantClient, name: str, fields: Iterable[str], known: Mapping[str, object]
 ) -> frozenset[str]:
-    """Give these payload fields an index each where they have none; returns all fields that have one, as filters name them."""
+    """Index these payload fields unless they are indexed; returns all indexed fields, by their names in filters."""
     indexed = {key.removeprefix(f"{OURS}.") for key in known}
     for field in fields:
         kind = field_kind(field)
@@ -85,12 +85,10 @@ async def _require_version(client: AsyncQdrantClient) -> None:
     try:
         found = tuple(int(part) for part in version.split("-")[0].split(".")[:2])
     except ValueError:
-        raise Unavailable("What answers at the address of Qdrant does not say which version it is.") from None
+        raise Unavailable("The server at Qdrant's address does not report a version.") from None
     if found < MIN_VERSION:
         least = ".".join(map(str, MIN_VERSION))
-        raise ConfigurationError(
-            f"The Qdrant server is version {version}; {least} is the least that Citewell's searches need."
-        )
+        raise ConfigurationError(f"The Qdrant server is version {version}; Citewell's searches need at least {least}.")
 
 
 async def _create(client: AsyncQdrantClient, name: str, index: str, dimensions: int, layout: CollectionLayout) -> None:
@@ -105,14 +103,14 @@ async def _create(client: AsyncQdrantClient, name: str, index: str, dimensions: 
                 )
             },
             sparse_vectors_config={LEXICAL: models.SparseVectorParams(modifier=models.Modifier.IDF)},
-            # Every search is one owner's, so each owner has a graph, and there is none over all.
+            # Every search is within one owner, so each owner has a graph, and there is no global one.
             hnsw_config=models.HnswConfigDiff(m=0, payload_m=_LINKS, ef_construct=_CANDIDATES),
             shard_number=layout.shards,
             replication_factor=layout.replicas,
             write_consistency_factor=layout.replicas // 2 + 1,
             metadata={OURS: {"schema": SCHEMA_VERSION, "model": index}},
         )
-    except Exception:  # whichever error: another process may have been first
+    except Exception:  # any error: another process may have created it first
         if not await client.collection_exists(name):
             raise
 
@@ -121,18 +119,18 @@ def _check(found: models.CollectionInfo, name: str, dimensions: int) -> None:
     ours = cast(Mapping[str, Any], found.config.metadata or {}).get(OURS)
     if not isinstance(ours, Mapping):
         raise ConfigurationError(
-            f"The collection {name} in Qdrant was not made by Citewell. Set CITEWELL_QDRANT_COLLECTION."
+            f"The collection {name} in Qdrant was not created by Citewell. Set CITEWELL_QDRANT_COLLECTION."
         )
     schema = cast(Mapping[str, Any], ours).get("schema")
     if schema != SCHEMA_VERSION:
         raise Unavailable(
-            f"The collection {name} in Qdrant has schema {schema}, and this version of Citewell {SCHEMA_VERSION}."
+            f"The collection {name} in Qdrant has schema {schema}, but this version of Citewell needs {SCHEMA_VERSION}."
         )
     vectors = found.config.params.vectors
     size = vectors[DENSE].size if isinstance(vectors, dict) and DENSE in vectors else 0
     if size != dimensions:
         raise Unavailable(
-            f"The collection {name} in Qdrant has vectors of {size} dimensions, and the model {dimensions}."
+            f"The collection {name} in Qdrant has vectors of {size} dimensions, but the model has {dimensions}."
         )
 
 
@@ -148,7 +146,10 @@ def _quantization(kind: Quantization) -> models.ScalarQuantization | models.Bina
 def _index_of(
     field: str, kind: FieldKind
 ) -> models.KeywordIndexParams | models.IntegerIndexParams | models.FloatIndexParams:
-    """Only the owner's index adds links to the search graph: others' points are never between two of an owner's."""
+    """The index parameters of a field.
+
+    Only the owner field adds links to the search graph: no graph path crosses other owners' points.
+    """
     if kind is FieldKind.KEYWORD:
         owner = field == OWNER
         return models.KeywordIndexParams(

@@ -1,7 +1,7 @@
 """A vector store in Redis with its query engine: JSON documents, with a key prefix and an index for each owner.
 
-Redis weighs words by BM25 to choose the candidates of a search by words; these are weighed again as in every other store, with the document
-frequencies that the owner's index counts.
+In lexical search, Redis selects candidates by its BM25; they are rescored as in every other store, with the document
+frequencies of the owner's index.
 """
 
 from __future__ import annotations
@@ -44,25 +44,25 @@ from citewell.types import Filter, JsonObject, Point, ScoredId, SparseVector, Ve
 
 _BATCH = 200
 _MAX_IDS = 1_000
-# Redis returns no more than this from one search.
+# The most results that Redis returns from one search.
 MAX_RESULTS = 1_000_000
-# Candidates of a search in the graph, and how many times as many as asked for a search by words weighs again.
+# Candidates of a graph search, and the oversampling factor of lexical search before rescoring.
 _CANDIDATES = 200
 _WEIGHED_AGAIN = 4
 _CONNECTIONS = 256
-# One call changes many documents, and makes none that was deleted meanwhile.
+# Changes many documents in one call, without re-creating those deleted meanwhile.
 _MERGE = """
 for _, key in ipairs(KEYS) do
   if redis.call('EXISTS', key) == 1 then redis.call('JSON.MERGE', key, '$', ARGV[1]) end
 end
 """
-_LOST = "Redis has lost the index. Start again, and it is filled from the database."
-# What the client raises: its own errors, and those of reading an answer of another shape.
+_LOST = "Redis has lost the index. Restart Citewell to rebuild it from the database."
+# Exceptions of the client, and those of parsing unexpected responses.
 _FAILURES = (RedisError, OSError, ValueError, TypeError, AttributeError, IndexError, KeyError)
 
 
 class RedisIndex:
-    """One model's points in one Redis, which any number of processes may use at once. Open it with `open`."""
+    """One model's points in one Redis, usable by any number of processes at once. Open it with `open`."""
 
     def __init__(self, client: Redis, names: RedisNames, dimensions: int, graph: Graph) -> None:
         self._client = client
@@ -82,14 +82,14 @@ class RedisIndex:
         prefix: str = "citewell",
         graph: Graph = "hnsw",
     ) -> RedisIndex:
-        """Open the index of this name, or create it; the client is closed with it, and also when this fails.
+        """Open or create the index of this name. The index owns the client and closes it, also if opening fails.
 
-        `Unavailable` when the server cannot be reached; `ConfigurationError` when it refuses the password, has no query engine, or may
-        drop keys when its memory is full.
+        Raises `Unavailable` if the server cannot be reached; `ConfigurationError` if it rejects the password, has no
+        query engine, or may evict keys when its memory is full.
         """
         opened = cls(client, RedisNames.of(prefix, index), dimensions, graph)
         try:
-            async with _failures("does not open"):
+            async with _failures("could not be opened"):
                 await opened._prepare(index)
         except BaseException:
             await opened.close()
@@ -98,11 +98,11 @@ class RedisIndex:
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """Dense and sparse search, filters, and writes that survive the process."""
+        """Dense and sparse search, filters, and persistent writes."""
         return frozenset({Capability.SPARSE, Capability.FILTERS, Capability.PERSISTENT})
 
     async def upsert(self, points: Sequence[Point]) -> None:
-        """See `VectorIndex.upsert`; visible to all when this returns, and as durable as Redis is set to be."""
+        """See `VectorIndex.upsert`; visible to all on return, and as durable as Redis is configured to be."""
         latest = list({point.id: point for point in points}.values())
         async with self._calling():
             await self._require_index()
@@ -119,7 +119,7 @@ class RedisIndex:
                 return await self._search_dense(query, query.dense)
             if query.sparse is not None:
                 return await self._search_words(query, query.sparse)
-        raise ValueError("A vector query has a dense or a sparse vector.")
+        raise ValueError("A vector query needs a dense or a sparse vector.")
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """See `VectorIndex.vectors`."""
@@ -134,7 +134,7 @@ class RedisIndex:
         return found
 
     async def set_payload(self, filter: Filter, payload: JsonObject) -> None:
-        """See `VectorIndex.set_payload`; visible to all when this returns."""
+        """See `VectorIndex.set_payload`; visible to all on return."""
         changes = orjson.dumps(patch(payload)).decode()
         async with self._calling():
             keys = await self._keys_of(filter)
@@ -168,7 +168,7 @@ class RedisIndex:
         """See `RemovableIndex.remove`."""
         if await self.count() == 0:
             async with self._calling():
-                # Without this key nobody writes any more.
+                # Without this key, no process writes any more.
                 await self._call("UNLINK", self._names.base, self._names.owners)
                 for name in await self._call("FT._LIST"):
                     if bytes(name).decode().startswith(self._names.index("")):
@@ -190,13 +190,13 @@ class RedisIndex:
             if isinstance(error, AuthenticationError | NoPermissionError) or "unknown command" not in str(error):
                 raise
             raise ConfigurationError(
-                "This Redis has no query engine and no JSON documents, which Redis 8 and Redis Stack 7.4 have."
+                "This Redis has no query engine or no JSON documents. Use Redis 8 or Redis Stack 7.4."
             ) from error
         info = await self._client.info("memory")
         if str(info.get("maxmemory_policy", "")).startswith("allkeys") and info.get("maxmemory"):
             raise ConfigurationError(
-                f"This Redis drops keys when its memory is full (maxmemory-policy {info['maxmemory_policy']}), so passages would be lost "
-                "without a word. Set maxmemory-policy to noeviction."
+                f"This Redis evicts keys when its memory is full (maxmemory-policy {info['maxmemory_policy']}), so passages would be lost "
+                "silently. Set maxmemory-policy to noeviction."
             )
         said = {"schema": SCHEMA_VERSION, "model": index, "dimensions": self._dimensions}
         for name, value in said.items():
@@ -204,11 +204,11 @@ class RedisIndex:
         schema, dimensions = await self._call("HMGET", self._names.base, "schema", "dimensions")
         if int(schema) != SCHEMA_VERSION:
             raise Unavailable(
-                f"The index {index} in Redis has schema {int(schema)}, and this version of Citewell {SCHEMA_VERSION}."
+                f"The index {index} in Redis has schema {int(schema)}, but this version of Citewell needs {SCHEMA_VERSION}."
             )
         if int(dimensions) != self._dimensions:
             raise Unavailable(
-                f"The index {index} in Redis has vectors of {int(dimensions)} dimensions, and the model {self._dimensions}."
+                f"The index {index} in Redis has vectors of {int(dimensions)} dimensions, but the model has {self._dimensions}."
             )
 
     async def _make_index(self, space: str) -> None:
@@ -257,7 +257,7 @@ class RedisIndex:
         return scored([(name, score) for score, name in best])
 
     async def _weights(self, filter: Filter, words: SparseVector) -> dict[int, float]:
-        """The weight of each term of a query that the corpus holds: how often it is asked for, times its IDF."""
+        """The weight of each query term that occurs in the corpus: its frequency in the query times its IDF."""
         index, pipe = self._names.index(space_of(filter.owner_id)), self._client.pipeline(transaction=False)
         counted = RedisQuery()
         within = "" if filter.corpus is None else f" {counted.where(filter.counted)}"
@@ -279,7 +279,7 @@ class RedisIndex:
         }
 
     async def _query(self, filter: Filter) -> RedisQuery:
-        """A query for this filter, with the values that its conditions need to know."""
+        """A query for this filter, with the vocabulary that its conditions need."""
         vocabulary: dict[str, Sequence[str]] = {}
         for condition in conditions_in(filter.conditions):
             if needs_vocabulary(condition) and condition.field not in vocabulary:
@@ -287,7 +287,7 @@ class RedisIndex:
         return RedisQuery(vocabulary)
 
     async def _values(self, filter: Filter, field: str) -> list[str]:
-        """The values that the owner's points have in a field of texts or of metadata."""
+        """The values in the owner's points of a text or metadata field."""
         try:
             index = self._names.index(space_of(filter.owner_id))
             found = [bytes(value).decode() for value in await self._call("FT.TAGVALS", index, attribute(field))]
@@ -298,7 +298,7 @@ class RedisIndex:
         return [value.removeprefix(begin) for value in found if value.startswith(begin)]
 
     async def _find(self, filter: Filter, text: str, query: RedisQuery, *options: str | int) -> list[Any]:
-        """What Redis answers: the number of all that is found, then what is asked for of each."""
+        """Redis' response: the total number of hits, then the requested fields of each."""
         index = self._names.index(space_of(filter.owner_id))
         try:
             return await self._call("FT.SEARCH", index, text, *options, *query.bound, "TIMEOUT", 0, "DIALECT", 2)
@@ -307,7 +307,10 @@ class RedisIndex:
             return [0]
 
     async def _require_nobody(self, error: ResponseError) -> None:
-        """Accept that an owner without points has no index; `Unavailable` when Redis has lost everything. Other errors go on."""
+        """Ignore a missing index of an owner without points.
+
+        Raises `Unavailable` if Redis has lost all data; re-raises other errors.
+        """
         said = str(error).lower()
         if "no such index" not in said and "unknown index name" not in said and "not found" not in said:
             raise error
@@ -351,7 +354,7 @@ class RedisIndex:
             await pipe.execute()
 
     async def _keys(self, ids: Sequence[str]) -> dict[str, str]:
-        """The keys of those of the points that there are."""
+        """The keys of the existing points, by id."""
         spaces = await self._call("HMGET", self._names.owners, *ids) if ids else []
         return {
             name: self._names.key(bytes(space).decode(), name) for name, space in zip(ids, spaces, strict=True) if space
@@ -372,7 +375,7 @@ class RedisIndex:
 
 
 async def build(settings: RedisStore, fingerprint: Fingerprint) -> RedisIndex:
-    """The index of a model's vectors; see `RedisIndex.open`."""
+    """Open the index of a model's vectors; see `RedisIndex.open`."""
     return await RedisIndex.open(
         connect(settings.address, settings.seconds),
         str(fingerprint),
@@ -383,7 +386,7 @@ async def build(settings: RedisStore, fingerprint: Fingerprint) -> RedisIndex:
 
 
 def connect(url: str, seconds: float) -> Redis:
-    """A client of the server, which connects at its first call. seconds: that a call may take"""
+    """A client for the server, which connects at its first call. seconds: timeout of a call"""
     return Redis.from_url(
         url, protocol=2, socket_timeout=seconds, socket_connect_timeout=seconds, max_connections=_CONNECTIONS
     )
@@ -391,7 +394,7 @@ def connect(url: str, seconds: float) -> Redis:
 
 @asynccontextmanager
 async def _failures(what: str) -> AsyncGenerator[None]:
-    """Turn the client's errors into ours; `what` ends "The vector store in Redis …"."""
+    """Convert the client's errors to ours; `what` completes "The vector store in Redis …"."""
     try:
         yield
     except CitewellError:
@@ -400,7 +403,7 @@ async def _failures(what: str) -> AsyncGenerator[None]:
         refused = (AuthenticationError, NoPermissionError)
         if isinstance(error, refused) or isinstance(error.__cause__ or error.__context__, refused):
             raise ConfigurationError(
-                f"Redis refuses the user or the password of CITEWELL_REDIS_URL, or a command: {error}"
+                f"Redis rejects the user or password in CITEWELL_REDIS_URL, or a command: {error}"
             ) from error
         raise Unavailable(f"The vector store in Redis {what}: {str(error) or type(error).__name__}") from error
 

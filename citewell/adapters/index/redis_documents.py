@@ -1,6 +1,6 @@
-"""A point as a JSON document in Redis, the names of keys and indexes, and the fields of an index over documents.
+"""JSON documents of points in Redis, the names of keys and indexes, and the index schema.
 
-Every owner has a key prefix and an index of their own, so no search sees others' points and the document frequencies are the owner's.
+Every owner has a separate key prefix and index, so searches see no other points and document frequencies are per owner.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from citewell.text.sparse import K1
 from citewell.types import JsonValue, Point, SparseVector
 
 SCHEMA_VERSION = 1
-"""Of the documents and indexes; raised when a point is written in another way."""
+"""Version of documents and indexes; increment it when the format of points changes."""
 Graph: TypeAlias = Literal["hnsw", "flat"]
 WORDS = "words"
 _MAX_REPEATED = 8
@@ -30,12 +30,12 @@ class RedisNames:
 
     @classmethod
     def of(cls, prefix: str, index: str) -> RedisNames:
-        """The names of an index, such as a model's fingerprint."""
+        """The names for an index, given its name, such as a model's fingerprint."""
         return cls(f"{prefix}:{hashlib.sha256(index.encode()).hexdigest()[:16]}")
 
     @property
     def owners(self) -> str:
-        """The hash that says whose each point is."""
+        """The hash that maps points to owners."""
         return f"{self.base}:owners"
 
     def index(self, space: str) -> str:
@@ -43,7 +43,7 @@ class RedisNames:
         return f"{self.base}:index:{space}"
 
     def prefix(self, space: str) -> str:
-        """What the keys of an owner's documents begin with."""
+        """The key prefix of an owner's documents."""
         return f"{self.base}:point:{space}:"
 
     def key(self, space: str, point: str) -> str:
@@ -52,12 +52,12 @@ class RedisNames:
 
 
 def space_of(owner: str) -> str:
-    """What stands for an owner in names: no owner's is the beginning of another's."""
+    """The name part that stands for an owner; never a prefix of another owner's."""
     return hashlib.sha256(owner.encode()).hexdigest()[:24]
 
 
 def document(point: Point) -> dict[str, JsonValue]:
-    """The JSON document of a point. `fields`, `metadata` and `present` are what `patch` changes."""
+    """The JSON document of a point. `patch` changes `fields`, `metadata` and `present`."""
     made: dict[str, JsonValue] = {"fields": {}, "metadata": [], PRESENT: {}, PRESENT_METADATA: []}
     changes = patch({key: value for key, value in point.payload.items() if key != OWNER})
     for key, value in changes.items():
@@ -75,7 +75,10 @@ def document(point: Point) -> dict[str, JsonValue]:
 
 
 def patch(payload: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
-    """What `JSON.MERGE` has to change so that a document has these fields: null removes one. A list is replaced as a whole, and metadata are in one."""
+    """The `JSON.MERGE` patch that sets these fields; null removes a field.
+
+    Lists are replaced as a whole, and metadata is one list.
+    """
     fields: dict[str, JsonValue] = {}
     present: dict[str, JsonValue] = {}
     changes: dict[str, JsonValue] = {"fields": fields, PRESENT: present}
@@ -92,7 +95,7 @@ def patch(payload: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
 
 
 def creation(names: RedisNames, space: str, dimensions: int, graph: Graph) -> list[str | int]:
-    """The command that makes an owner's index."""
+    """The command that creates an owner's index."""
     form = ["HNSW", 10, "M", 16, "EF_CONSTRUCTION", 100] if graph == "hnsw" else ["FLAT", 6]
     return [
         *("FT.CREATE", names.index(space), "ON", "JSON", "PREFIX", 1, names.prefix(space)),
@@ -112,12 +115,12 @@ def _schema_of(field: str) -> list[str]:
 
 
 def token(term: int) -> str:
-    """A term of 32 bits as a word of the text index."""
+    """A 32-bit term as a word of the text index."""
     return f"w{term:x}"
 
 
 def _written(words: SparseVector) -> str:
-    """The text whose term frequencies come closest to the weights, which are saturated and normalised by length already."""
+    """A text whose term frequencies approximate the weights, which are already saturated and length-normalized."""
     tokens: list[str] = []
     for term, weight in zip(words.indices, words.values, strict=True):
         frequency = weight * K1 / (K1 + 1 - weight) if weight < K1 + 1 else _MAX_REPEATED

@@ -1,4 +1,7 @@
-"""Typed filters in the query language of Redis (dialect 2). Values are bound as parameters; only names of fields and numbers are written out."""
+"""Compiles typed filters to Redis' query language (dialect 2).
+
+Values are bound as parameters; only field names and numbers are written out.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from citewell.ports.points import METADATA, RESOURCE, TYPE, FieldKind, keyword
 from citewell.types import AllOf, AnyOf, Condition, Expression, Filter, Negation, Operator
 
 PRESENT = "present"
-"""The attribute with the names of the fields that a point has, and with `words` where it has any."""
+"""The attribute that lists the fields present in a point, and `words` if it has any."""
 PRESENT_METADATA = "present_metadata"
 NEVER = f"@{PRESENT}:{{nothing}}"
 ALWAYS = f"-{NEVER}"
@@ -20,23 +23,26 @@ _RANGES = {Operator.GT: "[({} +inf]", Operator.GTE: "[{} +inf]", Operator.LT: "[
 
 
 def entry(field: str, value: object) -> str:
-    """How a value of metadata is written among all of a point: the field's name, then the value."""
+    """A metadata value as an entry in the metadata attribute: the field's name, then the value."""
     written = repr(float(value)) if isinstance(value, int | float) else str(value)
     return f"{field.removeprefix(f'{METADATA}.')}={written}"
 
 
 def attribute(field: str) -> str:
-    """The attribute of an index that holds a payload field."""
+    """The index attribute of a payload field."""
     return METADATA if is_metadata(field) else field
 
 
 def is_metadata(field: str) -> bool:
-    """Whether it is a field of metadata, all of which are in one attribute: Redis would read every key to index one more."""
+    """Whether a field is metadata.
+
+    All metadata shares one attribute, because adding an attribute makes Redis read every key.
+    """
     return field.startswith(f"{METADATA}.")
 
 
 def needs_vocabulary(condition: Condition) -> bool:
-    """Whether a condition is answered with the values that points have: those that fit are looked for one by one."""
+    """Whether a condition is resolved against the vocabulary: it becomes a query for the matching values."""
     if is_metadata(condition.field) and condition.operator in _COMPARED:
         return True
     return condition.operator in (Operator.PREFIX, Operator.CONTAINS)
@@ -44,28 +50,28 @@ def needs_vocabulary(condition: Condition) -> bool:
 
 @dataclass(slots=True)
 class RedisQuery:
-    """A query with its parameters, which are numbered as they are bound.
+    """A query with its parameters, numbered in the order of binding.
 
-    vocabulary: all values that points of the owner have, by field; for the fields of conditions that need them. Redis itself looks for
-    parts in no more than 200 texts.
+    vocabulary: all values in the owner's points, by field, for conditions that need them, because Redis expands a
+    prefix or substring to at most 200 terms
     """
 
     vocabulary: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     parameters: list[str | bytes] = field(default_factory=list[str | bytes])
 
     def bind(self, value: str | bytes) -> str:
-        """The placeholder of a value."""
+        """Bind a value and return its placeholder."""
         name = f"p{len(self.parameters) // 2}"
         self.parameters += [name, value]
         return f"${name}"
 
     @property
     def bound(self) -> tuple[str | bytes | int, ...]:
-        """The parameters as a command takes them."""
+        """The parameters as command arguments."""
         return ("PARAMS", len(self.parameters), *self.parameters) if self.parameters else ()
 
     def where(self, filter: Filter) -> str:
-        """The condition of `filter` on the points of its owner, which have an index of their own. `InvalidFilter` for a field that no point has."""
+        """The query for `filter` in its owner's index. Raises `InvalidFilter` for an unknown field."""
         parts: list[str] = []
         if filter.resource_ids is not None:
             parts.append(self._one_of(RESOURCE, list(filter.resource_ids)))

@@ -17,7 +17,7 @@ from citewell.settings import MailSettings
 from citewell.settings.values import is_loopback, parsed_address
 
 _SECONDS = 20.0
-# The ports of servers that take mail from programs (RFC 6409, RFC 8314).
+# The ports for mail submission (RFC 6409, RFC 8314).
 _SUBMISSION, _SUBMISSION_OVER_TLS = 587, 465
 _FOR_GOOD = 500
 
@@ -26,8 +26,8 @@ _FOR_GOOD = 500
 class SmtpMailer:
     """Implements `citewell.features.accounts.resets.Mailer`.
 
-    is_tls: the connection begins with TLS; otherwise it is turned to TLS before anything is said (STARTTLS), unless `is_local`, where
-    only this machine can listen. credentials: user and password, for servers that ask for them.
+    is_tls: whether the connection starts with TLS; otherwise it is upgraded before anything is sent (STARTTLS), unless
+    `is_local`, where only this machine can listen. credentials: user and password, if the server requires them.
     """
 
     host: str
@@ -38,12 +38,12 @@ class SmtpMailer:
     credentials: tuple[str, str] | None = None
 
     async def send(self, recipient: str, subject: str, text: str) -> None:
-        """Hand over a message in plain text to one address. Raises `ProviderError` when the server does not take it."""
+        """Send a plain-text message to one address. Raises `ProviderError` if the server does not accept it."""
         message = self._message(recipient, subject, text)
         await self._with_server(lambda server: server.send_message(message, self.sender, [recipient]))
 
     async def check(self) -> None:
-        """Log in and leave. Raises `ProviderError` when that does not work."""
+        """Log in and disconnect. Raises `ProviderError` on failure."""
         await self._with_server(lambda server: server.noop())
 
     async def _with_server(self, say: Callable[[smtplib.SMTP], object]) -> None:
@@ -64,11 +64,11 @@ class SmtpMailer:
         try:
             message["To"] = parsed_address(recipient)
         except ValueError as error:
-            raise ProviderRejected("The address cannot be written in the header of a message.") from error
+            raise ProviderRejected("The address is not valid in a message header.") from error
         message["Subject"] = subject
         message["Date"] = formatdate()
         message["Message-ID"] = make_msgid(domain=self.sender.partition("@")[2])
-        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: no program answers it
+        message["Auto-Submitted"] = "auto-generated"  # RFC 3834: suppresses automatic replies
         message.set_content(text)
         return message
 
@@ -87,7 +87,7 @@ class SmtpMailer:
 
 
 def build(settings: MailSettings) -> SmtpMailer:
-    """What sends mail through the server that is set."""
+    """The mailer for the configured server."""
     assert settings.smtp_url is not None
     assert settings.sender is not None
     parts = urlsplit(settings.smtp_url)
@@ -104,26 +104,28 @@ def build(settings: MailSettings) -> SmtpMailer:
 
 
 def _typed(error: OSError | smtplib.SMTPException) -> ProviderError:
-    """What the server said, without the addresses and the login that its words may repeat."""
+    """Our error for a server's reply, without the addresses and credentials that its text may repeat."""
     match error:
         case smtplib.SMTPAuthenticationError():
-            return ProviderAuthError(f"The mail server refuses the user or the password ({error.smtp_code}).")
+            return ProviderAuthError(f"The mail server rejected the user or password ({error.smtp_code}).")
         case smtplib.SMTPRecipientsRefused():
             codes = [code for code, _ in error.recipients.values()]
-            return _refused("refuses the recipient", max(codes))
+            return _refused("rejected the recipient", max(codes))
         case smtplib.SMTPResponseException():
-            return _refused("does not take the message", error.smtp_code)
+            return _refused("did not accept the message", error.smtp_code)
         case smtplib.SMTPNotSupportedError():
-            return ProviderRejected(f"The mail server cannot do what is needed: {str(error).rstrip('.')}.")
+            return ProviderRejected(f"The mail server lacks a required feature: {str(error).rstrip('.')}.")
         case ssl.SSLError():
-            return ProviderUnavailable(f"The TLS of the mail server cannot be trusted ({error.reason or 'no reason'}).")
+            return ProviderUnavailable(
+                f"The mail server's TLS certificate cannot be trusted ({error.reason or 'no reason'})."
+            )
         case OSError():
             return ProviderUnavailable(f"The mail server cannot be reached: {error.strerror or type(error).__name__}.")
         case _:
-            return ProviderUnavailable("The mail server has ended the connection.")
+            return ProviderUnavailable("The mail server closed the connection.")
 
 
 def _refused(what: str, code: int) -> ProviderError:
-    """RFC 5321, section 4.2.1: what begins with 4 may be tried again."""
+    """The error for a reply code; codes 4xx may be retried (RFC 5321, section 4.2.1)."""
     kind = ProviderUnavailable if code < _FOR_GOOD else ProviderRejected
     return kind(f"The mail server {what} ({code}).")

@@ -1,7 +1,7 @@
 """The built-in reranker: late interaction over the built-in model's token vectors, without a key or a download.
 
 Khattab and Zaharia, "ColBERT: Efficient and Effective Passage Search via Contextualized Late Interaction over BERT", 2020;
-here with a model that was trained for whole sentences, which its authors' method does not need but does better with.
+here with a model trained for whole sentences rather than for late interaction.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _REMEMBERED = 256
 
 
 class LateInteractionReranker:
-    """Scores a document by how well each token of the query is met by some token of it: the mean of the greatest cosines.
+    """Scores a document by its best match for each query token: the mean of the greatest cosines.
 
-    Token vectors of the documents seen last are remembered, as one conversation keeps finding the same ones.
+    Caches the token vectors of recent documents, because a conversation keeps finding the same ones.
     """
 
     model = MODEL
@@ -32,7 +32,7 @@ class LateInteractionReranker:
         self._remembered: OrderedDict[str, FloatMatrix] = OrderedDict()
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
-        """At most `top_k`, best first; scores in -1..1, equal ones in the order given."""
+        """At most `top_k` documents, best first; scores in -1..1, ties in input order."""
         asked = (await self._embedder.token_vectors([query], "query"))[0]
         vectors = await self._vectors(documents)
         scored = [Reranked(index, _interaction(asked, found)) for index, found in enumerate(vectors)]
@@ -52,7 +52,7 @@ class LateInteractionReranker:
 
 
 def build(settings: BuiltinRerank) -> LateInteractionReranker:
-    """The built-in reranker, on a built-in embedder of its own."""
+    """Build the built-in reranker, with its own built-in embedder."""
     return LateInteractionReranker(BuiltinEmbedder.load())
 
 

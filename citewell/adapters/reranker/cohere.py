@@ -1,4 +1,7 @@
-"""Cohere's rerankers, and endpoints with the same interface (Jina, vLLM, LiteLLM): OpenAPI document of August 2026, `/v2/rerank`."""
+"""Cohere's rerankers, and endpoints with the same API (Jina, vLLM, LiteLLM).
+
+API: `/v2/rerank` in Cohere's OpenAPI document of August 2026.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ ADDRESS = "https://api.cohere.com/v2"
 
 
 class CohereReranker(HttpReranker):
-    """Implements `citewell.ports.Reranker`. Cohere's scores are 0 to 1, those of other servers are on scales of their own."""
+    """Implements `citewell.ports.Reranker`. Cohere's scores are 0 to 1; other servers have their own scales."""
 
     def body(self, query: str, documents: Sequence[str], top_k: int) -> dict[str, Any]:
         """The request."""
@@ -28,11 +31,11 @@ class CohereReranker(HttpReranker):
 
 
 def build(settings: CohereRerank) -> CohereReranker:
-    """The reranker that the settings name. `ConfigurationError` without a key, or without a model of another server."""
+    """Build the reranker. Raises `ConfigurationError` without a key, or if another server is set without a model."""
     address, model = settings.base_url, settings.model
     if address is not None and model is None:
         raise ConfigurationError(
-            f"{settings.name_of('base_url')} is set, but no model is. Set {settings.name_of('model')} to a model of that server."
+            f"{settings.name_of('base_url')} is set, but no model. Set {settings.name_of('model')} to a model on that server."
         )
     headers: dict[str, str] = {}
     if address is None or settings.api_key is not None:

@@ -1,6 +1,6 @@
-"""Cross-encoders of Hugging Face's hub in ONNX Runtime on this machine, through fastembed.
+"""Hugging Face cross-encoders in local ONNX Runtime, through fastembed.
 
-Nogueira and Cho, "Passage Re-ranking with BERT", 2019: query and text are read together, and the model says how well the one answers the other.
+Nogueira and Cho, "Passage Re-ranking with BERT", 2019: the model reads query and text together and scores the match.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ _TEXTS_AT_ONCE = 8
 
 
 class FastembedReranker:
-    """Implements `citewell.ports.Reranker`; scores are 0 to 1. Texts go to threads in slices, so that a search that gives up ends the work within one."""
+    """Implements `citewell.ports.Reranker`; scores are 0 to 1.
+
+    Threads get texts in slices, so a canceled search ends within one slice.
+    """
 
     def __init__(self, encoder: TextCrossEncoder, name: str, seconds: float) -> None:
         self.model = name
@@ -34,7 +37,7 @@ class FastembedReranker:
         self._tokenizer = WordPieceTokenizer(untruncated(tokenizer), self._max_tokens)
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
-        """As `citewell.ports.Reranker.rerank`. `ProviderUnavailable` when it takes longer than the settings allow, or ONNX Runtime fails."""
+        """As `citewell.ports.Reranker.rerank`. Raises `ProviderUnavailable` on a timeout or an ONNX Runtime error."""
         if top_k < 1:
             return []
         scores: list[float] = []
@@ -46,7 +49,7 @@ class FastembedReranker:
         except TimeoutError:
             raise ProviderUnavailable(
                 f"{self.model} ranked {len(scores)} of {len(documents)} texts on this machine in {self._seconds:g} seconds. "
-                "Choose a smaller model, or fewer candidates."
+                "Choose a smaller model or fewer candidates."
             ) from None
         ranked = [Reranked(index, score) for index, score in enumerate(scores)]
         return sorted(ranked, key=lambda one: (-one.score, one.index))[:top_k]
@@ -55,12 +58,15 @@ class FastembedReranker:
         asked, *given = (self._cut(sendable(text)) for text in (query, *texts))
         try:
             found = list(self._encoder.rerank(asked, given, batch_size=len(given)))
-        except Exception as error:  # the tokenizer and ONNX Runtime each raise their own
+        except Exception as error:  # the tokenizer and ONNX Runtime raise different errors
             raise ProviderUnavailable(f"{self.model} cannot rank: {said(error)}.") from error
         return [_share(logit) for logit in found]
 
     def _cut(self, text: str) -> str:
-        """What the model can read of a text at most. Of a pair, the tokenizer keeps each part it cuts off with each one of the other text."""
+        """The text cut to the model's limit.
+
+        The tokenizer's own truncation of a pair keeps every combination of cut-off parts.
+        """
         text = text[: self._max_tokens * CHARACTERS_PER_TOKEN]
         if len(text) <= self._max_tokens:
             return text
@@ -68,16 +74,19 @@ class FastembedReranker:
         return text[: read[-1][1]] if read else text[: self._max_tokens]
 
     def check(self) -> None:
-        """Rank one text; `ProviderUnavailable` for what is no cross-encoder, which gives each pair one number."""
+        """Rank one text. Raises `ProviderUnavailable` if the model outputs more than one number per pair."""
         session: Any = getattr(self._encoder.model, "model", None)
         shape: list[object] = session.get_outputs()[0].shape
         if isinstance(shape[-1], int) and shape[-1] != 1:
-            raise ProviderUnavailable(f"for each text it gives {shape[-1]} numbers instead of one.")
+            raise ProviderUnavailable(f"it outputs {shape[-1]} numbers per text instead of one.")
         self._run("a", ["a"])
 
 
 def build(settings: FastembedRerank) -> FastembedReranker:
-    """The reranker, its model fetched unless it is there; `ConfigurationError` for a model that is unknown, damaged or out of reach."""
+    """Build the reranker, downloading its model if missing.
+
+    Raises `ConfigurationError` for an unknown, damaged or unreachable model.
+    """
     name = str(chosen(settings)["model"])
     reranker = FastembedReranker(opened(TextCrossEncoder, settings, name), name, settings.seconds)
     try:
@@ -85,11 +94,11 @@ def build(settings: FastembedRerank) -> FastembedReranker:
     except ProviderUnavailable as error:
         place = settings.path or settings.data / MODELS_FOLDER
         raise ConfigurationError(
-            f"The model {name} in {place} is no reranker: {error.message} Put the files of a cross-encoder there."
+            f"The model {name} in {place} is not a reranker: {error.message} Put the files of a cross-encoder there."
         ) from error
     return reranker
 
 
 def _share(logit: float) -> float:
-    """The logistic function, in a form that no number overflows."""
+    """The logistic function, in a form that cannot overflow."""
     return 0.5 * (1.0 + math.tanh(logit / 2.0))

@@ -1,4 +1,7 @@
-"""Rerankers that Pinecone hosts, by its HTTP interface (OpenAPI document "Inference API", version 2026-04; 100 documents)."""
+"""Rerankers hosted by Pinecone, through its HTTP API, for at most 100 documents.
+
+API: Pinecone's OpenAPI document "Inference API", version 2026-04.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,10 @@ USUAL_MODEL = "bge-reranker-v2-m3"
 
 
 class PineconeReranker(HttpReranker):
-    """Implements `citewell.ports.Reranker`. Scores are 0 to 1; a query and a text beyond what the model reads are cut at the end."""
+    """Implements `citewell.ports.Reranker`.
+
+    Scores are 0 to 1; queries and texts beyond the model's limit are truncated.
+    """
 
     max_documents = 100
 
@@ -36,7 +42,7 @@ class PineconeReranker(HttpReranker):
 
 
 def build(settings: PineconeRerank) -> PineconeReranker:
-    """The reranker that the settings name. `ConfigurationError` without a key."""
+    """Build the reranker. Raises `ConfigurationError` without a key."""
     headers = {"api-key": require_key(settings, "PINECONE_API_KEY"), "x-pinecone-api-version": VERSION}
     http = ProviderHttp(settings.base_url or ADDRESS, headers, settings.seconds)
     return PineconeReranker(settings.model or USUAL_MODEL, http)

@@ -1,4 +1,4 @@
-"""What the rerankers of all vendors share: the order and scores made of an answer."""
+"""Shared by the vendors' rerankers: converts responses to ranked scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from citewell.ports import Reranked
 
 
 class HttpReranker(ABC):
-    """Implements `citewell.ports.Reranker` over a vendor's HTTP interface; its subclasses say how requests and answers look.
+    """Implements `citewell.ports.Reranker` over a vendor's HTTP API; subclasses define requests and responses.
 
-    Documents beyond `max_documents` are not sent, and not ranked. A request is tried once: somebody is waiting.
+    Documents beyond `max_documents` are neither sent nor ranked. Does not retry, because somebody is waiting.
     """
 
     path = "/rerank"
@@ -31,7 +31,10 @@ class HttpReranker(ABC):
 
     @abstractmethod
     def ranked(self, answer: Any) -> list[tuple[int, float]]:
-        """Each document's index and score; KeyError or TypeError for what is not as documented."""
+        """Each document's index and score.
+
+        Raises KeyError or TypeError if the response differs from the documentation.
+        """
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
         """As `citewell.ports.Reranker.rerank`."""
@@ -44,10 +47,10 @@ class HttpReranker(ABC):
         except (KeyError, OverflowError, TypeError, ValueError):
             raise malformed("the ranks or scores are missing") from None
         if not all(math.isfinite(one.score) for one in found):
-            raise malformed("a score is no number")
+            raise malformed("a score is not a number")
         numbers = {one.index for one in found}
         if len(numbers) != len(found) or not numbers <= set(range(len(sent))) or len(found) != min(top_k, len(sent)):
-            raise malformed(f"it ranks {len(found)} of {len(sent)} documents, or names others")
+            raise malformed(f"it ranks {len(found)} of {len(sent)} documents, or unknown ones")
         return sorted(found, key=lambda one: -one.score)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Rerankers that Text Embeddings Inference serves: `POST /rerank` of its OpenAPI document, version 1.7.1."""
+"""Rerankers served by Text Embeddings Inference: `POST /rerank` in its OpenAPI document, version 1.7.1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ USUAL_MODEL = "served"
 
 
 class TeiReranker(HttpReranker):
-    """Implements `citewell.ports.Reranker`. Scores are 0 to 1. The server ranks all that it is sent, 32 texts unless told otherwise."""
+    """Implements `citewell.ports.Reranker`.
+
+    Scores are 0 to 1. The server ranks all texts of a request; by default, it accepts 32.
+    """
 
     max_documents = 32
 
@@ -33,10 +36,10 @@ class TeiReranker(HttpReranker):
 
 
 def build(settings: TeiRerank) -> TeiReranker:
-    """The reranker at the address that the settings name; `ConfigurationError` without one."""
+    """Build the reranker. Raises `ConfigurationError` without an address."""
     if settings.base_url is None:
         raise ConfigurationError(
-            f"{settings.name_of('provider')} is 'tei', but there is no address. Set {settings.name_of('base_url')}."
+            f"{settings.name_of('provider')} is 'tei', but no address is set. Set {settings.name_of('base_url')}."
         )
     key = settings.api_key
     headers = {} if key is None else {"authorization": f"Bearer {key.get_secret_value()}"}

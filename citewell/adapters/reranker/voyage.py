@@ -1,4 +1,7 @@
-"""Voyage AI's rerankers, by its HTTP interface (API reference of 2026: 1,000 documents; longer texts are cut by Voyage)."""
+"""Voyage AI's rerankers, through its HTTP API.
+
+API reference of 2026: at most 1,000 documents; Voyage truncates longer texts.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,7 @@ class VoyageReranker(HttpReranker):
 
 
 def build(settings: VoyageRerank) -> VoyageReranker:
-    """The reranker that the settings name. `ConfigurationError` without a key."""
+    """Build the reranker. Raises `ConfigurationError` without a key."""
     key = require_key(settings, "VOYAGE_API_KEY")
     http = ProviderHttp(settings.base_url or address_of(key), {"authorization": f"Bearer {key}"}, settings.seconds)
     return VoyageReranker(settings.model or USUAL_MODEL, http)

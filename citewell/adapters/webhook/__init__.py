@@ -1,1 +1,1 @@
-"""Adapters that call the addresses which owners register as webhooks."""
+"""Adapters that call the addresses owners register as webhooks."""

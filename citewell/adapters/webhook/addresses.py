@@ -1,4 +1,4 @@
-"""Which addresses Citewell may call for an owner: never those that only a server inside a network should reach, such as a cloud's metadata."""
+"""Decides which addresses Citewell may call for an owner: never internal ones, such as cloud metadata services."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ import ipaddress
 from typing import TypeAlias
 
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
-# IPv6 addresses that stand for an IPv4 one, which is what is reached (RFC 6052, RFC 8215).
+# IPv6 prefixes that embed the IPv4 address actually reached (RFC 6052, RFC 8215).
 _TRANSLATED = (ipaddress.IPv6Network("64:ff9b::/96"), ipaddress.IPv6Network("64:ff9b:1::/96"))
 _COMPATIBLE = ipaddress.IPv6Network("::/96")
-# The second half of an ISATAP address, whatever its network, without the bit for "unique worldwide" (RFC 5214).
+# The interface identifier of ISATAP addresses in any network, ignoring the "globally unique" bit (RFC 5214).
 _ISATAP, _ISATAP_MASK = 0x0000_5EFE << 32, 0xFCFF_FFFF << 32
-# Reserved networks that Python's table calls global, or has called so in a version that Citewell runs on (IANA's registries of special addresses).
+# Reserved networks (IANA's special-purpose registries) that some supported Python version classifies as global.
 _NOT_GLOBAL = tuple(
     ipaddress.ip_network(text)
     for text in ("192.0.0.0/24", "192.88.99.0/24", "64:ff9b:1::/48", "100::/64", "2001::/23", "3fff::/20", "5f00::/16")
 )
-# Never anybody's receiver: this network's own addresses, and metadata services of clouds that are not link-local (Azure's, which has a public
-# address, Alibaba's, Oracle's, and those of AWS and Google over IPv6).
+# Never a legitimate receiver: this network's own addresses, and cloud metadata services that are not link-local
+# (Azure's, which has a public address, Alibaba's, Oracle's, and those of AWS and Google over IPv6).
 _NEVER = tuple(
     ipaddress.ip_network(text)
     for text in ("0.0.0.0/8", "168.63.129.16", "100.100.100.200", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254")
@@ -25,7 +25,7 @@ _NEVER = tuple(
 
 
 def reached(text: str) -> Address:
-    """The address that a packet to this one arrives at; ValueError for what is no address."""
+    """The address that packets to `text` arrive at. Raises ValueError if it is not an address."""
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv4Address):
         return address
@@ -42,7 +42,10 @@ def reached(text: str) -> Address:
 
 
 def may_be_called(address: Address, *, private: bool) -> bool:
-    """Whether an owner may have this address called. private: also this machine and its networks, though never link-local ones."""
+    """Whether an owner may have this address called.
+
+    private: also allow this machine and its networks, but never link-local addresses.
+    """
     if address.is_loopback:
         return private
     if address.is_link_local or address.is_multicast or address.is_unspecified or address.is_reserved:

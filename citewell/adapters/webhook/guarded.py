@@ -1,4 +1,7 @@
-"""Sends to an address that somebody else chose, or reads from it: resolved once, every address checked, the checked one dialled, no redirects."""
+"""Sends to or reads from a user-supplied URL, protected against SSRF.
+
+The name is resolved once, every address is checked, a checked one is connected to, and redirects are not followed.
+"""
 
 from __future__ import annotations
 
@@ -18,19 +21,19 @@ if TYPE_CHECKING:
     import httpx
 
 SECONDS = 15.0
-"""For one delivery as a whole, from the look-up of the name to the end of what is read of the answer."""
+"""Timeout of a whole delivery, from name resolution to the end of the response."""
 MAX_ADDRESSES = 4
-"""How many of a name's addresses are tried."""
+"""Maximum number of addresses tried per host name."""
 MAX_BYTES = 256 * 1024
-"""What an answer that is read may have, decompressed."""
+"""Maximum size of a response body that is read, decompressed."""
 T = TypeVar("T")
-# httpx is imported by what sends: most servers never do.
+# httpx is imported only when sending, which most servers never do.
 Reader: TypeAlias = "Callable[[httpx.Response], Awaitable[T]]"
 Resolver: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 class GuardedSender:
-    """Sends webhooks. private: addresses of this machine and its networks may be called too, and without TLS."""
+    """Sends webhooks. private: also allow addresses of this machine and its networks, and plain HTTP."""
 
     def __init__(self, *, private: bool, seconds: float = SECONDS, resolve: Resolver | None = None) -> None:
         self._private = private
@@ -38,19 +41,22 @@ class GuardedSender:
         self._resolve = resolve or _look_up
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Acknowledgement:
-        """What the receiver answered; its body is not read.
+        """Post a body and return the receiver's acknowledgement; the response body is not read.
 
-        Raises `InvalidInput` for an address that may not be called, `Unavailable` where nobody answers in time.
+        Raises `InvalidInput` for a forbidden address, `Unavailable` if there is no response in time.
         """
         return await self._in_time("POST", url, headers, body, _acknowledged)
 
     async def exchange(self, method: str, url: str, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
-        """The status and the body of the answer, which may have `MAX_BYTES`. Raises as `post`."""
+        """The status and body of the response, of up to `MAX_BYTES`. Raises as `post`."""
         return await self._in_time(method, url, headers, body, _whole)
 
     @asynccontextmanager
     async def opened(self, url: str) -> AsyncGenerator[httpx.Response]:
-        """The answer of an address, to be read while the block runs; no part of it takes longer than `seconds`. Raises as `post`."""
+        """GET a URL and read the response inside the block, with a timeout of `seconds` for each part.
+
+        Raises as `post`.
+        """
         async with AsyncExitStack() as stack:
             yield await self._answer(stack, "GET", _url(url, private=self._private), {}, b"")
 
@@ -61,37 +67,37 @@ class GuardedSender:
             async with asyncio.timeout(self._seconds), AsyncExitStack() as stack:
                 return await read(await self._answer(stack, method, _url(url, private=self._private), headers, body))
         except TimeoutError as error:
-            raise Unavailable(f"The receiver did not answer within {self._seconds:g} seconds.") from error
+            raise Unavailable(f"The receiver did not respond within {self._seconds:g} seconds.") from error
         except httpx.HTTPError as error:
             raise Unavailable(f"The receiver cannot be reached: {_reason(error)}.") from error
 
     async def _answer(
         self, stack: AsyncExitStack, method: str, url: httpx.URL, headers: Mapping[str, str], body: bytes
     ) -> httpx.Response:
-        """The beginning of the answer of the first of the name's addresses that is there."""
+        """The response, before its body, of the host's first reachable address."""
         import httpx
 
         problem: Exception | None = None
         for address in await self._addresses(url):
             try:
                 return await stack.enter_async_context(self._sent(method, url, address, headers, body))
-            except httpx.ConnectError as error:  # the next address of the name may answer
+            except httpx.ConnectError as error:  # the host's next address may respond
                 problem = error
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 raise Unavailable(f"The receiver cannot be reached: {_reason(error)}.") from error
         raise Unavailable(f"The receiver cannot be reached: {_reason(problem)}.")
 
     async def _addresses(self, url: httpx.URL) -> Sequence[str]:
-        """The addresses of the name, each of which may be called: a name that also leads inside is refused."""
+        """The host's addresses; the host is rejected if any of them may not be called."""
         try:
             found = await self._resolve(url.host, url.port or _port(url))
-        except (OSError, UnicodeError) as error:  # a label of no letters, or too many, is no name at all
+        except (OSError, UnicodeError) as error:  # an empty or overlong label
             raise Unavailable(f"The name {url.host!r} cannot be resolved.") from error
         for address in found:
             if not may_be_called(reached(address), private=self._private):
-                # Not which address: owners read this, and would learn by it how the network is laid out.
+                # Does not name the address: owners read this and could map the internal network.
                 raise InvalidInput(
-                    f"{url.host!r} leads to an address inside a network, which webhooks may not call. "
+                    f"{url.host!r} resolves to an internal address, which webhooks may not call. "
                     "Use a public address, or set CITEWELL_WEBHOOK_PRIVATE_ADDRESSES."
                 )
         return list(found)[:MAX_ADDRESSES]
@@ -102,7 +108,7 @@ class GuardedSender:
     ) -> AsyncGenerator[httpx.Response]:
         import httpx
 
-        # Dialling the address itself leaves no second look-up that could answer otherwise; the certificate is checked by name.
+        # Connecting to the address avoids a second lookup with another result; the certificate is checked by name.
         dialled = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
         extensions = {"sni_hostname": url.raw_host.decode("ascii")} if url.scheme == "https" else {}
@@ -124,7 +130,7 @@ async def _whole(response: httpx.Response) -> tuple[int, bytes]:
     async for part in response.aiter_bytes():
         body += part
         if len(body) > MAX_BYTES:
-            raise Unavailable(f"The answer has more than {MAX_BYTES:,} bytes.")
+            raise Unavailable(f"The response exceeds {MAX_BYTES:,} bytes.")
     return response.status_code, body
 
 
@@ -143,7 +149,7 @@ def _url(text: str, *, private: bool) -> httpx.URL:
     if url.scheme != "https" and not (private and url.scheme == "http"):
         raise InvalidInput("The webhook's address must begin with https://.")
     if not url.host or url.userinfo:
-        raise InvalidInput("The webhook's address must name a host, and no user or password.")
+        raise InvalidInput("The webhook's address must contain a host, but no user or password.")
     return url
 
 
@@ -157,7 +163,7 @@ def _reason(error: Exception | None) -> str:
 
 
 def _wait(value: str | None) -> float | None:
-    """Seconds that a `Retry-After` header asks for, which is a number or a date."""
+    """Seconds to wait, from a `Retry-After` header (a number or a date)."""
     if value is None:
         return None
     if value.strip().isascii() and value.strip().isdigit():

@@ -147,7 +147,7 @@ async def test_a_model_that_takes_no_temperature_answers_without_and_the_log_say
     assert said(await collect(model, temperature=0.7)) == "All right."
     await model.close()
     assert ["temperature" in request for request in anthropic_server[0].requests] == [True, False, False]
-    assert caplog.messages == ["claude-next-test takes no temperature: it is left out from now on"]
+    assert caplog.messages == ["claude-next-test does not accept a temperature; none is sent from now on"]
 
 
 def _settings(server: Server, **settings: object) -> AnthropicChat:

@@ -18,12 +18,12 @@ def test_a_key_that_the_provider_repeats_is_not_in_the_error(said: str, key: str
     error = from_status(401, said.format(key))
     assert isinstance(error, ProviderAuthError)
     assert key not in error.message
-    assert error.message.startswith("The provider refused the key. ")
+    assert error.message.startswith("The provider rejected the API key. ")
 
 
 def test_what_else_the_provider_says_stays() -> None:
     said = "You may not use the key for gpt-4o in eu-central. See https://example.org/account/api-keys for permissions."
-    assert from_status(403, said).message == f"The provider refused the key. {said}"
+    assert from_status(403, said).message == f"The provider rejected the API key. {said}"
 
 
 def test_the_name_of_a_model_that_is_not_allowed_stays() -> None:

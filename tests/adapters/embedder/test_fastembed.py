@@ -76,7 +76,7 @@ def test_a_model_that_cannot_be_fetched_says_where_it_would_go_and_what_to_do(
     monkeypatch.setattr(management, "model_info", unreachable)
     with pytest.raises(ConfigurationError) as caught:
         build(settings(tmp_path))
-    assert "BAAI/bge-small-en-v1.5 could not be fetched from huggingface.co" in caught.value.message
+    assert "BAAI/bge-small-en-v1.5 could not be downloaded from huggingface.co" in caught.value.message
     assert str(tmp_path / "models") in caught.value.message
     assert "CITEWELL_FASTEMBED_PATH" in caught.value.message
     assert "'builtin' needs no download" in caught.value.message

@@ -79,7 +79,7 @@ async def test_an_answer_that_does_not_come_to_its_end_is_given_up(
     monkeypatch.setattr("citewell.adapters.http.WHOLE_SECONDS", 2.0)
     monkeypatch.setattr("citewell.adapters.embedder.openai.WHOLE_SECONDS", 2.0)
     embedder = provider.embedder(ScriptedFault(pause=5.0))
-    with pytest.raises(ProviderUnavailable, match=r"not answered within 2 s"):
+    with pytest.raises(ProviderUnavailable, match=r"did not respond within 2 s"):
         await embedder.embed(TEXTS)
     assert len(await embedder.embed(TEXTS)) == len(TEXTS)
 
@@ -171,7 +171,7 @@ def test_a_length_that_the_model_does_not_have_is_told(name: str, model: str, di
     settings = load_settings(
         embedding_provider=name, embedding_model=model, embedding_dimensions=dimensions, **{f"{name}_api_key": "k"}
     )
-    with pytest.raises(ConfigurationError, match=f"{dimensions}, but vectors of {model}"):
+    with pytest.raises(ConfigurationError, match=f"{dimensions}, but the vectors of {model}"):
         registry.build_embedder(settings.embedding)
 
 

@@ -254,7 +254,7 @@ class Unhurried(RecordingEmbedder):
 async def test_a_query_is_waited_for_so_long_and_its_call_goes_on() -> None:
     inner = Unhurried()
     embedder = RetryingEmbedder(inner, RetryPolicy(query_seconds=0.02))
-    with pytest.raises(ProviderUnavailable, match=r"not answered within 0\.02 s"):
+    with pytest.raises(ProviderUnavailable, match=r"did not respond within 0\.02 s"):
         await embedder.embed(["a"], "query")
     inner.may.set()
     assert np.array_equal(await embedder.embed(["b"], "query"), expected(["b"]))

@@ -207,7 +207,7 @@ async def test_two_models_have_tables_of_their_own_and_one_name_has_one_size(pos
     second = await PgvectorIndex.open(postgres, "two", DIMENSIONS, schema=schema)
     await first.upsert([make_point(1)])
     assert (await first.count(), await second.count()) == (1, 0)
-    with pytest.raises(Unavailable, match="32 dimensions, and the model 64"):
+    with pytest.raises(Unavailable, match="32 dimensions, but the model has 64"):
         await PgvectorIndex.open(postgres, "one", 64, schema=schema)
     with pytest.raises(ConfigurationError, match="up to 4000 dimensions"):
         await PgvectorIndex.open(postgres, "big", 4_001, schema=schema)

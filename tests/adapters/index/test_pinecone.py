@@ -306,8 +306,8 @@ async def test_an_account_without_room_for_an_index_is_told(server: PineconeData
 @pytest.mark.parametrize(
     ("dimension", "metric", "embed", "said"),
     [
-        (8, "cosine", None, "8 dimensions, and the model 32"),
-        (DIMENSIONS, "euclidean", None, "compared by their cosine"),
+        (8, "cosine", None, "8 dimensions, but the model has 32"),
+        (DIMENSIONS, "euclidean", None, "with the cosine metric"),
         (DIMENSIONS, "cosine", {"model": "multilingual-e5-large"}, "embeds texts with multilingual-e5-large"),
     ],
 )
@@ -378,7 +378,7 @@ async def test_an_index_that_is_deleted_meanwhile_and_a_server_that_is_gone_are_
     await index.upsert([make_point(1)])
     held = dict(server.indexes)
     server.indexes.clear()
-    with pytest.raises(Unavailable, match="not there any more"):
+    with pytest.raises(Unavailable, match="no longer exists"):
         await index.search(near(1))
     with pytest.raises(Unavailable):
         await index.count()

@@ -227,7 +227,7 @@ async def test_an_index_of_other_dimensions_of_another_schema_or_of_somebody_els
     server: QdrantServer, own_address: str
 ) -> None:
     await (await QdrantIndex.open(_client(own_address), "a", DIMENSIONS)).close()
-    with pytest.raises(Unavailable, match="32 dimensions, and the model 64"):
+    with pytest.raises(Unavailable, match="32 dimensions, but the model has 64"):
         await QdrantIndex.open(_client(own_address), "a", 64)
     [name] = server.created
     await server.local.update_collection(name, metadata={"citewell": {"schema": 99}})
@@ -241,7 +241,7 @@ async def test_an_index_of_other_dimensions_of_another_schema_or_of_somebody_els
 async def test_a_server_that_is_too_old_says_which_one_is_needed() -> None:
     with (
         serving(QdrantServer(version="1.17.1").app) as base,
-        pytest.raises(ConfigurationError, match=r"1\.17\.1; 1\.20"),
+        pytest.raises(ConfigurationError, match=r"1\.17\.1; .* at least 1\.20"),
     ):
         await QdrantIndex.open(_client(base), "a", DIMENSIONS)
 
@@ -259,7 +259,7 @@ async def test_a_key_that_is_refused_is_a_matter_of_configuration() -> None:
 
 @pytest.mark.parametrize("grpc", [False, True])
 async def test_a_server_that_is_not_there_is_unavailable(grpc: bool) -> None:
-    with pytest.raises(Unavailable, match="does not open"):
+    with pytest.raises(Unavailable, match="could not be opened"):
         await QdrantIndex.open(_client("http://127.0.0.1:9", prefer_grpc=grpc, grpc_port=9), "a", DIMENSIONS)
 
 
@@ -268,9 +268,9 @@ async def test_a_server_that_is_not_there_is_unavailable(grpc: bool) -> None:
     [
         (Fault(status=500, message="disk is full"), "status 500: disk is full"),
         (Fault(status=429, message="slow down", retry_after="1"), "slow down"),
-        (Fault(body=b"<html>not a database</html>"), "not one of Qdrant's"),
-        (Fault(body=b"{}"), "not one of Qdrant's"),
-        (Fault(body=b'{"result": {"points": [{"id": {}}]}, "status": "ok", "time": 0}'), "not one of Qdrant's"),
+        (Fault(body=b"<html>not a database</html>"), "not from Qdrant"),
+        (Fault(body=b"{}"), "not from Qdrant"),
+        (Fault(body=b'{"result": {"points": [{"id": {}}]}, "status": "ok", "time": 0}'), "not from Qdrant"),
     ],
     ids=["error", "limit", "page", "empty", "shape"],
 )

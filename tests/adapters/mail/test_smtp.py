@@ -72,8 +72,8 @@ async def test_a_certificate_that_nobody_vouches_for_is_refused(tmp_path: Path) 
     ("mail", "kind", "said"),
     [
         (MailServer(login=("ada", "another password")), ProviderAuthError, "password .535."),
-        (MailServer(unknown=frozenset({ADA})), ProviderRejected, "refuses the recipient .550."),
-        (MailServer(put_off=1), ProviderUnavailable, "not take the message .451."),
+        (MailServer(unknown=frozenset({ADA})), ProviderRejected, "rejected the recipient .550."),
+        (MailServer(put_off=1), ProviderUnavailable, "not accept the message .451."),
     ],
     ids=["login", "recipient", "later"],
 )

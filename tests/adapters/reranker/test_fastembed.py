@@ -131,7 +131,7 @@ def test_a_model_that_cannot_be_fetched_says_where_it_would_go_and_what_to_do(
     monkeypatch.setattr(management, "model_info", unreachable)
     with pytest.raises(ConfigurationError) as caught:
         build(settings(tmp_path))
-    assert "Xenova/ms-marco-MiniLM-L-6-v2 could not be fetched from huggingface.co" in caught.value.message
+    assert "Xenova/ms-marco-MiniLM-L-6-v2 could not be downloaded from huggingface.co" in caught.value.message
     assert str(tmp_path / "models") in caught.value.message
     assert "CITEWELL_FASTEMBED_RERANK_PATH" in caught.value.message
     assert "'builtin' needs no download" in caught.value.message
@@ -145,7 +145,7 @@ def test_a_model_that_cannot_be_fetched_says_where_it_would_go_and_what_to_do(
             {"rerank_model": "Xenova/ms-marco-MiniLM-L-6"},
             ("CITEWELL_RERANK_MODEL", "Did you mean 'Xenova/ms-marco-MiniLM-L-6-v2'"),
         ),
-        ({"rerank_model": "x"}, ("CITEWELL_RERANK_MODEL", "Its usual one is 'Xenova/ms-marco-MiniLM-L-6-v2'")),
+        ({"rerank_model": "x"}, ("CITEWELL_RERANK_MODEL", "The default is 'Xenova/ms-marco-MiniLM-L-6-v2'")),
         ({"fastembed_rerank_path": "/nowhere"}, ("cannot be read from /nowhere", "CITEWELL_FASTEMBED_RERANK_PATH")),
     ],
 )
@@ -159,5 +159,5 @@ def test_what_is_wrong_with_its_settings_is_said(
 
 def test_an_embedding_model_in_its_folder_is_told_to_be_no_reranker(folder: Path, tmp_path: Path) -> None:
     write_embedder(tmp_path)
-    with pytest.raises(ConfigurationError, match="is no reranker: for each text it gives 384 numbers"):
+    with pytest.raises(ConfigurationError, match="is not a reranker: it outputs 384 numbers"):
         build(settings(tmp_path, rerank_model=MODEL, fastembed_rerank_path=str(tmp_path)))

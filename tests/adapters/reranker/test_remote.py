@@ -155,5 +155,5 @@ async def test_scores_that_are_no_numbers_are_an_error(index: str, score: str) -
     ranks = f'[{{"index": {index}, "score": {score}}}, {{"index": 1, "score": 0.5}}, {{"index": 2, "score": 0.1}}]'
     with _provider("tei") as make:
         reranker = make(ScriptedFault(body=ranks.encode()))
-        with pytest.raises(ProviderUnavailable, match="cannot be used"):
+        with pytest.raises(ProviderUnavailable, match="is malformed"):
             await reranker.rerank(QUERY, DOCUMENTS[:3], 3)
