@@ -55,6 +55,17 @@ def test_an_answer_stands_in_its_passage_beside_passages_that_do_not_answer() ->
         check_wordings(where, one["q"], 7)
 
 
+def test_the_answers_of_a_document_stand_in_sentences_of_it() -> None:
+    for where, one in lines("documents"):
+        for asked in one["qs"]:
+            assert asked["kind"] in KINDS, where
+            assert all(part in one["text"] for part in (*asked["a"], *asked["s"])), (where, asked["a"])
+            assert all(any(answer in sentence for sentence in asked["s"]) for answer in asked["a"]), (where, asked["a"])
+            check_wordings(where, asked["q"], 10)
+        for missing in one["not"]:
+            check_wordings(where, missing["q"], 4)
+
+
 def test_a_message_says_what_it_wants_and_whether_it_leans_on_the_thread() -> None:
     for where, one in lines("messages"):
         assert one["act"] in ACTS, where
