@@ -24,7 +24,7 @@ import duckdb
 from citewell.agent.citations.numbers import find_figures
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,

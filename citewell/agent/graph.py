@@ -25,6 +25,7 @@ from citewell.agent.interface import (
     PictureFiles,
     ReadingScorer,
     Searcher,
+    TableReader,
     Tables,
     TextDelta,
     TurnRequest,
@@ -37,10 +38,10 @@ from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.model.unsearched import UnsearchedAnswers
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
-from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner
+from citewell.agent.tables.planner import TablePlanner
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine, UnusableTable, faults_of
 from citewell.agent.turn.state import Draft, TurnState
@@ -98,6 +99,7 @@ class Assistant:
         thresholds: ExtractiveThresholds = THRESHOLDS,
         answer_reader: AnswerReader | None = None,
         reading_scorer: ReadingScorer | None = None,
+        table_reader: TableReader | None = None,
         speller: Speller | None = None,
     ) -> None:
         self._library = library
@@ -106,7 +108,7 @@ class Assistant:
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
         if self._engine is not None:
-            planner = TablePlanner(self._engine, scorer=reading_scorer, speller=speller)
+            planner = TablePlanner(self._engine, scorer=reading_scorer, speller=speller, reader=table_reader)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(embedder, vocabulary)
@@ -114,7 +116,7 @@ class Assistant:
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
             answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
-            lookup = TableLookup(page_tables) if page_tables is not None else None
+            lookup = TableLookup(page_tables, reader=table_reader) if page_tables is not None else None
             self._assistant = RuleAssistant(answerer, self._toolbox, planners, lookup, speller)
         else:
             # Without tools a model has no way to decide.

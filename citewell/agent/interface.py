@@ -35,6 +35,7 @@ from citewell.types import (
     UsageKind,
 )
 from citewell.types.accounts import Grant
+from citewell.types.table_reading import ShownTable, TableRead
 
 # The whole answer where nothing found answers, with a chat model or without one.
 NO_ANSWER = "I don't have enough information to answer that."
@@ -319,6 +320,14 @@ class AnswerReader(Protocol):
 
     async def read(self, question: str, statements: Sequence[StatementRead]) -> list[AnswerSpan]:
         """The most probable answer in each statement, in the order given."""
+        ...
+
+
+class TableReader(Protocol):
+    """Says what a question means of a table."""
+
+    def read(self, question: str, numbers: Sequence[tuple[int, int]], table: ShownTable) -> TableRead:
+        """numbers: where the question names numbers and times, from and up to which character. Takes 20 ms; call it in a thread."""
         ...
 
 

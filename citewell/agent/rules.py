@@ -12,9 +12,10 @@ from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.statements import under_headings
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, Refused, gives_what_was_weighed
+from citewell.agent.tables.lookup.answer import LookupAnswer
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.answer import answer_with_picture
+from citewell.agent.tables.planner import Planned, Refused, gives_what_was_weighed
 from citewell.agent.tables.run.engine import TableResult, UnusableTable, faults_of
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.turn.rows import quotable
@@ -67,18 +68,30 @@ class RuleAssistant:
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
         match turn.stage:
             case NextStep.LOOK_UP | NextStep.DECIDE:
-                return await first_calls(turn, self._toolbox, self._planners, _beside(turn))
+                return await first_calls(turn, self._toolbox, self._planners, _beside(turn), weighs=True)
             case NextStep.READ_ROWS:
-                draft = _from_rows(turn, turn.results[-1])
-                return _say(turn, draft) if draft else await search_calls(turn, _beside(turn))
+                return await self._from_rows_or_pages(turn)
             case NextStep.READ_PASSAGES:
-                searches = [result for result in turn.results if result.call.name == "search_files"]
-                found = [[source.hit for source in result.sources] for result in searches]
-                beside = found.pop() if _beside(turn) else ()
-                hits = merge_hits(found, MAX_TOP_K, beside)
+                hits = _found(turn)
                 if await self._is_corrected(turn, hits):
                     return await search_calls(turn, _beside(turn))
                 return await self._from_page_tables(turn, hits) or await self._from_passages(turn, hits)
+
+    async def _from_rows_or_pages(self, turn: TurnState) -> Step:
+        """The rows of the planned query; a table on a page where it is likelier meant; else the passages."""
+        planned, table = turn.table_plan, turn.results[-1]
+        searched = any(result.call.name == "search_files" for result in turn.results)
+        if searched and isinstance(planned, Planned):
+            page = await self._look_up(turn, _found(turn))
+            if page is not None and page.chance > planned.confidence:
+                return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
+        draft = _from_rows(turn, table)
+        if draft is not None:
+            return _say(turn, draft)
+        if not searched:
+            return await search_calls(turn, _beside(turn))
+        turn.stage = NextStep.READ_PASSAGES
+        return await self.step(turn)
 
     async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
         """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""
@@ -96,12 +109,17 @@ class RuleAssistant:
 
     async def _from_page_tables(self, turn: TurnState, hits: Sequence[Hit]) -> Draft | None:
         """The cells of tables on pages that the question names; None where it names none for certain."""
+        found = await self._look_up(turn, hits)
+        if found is None:
+            return None
+        return _say(turn, Draft(found.text, True, number_hits(found.hits), confidence=_below_1(found.chance)))
+
+    async def _look_up(self, turn: TurnState, hits: Sequence[Hit]) -> LookupAnswer | None:
         if self._lookup is None:
             return None
         files = [hit.chunk.resource_id for hit in hits if hit.chunk.type is ChunkType.TABLE]
         with turn.timed("look_up_tables"):
-            found = await self._lookup.answer(turn.request.owner_id, turn.sought, turn.request.scope, files)
-        return _say(turn, Draft(found.text, True, number_hits(found.hits))) if found is not None else None
+            return await self._lookup.answer(turn.request.owner_id, turn.sought, turn.request.scope, files)
 
     async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
@@ -134,6 +152,19 @@ class RuleAssistant:
             turn,
             Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST]), confidence=confidence, no_answer=why),
         )
+
+
+def _found(turn: TurnState) -> list[Hit]:
+    """The hits of the turn's searches, merged."""
+    searches = [result for result in turn.results if result.call.name == "search_files"]
+    found = [[source.hit for source in result.sources] for result in searches]
+    beside = found.pop() if _beside(turn) else ()
+    return merge_hits(found, MAX_TOP_K, beside)
+
+
+def _below_1(chance: float) -> float | None:
+    """A probability that was weighed; None for what is certain."""
+    return round(chance, 4) if chance < 1.0 else None
 
 
 def _corrected(speller: Speller, texts: Sequence[str], hits: Sequence[Hit]) -> list[str]:

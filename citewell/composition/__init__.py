@@ -39,6 +39,7 @@ from citewell.composition.configured import (
     retrieval_options,
     speller,
     suggestion_service,
+    table_reader,
     turn_runner,
 )
 from citewell.composition.estimates import estimate_service
@@ -455,7 +456,7 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    reader, scorer, corrector = answer_reader(), reading_scorer(), speller()
+    reader, scorer, of_tables, corrector = answer_reader(), reading_scorer(), table_reader(), speller()
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
@@ -466,6 +467,7 @@ def _assistants(
             embedder=embedder,
             reader=reader,
             scorer=scorer,
+            table_reader=of_tables,
             speller=corrector,
             search=search,
             tables=tables.tables,

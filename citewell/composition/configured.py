@@ -13,6 +13,7 @@ from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedde
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.reading_scorer import BuiltinReadingScorer
+from citewell.adapters.reader.table_reader import BuiltinTableReader
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
@@ -120,6 +121,11 @@ def speller() -> Speller:
 def reading_scorer() -> BuiltinReadingScorer:
     """The built-in scorer of readings, for questions about tables. It loads its model with the first of them that it is needed for."""
     return BuiltinReadingScorer.load()
+
+
+def table_reader() -> BuiltinTableReader:
+    """The built-in reader of tables. It loads its model with the first question about a table."""
+    return BuiltinTableReader.load()
 
 
 def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:

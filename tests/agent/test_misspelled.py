@@ -7,7 +7,7 @@ from pathlib import Path
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, TurnRequest
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.text.correction import Speller
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit

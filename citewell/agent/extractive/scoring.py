@@ -35,12 +35,13 @@ _UNSPECIFIC = frozenset({"peopl", "person", "time", "way", "thing"})
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What the reader says of a statement: `answer`, which is `shown[start:end]`, answers, with this probability."""
+    """What the reader says of a statement: `answer`, which is `shown[start:end]`, answers, with this probability, whose log-odds are `sure`."""
 
     probability: float
     answer: str
     start: int
     end: int
+    sure: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ class StatementScorer:
         for index, span in zip(prose, await reader.read(question.text, texts), strict=True):
             answer = pool[index].statement.shown[span.start : span.end]
             probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
-            found[index] = Read(probability, answer, span.start, span.end)
+            found[index] = Read(probability, answer, span.start, span.end, span.sure)
         likely = self._likely({index: scored[index] for index in prose}, found)
         best, share = max(prose, key=lambda index: scored[index].score), self._thresholds.read_weight
         return [

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from citewell.agent.interface import ReadingScorer
+from citewell.agent.interface import ReadingScorer, TableReader
 from citewell.agent.offload import offload
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
@@ -34,6 +36,8 @@ from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
+from citewell.agent.tables.meaning.meaning import passes_over_year
+from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, is_sure, read_table, view_of
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -48,6 +52,7 @@ from citewell.agent.tables.run.engine import TableEngine, TableResult, faults_of
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
+from citewell.text.analysis import analyze
 from citewell.text.correction import Speller, words_of
 from citewell.text.language import detect_language
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
@@ -99,7 +104,7 @@ class Refused:
     of_a_kind: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Known:
     """What is remembered of a table version: its words, the column that names its rows, its total rows; `vocabulary`: each word in it."""
 
@@ -109,6 +114,11 @@ class _Known:
     subtotals: bool
     grid: Grid | None = None
     vocabulary: frozenset[str] = frozenset()
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """Its words as search compares them."""
+        return frozenset(analyze(" ".join(self.vocabulary), "en"))
 
     @property
     def summing_rows(self) -> tuple[int, ...]:
@@ -126,7 +136,9 @@ class TablePlanner:
         thresholds: TableThresholds = THRESHOLDS,
         scorer: ReadingScorer | None = None,
         speller: Speller | None = None,
+        reader: TableReader | None = None,
     ) -> None:
+        self._reader = reader
         self._engine = engine
         self._speller = speller
         self._thresholds = thresholds
@@ -145,10 +157,46 @@ class TablePlanner:
             return None
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
+        meant = await self._meant(owner_id, question, tables)
+        if meant is not None:
+            return meant
         found = await self._read_or_weigh(owner_id, question, tables, only=only)
+        if (
+            isinstance(found, Planned)
+            and self._reader is not None
+            and await self._passes_over(owner_id, question, found)
+        ):
+            return Refused("it names a year, and not what of the table is of that year", computes=True)
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
+
+    async def _meant(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | None:
+        """What a model reads the question as, where it is sure enough that one of the tables is meant, and of what."""
+        if self._reader is None or detect_language(question) not in (None, "en"):
+            return None
+        found: list[tuple[float, ReadTable, _Known]] = []
+        learnt: list[_Known] = []
+        for table in _likely(question, tables, self._thresholds):
+            with faults_of(table):
+                learnt.append(await self._learn(owner_id, table))
+        for known in _nearest(question, learnt, self._thresholds.weighed_tables):
+            table = known.words.table
+            with faults_of(table):
+                spelt = await offload(len(known.vocabulary), self._spelt, question, known)
+                held = KnownTable(known.words, known.label, known.grid)
+                read = await asyncio.to_thread(read_table, self._reader, spelt, held)
+                found += [(chance_of(one), one, known) for one in read[:1]]
+        best = max(found, key=lambda one: one[0], default=None)
+        if best is None or not is_sure(best[1], self._thresholds):
+            return None
+        settled = await self._settle(owner_id, best[1].plan, best[2])
+        return replace(settled, confidence=round(best[0], 4)) if isinstance(settled, Planned) else None
+
+    async def _passes_over(self, owner_id: str, question: str, planned: Planned) -> bool:
+        known = await self._learn(owner_id, planned.plan.table)
+        view = view_of(question, KnownTable(known.words, known.label, known.grid))
+        return passes_over_year(question, planned.plan.query.conditions, view)
 
     async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
         """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
@@ -351,6 +399,17 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
+
+
+def _nearest(question: str, tables: Sequence[_Known], most: int) -> list[_Known]:
+    """The tables whose names, columns and values share most of the question's words, those that few of the tables have counting more."""
+    if len(tables) <= most:
+        return list(tables)
+    asked = frozenset(analyze(question, "en", query=True))
+    held = [asked & known.terms for known in tables]
+    rarity = {term: math.log(1 + len(tables) / (0.5 + sum(term in one for one in held))) for term in asked}
+    scored = [(sum(rarity[term] for term in one), -place) for place, one in enumerate(held)]
+    return [tables[-place] for _, place in sorted(scored, reverse=True)[:most]]
 
 
 def _left_out(plan: Plan) -> tuple[int, ...]:

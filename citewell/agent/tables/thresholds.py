@@ -37,6 +37,8 @@ class TableThresholds:
     confidence:          probability from which the likeliest answer is given. From 0.54 / 0.66 / 0.76 / 0.82 on, of questions on tables that the
                          weights were not fitted to 45 / 39 / 33 / 29 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
     rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
+    meant:               probability from which what a reader of tables takes a question for is answered; `meant_of_all` where that is a
+                         figure over all rows
     scored_from:         probability of the likeliest answer or rows from which a model reads the likeliest answers beside the question
     scored_answers, scored_share: likeliest answers that it reads, and how likely the fourth and later must be
     whole_rows, whole_columns: rows up to which, and columns up to which
@@ -80,6 +82,8 @@ class TableThresholds:
     weighed_tables: int = 8
     confidence: float = 0.74
     rows_confidence: float = 0.73
+    meant: float = 0.5
+    meant_of_all: float = 0.75
     scored_from: float = 0.15
     scored_answers: int = 10
     scored_share: float = 0.002

@@ -11,8 +11,8 @@ from enum import Enum, auto
 
 from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest
-from citewell.agent.tables.language.table_planner import Planned, Refused
 from citewell.agent.tables.picture.planner import PlannedPicture
+from citewell.agent.tables.planner import Planned, Refused
 from citewell.agent.tables.run.engine import TableResult
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased

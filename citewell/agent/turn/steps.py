@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from citewell.agent.offload import offload
-from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
+from citewell.agent.tables.planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.run.engine import UnusableTable
 from citewell.agent.turn.specs import MAX_TOP_K
 from citewell.agent.turn.state import Draft, NextStep, TurnState
@@ -47,9 +47,12 @@ class Planners:
 
 
 async def first_calls(
-    turn: TurnState, toolbox: Toolbox, planners: Planners | None, beside: str = ""
+    turn: TurnState, toolbox: Toolbox, planners: Planners | None, beside: str = "", *, weighs: bool = False
 ) -> tuple[ToolCall, ...]:
-    """What a question needs in any case: the table query that the rules read from it, else a search (`search_calls`)."""
+    """What a question needs in any case: the table query that it means, else a search (`search_calls`).
+
+    weighs: both, where it is not certain that the table is meant
+    """
     tables = list(await toolbox.tables(turn))
     if tables and planners is not None:
         scope = turn.request.scope.resource_ids
@@ -60,8 +63,10 @@ async def first_calls(
             turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
             return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
         if isinstance(turn.table_plan, Planned):
+            uncertain = weighs and turn.table_plan.confidence < 1.0
+            searches = await search_calls(turn, beside) if uncertain else ()
             turn.stage = NextStep.READ_ROWS
-            return (ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()),)
+            return (*searches, ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()))
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
     return await search_calls(turn, beside)

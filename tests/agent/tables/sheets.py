@@ -10,7 +10,7 @@ import duckdb
 
 from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner, gives_what_was_weighed
+from citewell.agent.tables.planner import Planned, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.query.compile import quoted
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits

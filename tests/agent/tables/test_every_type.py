@@ -16,9 +16,9 @@ import pytest
 import xlsxwriter
 
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
+from citewell.agent.tables.planner import Planned, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.query.typed import TableQuery
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine

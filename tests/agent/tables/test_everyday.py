@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner, gives_what_was_weighed
+from citewell.agent.tables.planner import Planned, Refused, TablePlanner, gives_what_was_weighed
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import OWNER, Sheets, answer_of

@@ -6,7 +6,7 @@ import pytest
 
 from citewell.agent.tables.language.exchange import exchanged
 from citewell.agent.tables.language.links import table_words
-from citewell.agent.tables.language.table_planner import TablePlanner
+from citewell.agent.tables.planner import TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.types import TableColumn, TableInfo
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, LOAN_VALUES, LOANS, OWNER, Sheets

@@ -15,8 +15,8 @@ from citewell.agent.tables.language.evidence import alike, evidence_of
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.phrasing import phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
 from citewell.agent.tables.language.traits import QuestionTraits
+from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import TextValue, parse_query
 from citewell.agent.tables.run.engine import TableEngine, table_key

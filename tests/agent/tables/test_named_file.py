@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from citewell.agent.tables.language.named_file import of_named_file
-from citewell.agent.tables.language.table_planner import TablePlanner
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
+from citewell.agent.tables.planner import TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.types import ColumnKind
 from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, LOANS, OWNER, Sheets, answer_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from citewell.agent.tables.language.phrasing import conditions_text, phrase
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits

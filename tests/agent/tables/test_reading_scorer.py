@@ -13,7 +13,7 @@ from citewell.agent.tables.language.choice import choose, reading_weights
 from citewell.agent.tables.language.english import in_english, nothing_in_english
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.grammar import interpretations
-from citewell.agent.tables.language.table_planner import Planned, TablePlanner
+from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ColumnKind, ScoreWeights

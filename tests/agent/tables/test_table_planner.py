@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from citewell.agent.tables.language.shape import Shape
-from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
+from citewell.agent.tables.planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
 from citewell.agent.tables.run.engine import TableEngine, TableResult, UnusableTable
 from citewell.agent.tables.thresholds import TableThresholds

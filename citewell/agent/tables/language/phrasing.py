@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -56,6 +57,8 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if not result.rows:
         return None
+    if plan.shape is Shape.COMPARE and all(row.rows.count == 1 for row in result.rows):
+        plan = replace(plan, function=None)
     if plan.ranked:
         rows = _best(plan, result.rows, [row.values[result.columns.index(_metric_name(plan))] for row in result.rows])
         if len(rows) > THRESHOLDS.cited_rows:
@@ -89,7 +92,9 @@ def _quoted(plan: Plan) -> Plan:
     """The plan with every name of the file's as an answer may show it: a column `Sales [2]` cites nothing."""
     table, query = plan.table, plan.query
     conditions = tuple(
-        replace(c, ref=replace(c.ref, column=safe_text(c.ref.column)), value=_quoted_value(c.value))
+        replace(
+            c, ref=replace(c.ref, column=safe_text(c.ref.column)), value=_quoted_value(c.value), than=safe_text(c.than)
+        )
         for c in query.conditions
     )
     return replace(
@@ -132,7 +137,7 @@ def conditions_text(query: TableQuery) -> str:
     named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
     measured = named | {safe_text(name) for name in named}  # in conditions they may be written safely already
     parts = [
-        f"{c.ref.column} {_COMPARISONS[c.comparison]} {_value(c.value)}".strip()
+        f"{c.ref.column} {_COMPARISONS[c.comparison]} {c.than or _value(c.value)}".strip()
         for c in query.conditions
         if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
@@ -393,7 +398,92 @@ def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 
 
+def _exists(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
+    """`Yes, 3 rows in “Loans” where Status is overdue [1].`"""
+    count = int(result.rows[0].values[0])
+    where = f"in {_sheet(plan)}{conditions_text(plan.query)} [{numbers[0]}]"
+    if not count:
+        return f"No, there is no row {where}."
+    return f"Yes, there {'is 1 row' if count == 1 else f'are {format_number(count)} rows'} {where}."
+
+
+def _cells(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """Figures of several columns side by side: of two how far they are apart, of more how they developed."""
+    row = result.rows[0]
+    named = plan.subject is not None and plan.subject.name == result.columns[0]
+    names, values = result.columns[named:], row.values[named:]
+    if any(_is_missing(value) or isinstance(value, str) for value in values):
+        return None
+    owner = f" {at(shown(row.values[0]))}" if named else conditions_text(plan.query)
+    pairs = [(_column_of(name), figure(value, _column_of(name))) for name, value in zip(names, values, strict=True)]
+    lead = "Total: " if plan.function is Function.SUM else "Average: " if plan.function is Function.AVG else ""
+    listed = "; ".join(f"{title(name)} {text}" for name, text in pairs)
+    first, last = _exact(values[0]), _exact(values[-1])
+    more = _developed(first, last, plan) if len(values) > 2 else f"a difference of {_apart(plan, abs(last - first))}"
+    if len(values) == 2 and plan.percent_of:
+        more += (
+            _percent(plan, (first, pairs[0][0], 0), (last, pairs[1][0], 0))
+            .replace(" than in ", " than ")
+            .replace(" than for ", " than ")
+        )
+    return f"{lead}{listed}{owner}, {more} [{numbers[0]}]."
+
+
+def _column_of(name: str) -> str:
+    """The column that an aggregate is of: `Gas (kWh)` of `sum(Gas (kWh))` and of `sum(number(Gas (kWh)))`."""
+    found = re.fullmatch(r"(?:sum|avg)\((.*)\)", name)
+    inner = found[1] if found else name
+    return inner.removeprefix("number(")[:-1] if found and inner.startswith("number(") else inner
+
+
+def _developed(first: Any, last: Any, plan: Plan) -> str:
+    if first == last:
+        return "the same at the end as at the beginning"
+    apart = _apart(plan, abs(last - first))
+    share = f" ({shown(round(100 * abs(last - first) / first, 1))}%)" if first > 0 and last >= 0 else ""
+    return f"{'up' if last > first else 'down'} by {apart}{share}"
+
+
+def _part(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """`Amount of Travel: GHS 300 of GHS 1,200, which is 25% [1].`"""
+    if plan.subject is None or len(result.rows) == result.query.limit:
+        return None
+    values = [_exact(row.values[-1] or 0) for row in result.rows]
+    places = [i for i, row in enumerate(result.rows) if shown(row.values[0]) in plan.parts]
+    if not places or max(places) >= len(numbers) or any(value < 0 for value in values) or not sum(values):
+        return None
+    some, total = sum(values[i] for i in places), sum(values)
+    what = "Rows" if plan.metric is None else title(plan.metric.name)
+    of, whole = (shown(v) if plan.metric is None else figure(v, plan.metric.name) for v in (some, total))
+    marks = "".join(f"[{numbers[i]}]" for i in places)
+    return f"{what} {at(_value(plan.parts))}: {of} of {whole}{conditions_text(plan.query)}, which is {shown(round(100 * some / total, 1))}% {marks}."
+
+
+def _series(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
+    """How a figure developed: from where to where, then each value."""
+    rows = [row for row in result.rows if not _is_missing(row.values[-1])]
+    if len(rows) < 2 or plan.metric is None or any(isinstance(row.values[-1], str) for row in rows):
+        return None
+    first, last = rows[0], rows[-1]
+    name = plan.metric.name
+    verb = (
+        "stayed the same"
+        if first.values[-1] == last.values[-1]
+        else "rose"
+        if last.values[-1] > first.values[-1]
+        else "fell"
+    )
+    ends = f"from {figure(first.values[-1], name)} {at(shown(first.values[0]))} to {figure(last.values[-1], name)} {at(shown(last.values[0]))}"
+    more = _developed(_exact(first.values[-1]), _exact(last.values[-1]), plan)
+    lead = f"{title(name)}{conditions_text(plan.query)} {verb} {ends}, {more}:"
+    return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
+
+
 _SHAPES = {
+    Shape.EXISTS: _exists,
+    Shape.CELLS: _cells,
+    Shape.PART: _part,
+    Shape.SERIES: _series,
     Shape.COUNT: _count,
     Shape.FIGURE: _figure,
     Shape.GROUPS: _groups,

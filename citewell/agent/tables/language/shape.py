@@ -45,6 +45,10 @@ class Shape(StrEnum):
     VALUES = "values"
     SPAN = "span"
     SHARE = "share"
+    EXISTS = "exists"
+    CELLS = "cells"
+    PART = "part"
+    SERIES = "series"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class Plan:
     asked: the column whose cells are the answer, where rows are found, None where all their cells are shown; lead: in words how they were found;
     beside: whether they were found by another row that is named;
     unit: of a difference, where the column's name does not say it (`years`); percent_of: the value of the subject that it is given in percent of, too;
-    part: the value of the subject whose share of the rows is asked for;
+    part: the value of the subject whose share of the rows is asked for; parts: those whose share of the metric, or of the rows, is asked for;
     ranked: the result has rows beyond the best ones, in the order of the metric; adds_up: what its rows have of the metric is given in total, too.
     """
 
@@ -76,6 +80,7 @@ class Plan:
     unit: str = ""
     percent_of: str = ""
     part: str = ""
+    parts: tuple[str, ...] = ()
     ranked: bool = False
     adds_up: bool = False
 

@@ -29,10 +29,11 @@ _SPACE = re.compile(r"\s+")
 
 @dataclass(frozen=True, slots=True)
 class LookupAnswer:
-    """A text with `[1]`, `[2]`, … and the passage of each."""
+    """A text with `[1]`, `[2]`, … and the passage of each. chance: how probable it is that the question is read rightly, 1 where that is certain."""
 
     text: str
     hits: tuple[Hit, ...]
+    chance: float = 1.0
 
 
 def compose(owner_id: str, question: LookupQuestion, measure: Measure, points: Sequence[MeasurePoint]) -> LookupAnswer:
@@ -225,7 +226,14 @@ def _cell_words(cell: FoundCell, row: SheetRow) -> str:
 
 
 def _of_cells(owner_id: str, text: str, cells: Sequence[tuple[PageTable, SheetRow, SheetColumn]]) -> Hit:
-    table, _, column = cells[0]
+    return cells_hit(owner_id, text, cells[0][0], cells)
+
+
+def cells_hit(
+    owner_id: str, text: str, table: PageTable, cells: Sequence[tuple[PageTable, SheetRow, SheetColumn]]
+) -> Hit:
+    """A passage of a table with the cells that it rests on; without any, of the table as a whole."""
+    header = cells[0][2].header if cells else ""
     boxes = [table.boxes(row, column) for table, row, column in cells]
     rows = tuple(dict.fromkeys(box for around, _ in boxes for box in around))
     exact = tuple(dict.fromkeys(box for _, inside in boxes for box in inside))
@@ -237,7 +245,7 @@ def _of_cells(owner_id: str, text: str, cells: Sequence[tuple[PageTable, SheetRo
         page_label=place.page_label if pages and pages[0] == place.page else None,
         boxes=rows or place.boxes,
         cell_boxes=exact,
-        column=column.header or None,
+        column=header or None,
         slide=place.slide,
         headings=place.headings,
     )

@@ -8,17 +8,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from citewell.agent.interface import PageTables
+from citewell.agent.interface import PageTables, TableReader
 from citewell.agent.tables.lookup.answer import LookupAnswer, compose, compose_cell, compose_part, compose_rows
 from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, read_lookup
 from citewell.agent.tables.lookup.file_tables import read_tables
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
 from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure, scales_of
+from citewell.agent.tables.lookup.pages import answer_from_pages
 from citewell.agent.tables.lookup.parts import asks_for_part, best_part
 from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
 from citewell.agent.tables.lookup.titled import titled_rows
+from citewell.text.language import detect_language
 from citewell.types import Scope
 
 _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
@@ -27,7 +29,10 @@ _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
 class TableLookup:
     """Looks up rows by columns in the tables of a few files, whose tables it remembers."""
 
-    def __init__(self, pages: PageTables, thresholds: LookupThresholds = THRESHOLDS) -> None:
+    def __init__(
+        self, pages: PageTables, thresholds: LookupThresholds = THRESHOLDS, reader: TableReader | None = None
+    ) -> None:
+        self._reader = reader
         self._pages = pages
         self._thresholds = thresholds
         self._known: OrderedDict[tuple[str, int], tuple[PageTable, ...]] = OrderedDict()
@@ -38,8 +43,6 @@ class TableLookup:
         found: the files of passages found for the question, the best first, whose tables are read where the scope holds more
         """
         asked = read_lookup(question)
-        if asked is None:
-            return None
         inside = scope.resource_ids
         few = inside is not None and len(inside) <= self._thresholds.whole_files
         tables = await self._tables(owner_id, inside) if few and inside is not None else []
@@ -47,7 +50,10 @@ class TableLookup:
         tables = tables or await self._tables(owner_id, tuple(dict.fromkeys(found)))
         if not tables:
             return None
-        return await asyncio.to_thread(_answer, owner_id, asked, tables)
+        found_line = None if asked is None else await asyncio.to_thread(_answer, owner_id, asked, tables)
+        if found_line is not None or self._reader is None or detect_language(question) not in (None, "en"):
+            return found_line
+        return await asyncio.to_thread(answer_from_pages, owner_id, question, tables, self._reader)
 
     async def _tables(self, owner_id: str, wanted: Sequence[str]) -> list[PageTable]:
         few = wanted[: self._thresholds.whole_files]

@@ -10,12 +10,12 @@ from datetime import date, datetime
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.links import column_mentions, core_name, names_of_table, unit_words
 from citewell.agent.tables.language.named_file import of_named_file
-from citewell.agent.tables.language.table_planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.picture.choose import Wish
 from citewell.agent.tables.picture.dimension import Dimension, date_columns, find_dimensions
 from citewell.agent.tables.picture.moments import moments
 from citewell.agent.tables.picture.picture import MAX_BARS, MAX_POINTS, MAX_SERIES, Form
 from citewell.agent.tables.picture.request import PictureRequest, read_request
+from citewell.agent.tables.planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.query.typed import (
     MAX_ROWS,
     Aggregate,

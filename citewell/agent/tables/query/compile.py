@@ -75,8 +75,10 @@ class Compiled:
     grouped: bool
 
 
-def compile_query(query: TableQuery, table: TableInfo) -> Compiled:
-    """Raises `InvalidInput` for unknown columns, sums of text, and values that do not fit their column."""
+def compile_query(query: TableQuery, table: TableInfo, relation: str = "read_parquet(?)") -> Compiled:
+    """relation: what rows are read from, in SQL.
+
+    Raises `InvalidInput` for unknown columns, sums of text, and values that do not fit their column."""
     columns = {column.name: column for column in table.columns}
     writer = _Writer(columns)
     where = " AND ".join([writer.condition(c) for c in query.conditions]) or "true"
@@ -86,7 +88,7 @@ def compile_query(query: TableQuery, table: TableInfo) -> Compiled:
         select, names, group = writer.plain(query, table), query.columns or tuple(columns), ""
     order = writer.order(query, names)
     # Identifiers are checked and quoted, values are bound.
-    sql = f"SELECT {select} FROM read_parquet(?) WHERE {where}{group}{order} LIMIT {int(query.limit)}"  # noqa: S608
+    sql = f"SELECT {select} FROM {relation} WHERE {where}{group}{order} LIMIT {int(query.limit)}"  # noqa: S608
     return Compiled(sql, tuple(writer.parameters), tuple(names), bool(query.aggregates or query.groups))
 
 
@@ -128,6 +130,8 @@ class _Writer:
             direction = "DESC" if order.descending else "ASC"
             if order.by in names and order.part is None:
                 terms.append(f"{names.index(order.by) + 1} {direction} NULLS LAST")
+            elif query.groups and order.by == ROW_COLUMN:  # groups in the order of their first rows
+                terms.append(f"min({quoted(ROW_COLUMN)}) {direction}")
             elif not query.aggregates and not query.groups:
                 terms.append(f"{self._ref(ColumnRef(order.by, order.part))} {direction} NULLS LAST")
             else:
@@ -151,6 +155,8 @@ class _Writer:
                 marks = ", ".join(self._bind(value, kind, column.name) for value in values)
                 inside = f"{reference} IN ({marks})"
                 return inside if condition.comparison is Comparator.IN else f"({reference} IS NULL OR NOT {inside})"
+            case _ if condition.than:
+                return self._compared(condition, column)
             case Comparator.CONTAINS | Comparator.STARTS_WITH:
                 function = "contains" if condition.comparison is Comparator.CONTAINS else "starts_with"
                 # Both sides by DuckDB's `lower`: Python's differs in some letters (the last sigma of a Greek word).
@@ -164,6 +170,22 @@ class _Writer:
                 if kind == "boolean":
                     raise InvalidInput(f"`{column.name}` is true or false and has no order.")
                 return f"{reference} {_SIGNS[condition.comparison]} {self._bind(_single(condition), kind, column.name)}"
+
+    def _compared(self, condition: RowCondition, column: TableColumn) -> str:
+        """Two cells of a row. Numbers compare with numbers, other kinds with their own."""
+        other = self._known(condition.than)
+        if condition.comparison not in (*_SIGNS, Comparator.EQ, Comparator.NE):
+            raise InvalidInput(f"`{condition.comparison.value}` compares with a `value`, not with a column.")
+        if (
+            other.kind != column.kind
+            and not (other.is_numeric and column.is_numeric)
+            and not (other.is_dated and column.is_dated)
+        ):
+            raise InvalidInput(
+                f"`{column.name}` holds {column.kind} and `{other.name}` {other.kind}; they cannot be compared."
+            )
+        signs = {**_SIGNS, Comparator.EQ: "=", Comparator.NE: "IS DISTINCT FROM"}
+        return f"{self._ref(condition.ref)} {signs[condition.comparison]} {self._column(other.name)}"
 
     def _aggregate(self, aggregate: Aggregate) -> str:
         if aggregate.column is None:

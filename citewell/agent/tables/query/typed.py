@@ -81,11 +81,15 @@ class ColumnRef:
 
 @dataclass(frozen=True, slots=True)
 class RowCondition:
-    """One comparison; all conditions of a query must hold. `value` is a tuple for `in` and `not_in`, None for (not) empty."""
+    """One comparison; all conditions of a query must hold. `value` is a tuple for `in` and `not_in`, None for (not) empty.
+
+    than: another column of the row, which is compared with in the place of a value
+    """
 
     ref: ColumnRef
     comparison: Comparator
     value: Scalar | tuple[Scalar, ...] | None = None
+    than: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +139,7 @@ class TableQuery:
                     **_ref_json(c.ref),
                     "comparison": c.comparison.value,
                     "value": list(c.value) if isinstance(c.value, tuple) else c.value,
+                    **({"than": c.than} if c.than else {}),
                 }
                 for c in self.conditions
             ],
@@ -193,6 +198,8 @@ def _condition(item: JsonObject) -> RowCondition:
         if isinstance(value, str) or not isinstance(value, Sequence) or not value:
             raise InvalidInput(f"`value` of `{comparison.value}` must be a list that is not empty.")
         return RowCondition(_ref(item), comparison, tuple(_scalar(v) for v in value))
+    if item.get("than") is not None:
+        return RowCondition(_ref(item), comparison, than=_text(item, "than"))
     return RowCondition(_ref(item), comparison, _scalar(value))
 
 

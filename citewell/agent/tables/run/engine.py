@@ -101,7 +101,7 @@ class TableEngine:
         compiled = compile_query(query, table)
         path = await self.tables.open_table(owner_id, table)
         rows = await self._copies.run(owner_id, path, compiled.sql, [str(path), *compiled.parameters])
-        return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
+        return result_of(table, query, compiled, rows)
 
     async def distinct(self, owner_id: str, table: TableInfo, column: str, most: int) -> tuple[str, ...] | None:
         """The different texts of a column, or None when there are more than `most`."""
@@ -110,6 +110,11 @@ class TableEngine:
         sql = f"SELECT DISTINCT {name} FROM read_parquet(?) WHERE {name} IS NOT NULL LIMIT {int(most) + 1}"  # noqa: S608
         rows = await self._copies.run(owner_id, path, sql, [str(path)])
         return tuple(sorted(str(row[0]) for row in rows)) if len(rows) <= most else None
+
+
+def result_of(table: TableInfo, query: TableQuery, compiled: Compiled, rows: Sequence[tuple[Any, ...]]) -> TableResult:
+    """The rows that a compiled query gave, as its result."""
+    return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
 
 
 def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:

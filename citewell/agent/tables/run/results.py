@@ -169,7 +169,7 @@ def condition_words(result: TableResult) -> list[str]:
             else f"{condition.ref.part.value} of {condition.ref.column}"
         )
         value = condition.value
-        words = ", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value)
+        words = condition.than or (", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value))
         out.append(f"{name} {condition.comparison.value.replace('_', ' ')} {words}".strip())
     return out
 

@@ -11,12 +11,12 @@ from typing import Any, cast
 
 import pytest
 
-from citewell.agent.tables.language.table_planner import Refused, TablePlanner
 from citewell.agent.tables.picture.answer import answer_with_picture
 from citewell.agent.tables.picture.choose import Wish, picture_of
 from citewell.agent.tables.picture.picture import MAX_BARS, Form, Picture
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.tables.picture.vega import SCHEMA, vega_lite
+from citewell.agent.tables.planner import Refused, TablePlanner
 from citewell.agent.tables.query.typed import TableQuery, parse_query
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableEngine, TableResult, table_key
 from citewell.errors import InvalidInput

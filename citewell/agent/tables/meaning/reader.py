@@ -1,0 +1,120 @@
+"""Reads a question beside each table that it may be about, and plans the query of the likeliest meaning."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import date
+
+from citewell.agent.interface import TableReader
+from citewell.agent.tables.language.cells import Grid, GridColumn
+from citewell.agent.tables.language.links import TableWords
+from citewell.agent.tables.language.shape import Plan
+from citewell.agent.tables.meaning.meaning import Meaning, meanings
+from citewell.agent.tables.meaning.mentions import mentions
+from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
+from citewell.agent.tables.meaning.view import ColumnView, TableView, shown_values, years_of
+from citewell.agent.tables.query.typed import ColumnRef, TextValue
+from citewell.agent.tables.thresholds import TableThresholds
+from citewell.types import TableColumn, TableInfo
+from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
+
+_OVER_ALL = frozenset({RowOperation.COUNT, RowOperation.DISTINCT, RowOperation.SUM, RowOperation.AVERAGE})
+
+
+@dataclass(frozen=True, slots=True)
+class KnownTable:
+    """What is known of a table: its words, and its cells where it is small; label: the column that names its rows."""
+
+    words: TableWords
+    label: TableColumn | None
+    grid: Grid | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadTable:
+    """What a question means of a table, with the plan; meant: log-odds that the table is meant."""
+
+    plan: Plan
+    meaning: Meaning
+    meant: float
+
+
+def chance_of(read: ReadTable) -> float:
+    """How likely the answer is right."""
+    return math.exp(read.meaning.logarithm) / (1.0 + math.exp(-read.meant))
+
+
+def is_sure(read: ReadTable, limits: TableThresholds) -> bool:
+    """Whether the answer is given. A figure over all rows of a table fits many a question that is not about it, and must be likelier."""
+    narrow = read.meaning.conditions or read.meaning.part or read.meaning.operation not in _OVER_ALL
+    return chance_of(read) >= (limits.meant if narrow else limits.meant_of_all)
+
+
+def view_of(question: str, known: KnownTable) -> TableView:
+    """What the model is shown of a table beside this question."""
+    table = known.words.table
+    if known.grid is not None:
+        columns = tuple(_of_cells(question, column) for column in known.grid.columns)
+    else:
+        columns = tuple(_of_words(question, column, known.words) for column in table.columns)
+    return TableView(_title(table), columns)
+
+
+def _title(table: TableInfo) -> str:
+    stem = table.filename.rpartition(".")[0] or table.filename
+    return " ".join(f"{stem} {table.sheet or ''}".replace("_", " ").split())
+
+
+def _of_cells(question: str, column: GridColumn) -> ColumnView:
+    kind = _kind(column)
+    values = dict.fromkeys(text for text in column.texts if text)
+    years = years_of(_days(column)) if kind == "date" else None
+    ref = ColumnRef(column.name, column.part) if kind in ("number", "date") else ColumnRef(column.name)
+    shown = shown_values(question, tuple(values)) if kind == "text" else ()
+    empty, zero = any(not text for text in column.texts), kind == "number" and 0 in column.measures
+    return ColumnView(column.name, kind, ref, shown, years, empty, zero)
+
+
+def _kind(column: GridColumn) -> str:
+    info, part = column.info, column.part
+    if info.is_numeric or part is TextValue.NUMBER:
+        return "number"
+    if info.is_dated or part is TextValue.DATE:
+        return "date"
+    return "time" if info.kind == "time" else "text"
+
+
+def _days(column: GridColumn) -> list[date]:
+    return [date.fromordinal(int(value)) for value in column.measures if value is not None]
+
+
+def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnView:
+    """Of a table whose cells are not held; cells of it may be empty."""
+    kind = "number" if column.is_numeric else "date" if column.is_dated else "time" if column.kind == "time" else "text"
+    values = ("true", "false") if column.kind == "boolean" else words.values.get(column.name, ())
+    shown = shown_values(question, values) if kind == "text" else ()
+    low, high = words.ranges.get(column.name, (1.0, 1.0))
+    zero = low <= 0 <= high
+    return ColumnView(column.name, kind, ColumnRef(column.name), shown, words.years.get(column.name), True, zero)
+
+
+def read_table(reader: TableReader, question: str, known: KnownTable) -> list[ReadTable]:
+    """The likeliest meanings that can be planned, likeliest first."""
+    found = mentions(question)
+    view = view_of(question, known)
+    read = reader.read(question, [(one.start, one.end) for one in found], shown(view))
+    table = PlannedTable(known.words.table, known.label, _time_of(known))
+    planned = ((plan_of(one, table), one) for one in meanings(read, view, found, question))
+    return [ReadTable(plan, meaning, read.meant) for plan, meaning in planned if plan is not None]
+
+
+def shown(view: TableView) -> ShownTable:
+    """The view without what only the query needs."""
+    return ShownTable(view.title, tuple(ShownColumn(one.name, one.kind, one.values) for one in view.columns))
+
+
+def _time_of(known: KnownTable) -> TableColumn | None:
+    if known.grid is not None:
+        return known.grid.time.info if known.grid.time is not None else None
+    return known.words.table.only_dated
