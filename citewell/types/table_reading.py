@@ -39,8 +39,8 @@ class GroupFigure(StrEnum):
     COUNT = "count"
     SUM = "sum"
     AVERAGE = "avg"
-    LOWEST = "min"
-    HIGHEST = "max"
+    MIN = "min"
+    MAX = "max"
 
 
 class ColumnRole(StrEnum):

@@ -1,7 +1,7 @@
 """The built-in reader of tables: a small model in ONNX Runtime that says what a question means of a table, without a key or a download.
 
 It reads the question, the table's title, and each column with its kind and some of its values, in one pass; what a column, a value or a
-number is for is read from the token that stands before it, as Lyu et al., "Hybrid Ranking Network for Text-to-SQL", 2020, do for columns.
+number is for is read from the token before it, as Lyu et al., "Hybrid Ranking Network for Text-to-SQL", 2020, do for columns.
 `scripts/train_table_reader.py` made the model.
 """
 

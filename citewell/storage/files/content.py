@@ -46,7 +46,7 @@ _OF_FILE = (
     resources.c.metadata.label("file_metadata"),
     resources.c.detected_category,
 )
-# Compiled once, because every search runs it.
+# Compiled once, because every search, or every file that is processed, runs them.
 _LOADED = Lookup(
     sa.select(chunks, *_OF_FILE)
     .join(resources, resources.c.id == chunks.c.resource_id)
@@ -59,7 +59,6 @@ _LOADED = Lookup(
 )
 
 
-# Also compiled once, because every file's processing runs them.
 _ELEMENTS = Prepared(
     sa.select(elements.c.ordinal, elements.c.data)
     .where(

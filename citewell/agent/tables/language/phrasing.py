@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from functools import partial
@@ -13,14 +11,26 @@ from typing import Any, cast
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.cells import number_in
 from citewell.agent.tables.language.found_rows import found_rows, whole_rows
-from citewell.agent.tables.language.links import unit_of
+from citewell.agent.tables.language.result_words import (
+    cited_lines,
+    conditions_text,
+    difference_words,
+    exact,
+    is_missing,
+    named_figure,
+    percent_more,
+    rounded_figure,
+    sheet_words,
+    value_words,
+    valued,
+)
 from citewell.agent.tables.language.sentences import as_cell, at, figure, highest, marked, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
+from citewell.agent.tables.language.side_by_side import cells_words, exists_words, part_words, series_words
+from citewell.agent.tables.query.typed import Function
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
 from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.types import ROW_COLUMN
 
 _FUNCTIONS = {
     Function.SUM: "total",
@@ -31,20 +41,6 @@ _FUNCTIONS = {
     Function.COUNT_DISTINCT: "number of different values",
 }
 _PLAIN = (None, Function.MAX, Function.MIN)
-_COMPARISONS = {
-    Comparator.EQ: "is",
-    Comparator.NE: "is not",
-    Comparator.LT: "is under",
-    Comparator.LTE: "is at most",
-    Comparator.GT: "is over",
-    Comparator.GTE: "is at least",
-    Comparator.IN: "is one of",
-    Comparator.NOT_IN: "is none of",
-    Comparator.CONTAINS: "contains",
-    Comparator.STARTS_WITH: "begins with",
-    Comparator.EMPTY: "is empty",
-    Comparator.NOT_EMPTY: "is filled in",
-}
 
 
 _SHOWN = frozenset({Shape.EXTREME, Shape.LOOKUP, Shape.ROWS, Shape.FOUND, Shape.WHOLE})
@@ -125,25 +121,6 @@ def _quoted_value(value: Any) -> Any:
     return safe_text(value) if isinstance(value, str) else value
 
 
-def conditions_text(query: TableQuery) -> str:
-    """` where Status is overdue and Amount (GHS) is over 5000`; empty without conditions.
-
-    Not that there is a value in what is shown, measured, grouped or ordered by, which goes without saying.
-    """
-    groups, aggregates = (
-        (group.column for group in query.groups),
-        (one.column for one in query.aggregates if one.column),
-    )
-    named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
-    measured = named | {safe_text(name) for name in named}  # in conditions they may be written safely already
-    parts = [
-        f"{c.ref.column} {_COMPARISONS[c.comparison]} {c.than or _value(c.value)}".strip()
-        for c in query.conditions
-        if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
-    ]
-    return f" where {' and '.join(parts)}" if parts else ""
-
-
 def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     count = int(result.rows[0].values[0])
     if plan.subject is None:
@@ -153,7 +130,7 @@ def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     verb = "is" if count == 1 else "are"
     where = conditions_text(plan.query)
     noun = f"{noun} {plan.lead}".rstrip()
-    return f"There {verb} {format_number(count)} {noun} in {_sheet(plan)}{where} [{numbers[0]}]."
+    return f"There {verb} {format_number(count)} {noun} in {sheet_words(plan)}{where} [{numbers[0]}]."
 
 
 def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -167,7 +144,7 @@ def _figure(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     name = _FUNCTIONS[plan.function]
     if plan.function is Function.COUNT_DISTINCT:
         return f"The {name} of {plan.metric.name} is {shown(row.values[0])}, over {rows}{where} [{numbers[0]}]."
-    return f"The {name} of {title(plan.metric.name)} is {figure(_rounded(plan, row.values[0]), plan.metric.name)}, over {rows}{where} [{numbers[0]}]."
+    return f"The {name} of {title(plan.metric.name)} is {figure(rounded_figure(plan, row.values[0]), plan.metric.name)}, over {rows}{where} [{numbers[0]}]."
 
 
 def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -180,7 +157,7 @@ def _groups(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     part = plan.query.groups[0].part
     by = plan.subject.name if part is None else part.value
     lead = f"{name} by {by}{conditions_text(plan.query)}:"
-    return "\n".join([lead, *_lines(result.rows, numbers, partial(_named_figure, plan))])
+    return "\n".join([lead, *cited_lines(result.rows, numbers, partial(named_figure, plan))])
 
 
 def _values(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -200,13 +177,13 @@ def _values(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             else f"{shown(row.values[0])} ({rows} {'row' if rows == 1 else 'rows'})"
         )
 
-    lines = _lines(result.rows, numbers, line)
+    lines = cited_lines(result.rows, numbers, line)
     return "\n".join([lead, *(text if text.startswith("- ") else f"- {text}" for text in lines)])
 
 
 def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     best = result.rows[0].values[-1]
-    if _is_missing(best):
+    if is_missing(best):
         return None
     tied = [i for i, row in enumerate(result.rows) if row.values[-1] == best]
     what = _measured(plan)
@@ -221,7 +198,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         return f"The {word} {what}{where} is {shown(best)}, in {more}{count} rows {marks}."
     if plan.subject is None:
         marks = "".join(f"[{numbers[i]}]" for i in tied)
-        return f"The {word} {what}{where} is {_valued(plan, best)} {marks}."
+        return f"The {word} {what}{where} is {valued(plan, best)} {marks}."
     names = [shown(result.rows[i].values[0]) for i in tied]
     marks = [f" [{numbers[i]}]" for i in tied]
     if plan.metric is None:
@@ -231,7 +208,7 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
         most = f"{'has' if len(tied) == 1 else 'have'} the {'most' if plan.descending else 'fewest'} different values of {plan.metric.name}"
         return f"{marked(names, marks)[0]} {most}{where}: {shown(best)}{marked(names, marks)[1]}."
     column = what[:1].upper() + what[1:]
-    return f"{highest(column, word, names, marks, _valued(plan, best), where)}."
+    return f"{highest(column, word, names, marks, valued(plan, best), where)}."
 
 
 def _end(plan: Plan) -> str:
@@ -241,31 +218,25 @@ def _end(plan: Plan) -> str:
     return "highest" if plan.descending else "lowest"
 
 
-def _valued(plan: Plan, value: Any) -> str:
-    """A figure with the unit of the column that it is measured in."""
-    counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
-    return shown(value) if counts or plan.metric is None else figure(_rounded(plan, value), plan.metric.name)
-
-
 def _top(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
     rows = result.rows[: plan.best]
     if len(result.rows) > plan.best and result.rows[plan.best].values[-1] == rows[-1].values[-1]:
         rows = [row for row in result.rows if not _beyond(row, rows[-1], plan.descending)]
-    if len(rows) > THRESHOLDS.cited_rows or any(_is_missing(row.values[-1]) for row in rows):
+    if len(rows) > THRESHOLDS.cited_rows or any(is_missing(row.values[-1]) for row in rows):
         return None
     lead = f"The {len(rows)} {_end(plan)} by {title(_measured(plan))}{conditions_text(plan.query)}:"
-    return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
+    return "\n".join([lead, *cited_lines(rows, numbers, partial(named_figure, plan))])
 
 
 def _compare(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    if any(_is_missing(row.values[-1]) for row in result.rows):
+    if any(is_missing(row.values[-1]) for row in result.rows):
         return None
     if len({type(row.values[-1]) for row in result.rows} & {str}):
         result = replace(result, rows=tuple(_with_number(row) for row in result.rows))
     if len(result.rows) == 2:
         return _two(plan, result, numbers)
     lead = f"{_measured(plan)}:" if plan.function is not None else f"{plan.metric.name if plan.metric else ''}:"
-    return "\n".join([f"{lead[:1].upper()}{lead[1:]}", *_lines(result.rows, numbers, partial(_named_figure, plan))])
+    return "\n".join([f"{lead[:1].upper()}{lead[1:]}", *cited_lines(result.rows, numbers, partial(named_figure, plan))])
 
 
 def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -283,7 +254,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     others = [c for c in plan.query.conditions if plan.subject is None or c.ref.column != plan.subject.name]
     where = conditions_text(replace(plan.query, conditions=tuple(others)))
     if a == b:
-        return f"{what}{where} {verb} the same, {_valued(plan, a)}, {at(shown(first))} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
+        return f"{what}{where} {verb} the same, {valued(plan, a)}, {at(shown(first))} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
     ends = [(a, first, numbers[0]), (b, second, numbers[1])]
     dated = not isinstance(a, int | float | Decimal) or plan.unit == "years"
     low_first = dated or not plan.descending
@@ -292,21 +263,14 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     if dated and plan.descending:
         (x, ahead, m), (y, behind, n), word = (y, behind, n), (x, ahead, m), "later"
     apart = (
-        f", a difference of {_apart(plan, abs(_exact(x) - _exact(y)))}" if isinstance(a, int | float | Decimal) else ""
+        f", a difference of {difference_words(plan, abs(exact(x) - exact(y)))}"
+        if isinstance(a, int | float | Decimal)
+        else ""
     )
     if plan.percent_of:
         based = next((end for end in ends if shown(end[1]) == plan.percent_of), ends[0])
-        apart += _percent(plan, based, next(end for end in ends if end is not based))
-    return f"{what}{where} {verb} {word} {at(shown(ahead))}, {_valued(plan, x)} [{m}], than {at(shown(behind))}, {_valued(plan, y)} [{n}]{apart}."
-
-
-def _percent(plan: Plan, base: tuple[Any, Any, int], other: tuple[Any, Any, int]) -> str:
-    """`: 61.6% more than in Q1 2025`; why not, where a figure is not above zero: of that nothing is a percentage."""
-    (start, named, _), (end, _, _) = base, other
-    if start <= 0 or end < 0:
-        return f"; a change from {_valued(plan, start)} to {_valued(plan, end)} has no percentage"
-    share = round(100 * abs(_exact(end) - _exact(start)) / _exact(start), 1)
-    return f": {shown(share)}% {'more' if end > start else 'less'} than {at(shown(named))}"
+        apart += percent_more(plan, based, next(end for end in ends if end is not based))
+    return f"{what}{where} {verb} {word} {at(shown(ahead))}, {valued(plan, x)} [{m}], than {at(shown(behind))}, {valued(plan, y)} [{n}]{apart}."
 
 
 def _with_number(row: ResultRow) -> ResultRow:
@@ -327,11 +291,11 @@ def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None
     """From the lowest to the highest value, and how far that is."""
     assert plan.metric is not None
     low, high = result.rows[0].values
-    if _is_missing(low) or _is_missing(high):
+    if is_missing(low) or is_missing(high):
         return None
     where = conditions_text(plan.query)
     name = plan.metric.name
-    apart = _apart(plan, abs(_exact(high) - _exact(low)))
+    apart = difference_words(plan, abs(exact(high) - exact(low)))
     return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
 
 
@@ -342,26 +306,16 @@ def _share(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | Non
         return None
     counts = [int(row.values[-1]) for row in result.rows]
     some, total = counts[place], sum(counts)
-    rows = f"{some:,} of {total:,} rows in {_sheet(plan)}{conditions_text(plan.query)}"
+    rows = f"{some:,} of {total:,} rows in {sheet_words(plan)}{conditions_text(plan.query)}"
     share = shown(round(100 * some / total, 1))
-    return f"{plan.subject.name} is {_value(plan.part)} in {rows}, which is {share}% [{numbers[place]}]."
-
-
-def _apart(plan: Plan, value: Any) -> str:
-    """A difference in the unit of its column, or in the plan's."""
-    value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
-    if plan.unit:
-        return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
-    if plan.metric is not None and unit_of(plan.metric.name) == "%":
-        return f"{shown(_rounded(plan, value))} percentage points"
-    return figure(_rounded(plan, value), plan.metric.name) if plan.metric is not None else shown(value)
+    return f"{plan.subject.name} is {value_words(plan.part)} in {rows}, which is {share}% [{numbers[place]}]."
 
 
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     """`Amount for Kofi Boateng: GHS 12,000 [1].`, or the cells of each row with their names."""
     if len(result.rows) == 1 and len(result.columns) == 2 and plan.subject is not None:
         owner, value = result.rows[0].values
-        if shown(owner) and shown(value) and not _is_missing(value) and result.columns[0] == plan.subject.name:
+        if shown(owner) and shown(value) and not is_missing(value) and result.columns[0] == plan.subject.name:
             name = result.columns[1]
             return f"{title(name)} {at(shown(owner))}: {figure(value, name)} [{numbers[0]}]."
 
@@ -370,7 +324,7 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             f"{name}: {as_cell(v, name) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True)
         )
 
-    lines = _with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
+    lines = _with_rest(result, cited_lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
     return "\n".join([*_total(plan, result, numbers), *lines])
 
 
@@ -380,7 +334,7 @@ def _total(plan: Plan, result: TableResult, numbers: Sequence[int]) -> list[str]
         return []
     name = plan.metric.name
     values = [row.values[result.columns.index(name)] for row in result.rows]
-    numeric = [_exact(value) for value in values if not _is_missing(value)]
+    numeric = [exact(value) for value in values if not is_missing(value)]
     if len(numeric) < 2 or not all(isinstance(value, int | Decimal) for value in numeric):
         return []
     total = figure(to_decimals(sum(numeric), plan.metric.decimals), name)
@@ -395,95 +349,14 @@ def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             f"{name}: {as_cell(v, name)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
         )
 
-    return "\n".join(_with_rest(result, _lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
-
-
-def _exists(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
-    """`Yes, 3 rows in “Loans” where Status is overdue [1].`"""
-    count = int(result.rows[0].values[0])
-    where = f"in {_sheet(plan)}{conditions_text(plan.query)} [{numbers[0]}]"
-    if not count:
-        return f"No, there is no row {where}."
-    return f"Yes, there {'is 1 row' if count == 1 else f'are {format_number(count)} rows'} {where}."
-
-
-def _cells(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """Figures of several columns side by side: of two how far they are apart, of more how they developed."""
-    row = result.rows[0]
-    named = plan.subject is not None and plan.subject.name == result.columns[0]
-    names, values = result.columns[named:], row.values[named:]
-    if any(_is_missing(value) or isinstance(value, str) for value in values):
-        return None
-    owner = f" {at(shown(row.values[0]))}" if named else conditions_text(plan.query)
-    pairs = [(_column_of(name), figure(value, _column_of(name))) for name, value in zip(names, values, strict=True)]
-    lead = "Total: " if plan.function is Function.SUM else "Average: " if plan.function is Function.AVG else ""
-    listed = "; ".join(f"{title(name)} {text}" for name, text in pairs)
-    first, last = _exact(values[0]), _exact(values[-1])
-    more = _developed(first, last, plan) if len(values) > 2 else f"a difference of {_apart(plan, abs(last - first))}"
-    if len(values) == 2 and plan.percent_of:
-        more += (
-            _percent(plan, (first, pairs[0][0], 0), (last, pairs[1][0], 0))
-            .replace(" than in ", " than ")
-            .replace(" than for ", " than ")
-        )
-    return f"{lead}{listed}{owner}, {more} [{numbers[0]}]."
-
-
-def _column_of(name: str) -> str:
-    """The column that an aggregate is of: `Gas (kWh)` of `sum(Gas (kWh))` and of `sum(number(Gas (kWh)))`."""
-    found = re.fullmatch(r"(?:sum|avg)\((.*)\)", name)
-    inner = found[1] if found else name
-    return inner.removeprefix("number(")[:-1] if found and inner.startswith("number(") else inner
-
-
-def _developed(first: Any, last: Any, plan: Plan) -> str:
-    if first == last:
-        return "the same at the end as at the beginning"
-    apart = _apart(plan, abs(last - first))
-    share = f" ({shown(round(100 * abs(last - first) / first, 1))}%)" if first > 0 and last >= 0 else ""
-    return f"{'up' if last > first else 'down'} by {apart}{share}"
-
-
-def _part(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """`Amount of Travel: GHS 300 of GHS 1,200, which is 25% [1].`"""
-    if plan.subject is None or len(result.rows) == result.query.limit:
-        return None
-    values = [_exact(row.values[-1] or 0) for row in result.rows]
-    places = [i for i, row in enumerate(result.rows) if shown(row.values[0]) in plan.parts]
-    if not places or max(places) >= len(numbers) or any(value < 0 for value in values) or not sum(values):
-        return None
-    some, total = sum(values[i] for i in places), sum(values)
-    what = "Rows" if plan.metric is None else title(plan.metric.name)
-    of, whole = (shown(v) if plan.metric is None else figure(v, plan.metric.name) for v in (some, total))
-    marks = "".join(f"[{numbers[i]}]" for i in places)
-    return f"{what} {at(_value(plan.parts))}: {of} of {whole}{conditions_text(plan.query)}, which is {shown(round(100 * some / total, 1))}% {marks}."
-
-
-def _series(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """How a figure developed: from where to where, then each value."""
-    rows = [row for row in result.rows if not _is_missing(row.values[-1])]
-    if len(rows) < 2 or plan.metric is None or any(isinstance(row.values[-1], str) for row in rows):
-        return None
-    first, last = rows[0], rows[-1]
-    name = plan.metric.name
-    verb = (
-        "stayed the same"
-        if first.values[-1] == last.values[-1]
-        else "rose"
-        if last.values[-1] > first.values[-1]
-        else "fell"
-    )
-    ends = f"from {figure(first.values[-1], name)} {at(shown(first.values[0]))} to {figure(last.values[-1], name)} {at(shown(last.values[0]))}"
-    more = _developed(_exact(first.values[-1]), _exact(last.values[-1]), plan)
-    lead = f"{title(name)}{conditions_text(plan.query)} {verb} {ends}, {more}:"
-    return "\n".join([lead, *_lines(rows, numbers, partial(_named_figure, plan))])
+    return "\n".join(_with_rest(result, cited_lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 
 
 _SHAPES = {
-    Shape.EXISTS: _exists,
-    Shape.CELLS: _cells,
-    Shape.PART: _part,
-    Shape.SERIES: _series,
+    Shape.EXISTS: exists_words,
+    Shape.CELLS: cells_words,
+    Shape.PART: part_words,
+    Shape.SERIES: series_words,
     Shape.COUNT: _count,
     Shape.FIGURE: _figure,
     Shape.GROUPS: _groups,
@@ -500,24 +373,10 @@ _SHAPES = {
 }
 
 
-def _lines(rows: Sequence[ResultRow], numbers: Sequence[int], words: Callable[[ResultRow], str]) -> list[str]:
-    """One line a row; a row past those that are cited has no marker."""
-    marks = [f" [{n}]" for n in numbers] + [""] * len(rows)
-    lead = "- " if len(rows) > 1 else ""
-    return [f"{lead}{words(row)}{mark}" for row, mark in zip(rows, marks, strict=False)]
-
-
 def _with_rest(result: TableResult, lines: list[str]) -> list[str]:
     rest = len(result.rows) - len(lines)
     more = " or more" if len(result.rows) == result.query.limit else ""
     return [*lines, f"and {rest}{more} further rows."] if rest > 0 else lines
-
-
-def _named_figure(plan: Plan, row: ResultRow) -> str:
-    value = row.values[-1]
-    counts = plan.function in (Function.COUNT, Function.COUNT_DISTINCT)
-    text = shown(value) if counts or plan.metric is None else figure(_rounded(plan, value), plan.metric.name)
-    return text if len(row.values) == 1 else f"{shown(row.values[0]) or '(empty)'}: {text}"
 
 
 def _beyond(row: ResultRow, last: ResultRow, descending: bool) -> bool:
@@ -532,34 +391,3 @@ def _measured(plan: Plan) -> str:
         return plan.metric.name
     assert plan.function is not None
     return f"{_FUNCTIONS[plan.function]} {title(plan.metric.name)}"
-
-
-def _is_missing(value: Any) -> bool:
-    """An empty cell, or the NaN of a Parquet file, which is neither high nor low."""
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _rounded(plan: Plan, value: Any) -> Any:
-    """An average as people write it: two decimals, of one below 1 four digits, of a column that shows more of them these. What is cited has them all."""
-    if (
-        plan.function not in (Function.AVG, Function.MEDIAN)
-        or not isinstance(value, float | Decimal)
-        or not math.isfinite(value)
-    ):
-        return value
-    rounded = round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
-    return to_decimals(rounded, plan.metric.decimals if plan.metric is not None else 0)
-
-
-def _exact(value: Any) -> Any:
-    return Decimal(str(value)) if isinstance(value, float) else value
-
-
-def _sheet(plan: Plan) -> str:
-    return f"“{plan.table.sheet or table_name(plan.table)}”"
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, tuple) and len(cast(tuple[Any, ...], value)) > THRESHOLDS.listed_values:
-        return f"{len(cast(tuple[Any, ...], value))} values"
-    return ", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value)

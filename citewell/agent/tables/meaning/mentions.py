@@ -1,4 +1,4 @@
-"""Numbers and times that a question names, wherever they stand; what they are for, the model says."""
+"""Finds the numbers and times in a question. What they are for, the model decides."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _SPELT = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class NamedTime:
+class WrittenTime:
     """A day, or whole months, of a year or of any: `month` and how many follow it; a year alone has twelve."""
 
     year: int | None
@@ -79,7 +79,7 @@ class Mention:
     start: int
     end: int
     number: float | None = None
-    time: NamedTime | None = None
+    time: WrittenTime | None = None
     clock: str = ""
 
 
@@ -102,23 +102,23 @@ def _times(question: str) -> Iterator[Mention]:
                 yield Mention(match.start(), match.end(), float(time.year) if alone and time.year else None, time)
 
 
-def _time(groups: dict[str, str]) -> NamedTime | None:
+def _time(groups: dict[str, str]) -> WrittenTime | None:
     year = int(groups["year"]) if "year" in groups else None
     day = int(groups["day"]) if "day" in groups else None
     if quarter := groups.get("quarter") or _ORDINALS.get(groups.get("quarter_word", "")):
-        return NamedTime(year, 3 * int(quarter) - 2, 3)
+        return WrittenTime(year, 3 * int(quarter) - 2, 3)
     if half := groups.get("half") or _ORDINALS.get(groups.get("half_word", "")):
-        return NamedTime(year, 6 * int(half) - 5, 6)
+        return WrittenTime(year, 6 * int(half) - 5, 6)
     if "month" in groups:
-        return NamedTime(year, _MONTHS[groups["month"]], 1, day)
+        return WrittenTime(year, _MONTHS[groups["month"]], 1, day)
     if "month_number" in groups:
         month = int(groups["month_number"])
         if groups.get("sign") == "/" and day is not None and max(day, month) <= 12 and day != month:
             return None  # either may be the month
         if month > 12 and day is not None:
             day, month = month, day
-        return NamedTime(year, month, 1, day) if 1 <= month <= 12 else None
-    return NamedTime(year)
+        return WrittenTime(year, month, 1, day) if 1 <= month <= 12 else None
+    return WrittenTime(year)
 
 
 def _clocks(question: str) -> Iterator[Mention]:

@@ -31,8 +31,8 @@ _FUNCTIONS = {
     GroupFigure.COUNT: Function.COUNT,
     GroupFigure.SUM: Function.SUM,
     GroupFigure.AVERAGE: Function.AVG,
-    GroupFigure.LOWEST: Function.MIN,
-    GroupFigure.HIGHEST: Function.MAX,
+    GroupFigure.MIN: Function.MIN,
+    GroupFigure.MAX: Function.MAX,
 }
 
 

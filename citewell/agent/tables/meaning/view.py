@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from citewell.agent.tables.meaning.mentions import Mention, NamedTime, mentions
+from citewell.agent.tables.meaning.mentions import Mention, WrittenTime, mentions
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.text.analysis import analyze
 
@@ -63,7 +63,7 @@ def shown_values(question: str, values: Sequence[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=20_000)
-def _time_in(value: str) -> NamedTime | None:
+def _time_in(value: str) -> WrittenTime | None:
     """The time that a text is, as `2024-06`, `Q1 2025` or `FY2024`."""
     if not (any(map(str.isdigit, value)) or value.isalpha()):
         return None
@@ -73,7 +73,7 @@ def _time_in(value: str) -> NamedTime | None:
     return found[0].time
 
 
-def _is_within(held: NamedTime, asked: NamedTime) -> bool:
+def _is_within(held: WrittenTime, asked: WrittenTime) -> bool:
     if asked.year is not None and held.year is not None and held.year != asked.year:
         return False
     if asked.day is not None:
@@ -102,7 +102,7 @@ def conditions_of(mention: Mention, column: ColumnView, comparison: Comparator) 
     return ()
 
 
-def _dated(time: NamedTime, column: ColumnView, comparison: Comparator) -> tuple[RowCondition, ...]:
+def _dated(time: WrittenTime, column: ColumnView, comparison: Comparator) -> tuple[RowCondition, ...]:
     first, last = column.years or (0, -1)
     years = (time.year,) if time.year is not None else tuple(range(first, last + 1))
     try:
@@ -124,7 +124,7 @@ def _dated(time: NamedTime, column: ColumnView, comparison: Comparator) -> tuple
     return tuple(RowCondition(column.ref, sign, day) for sign, day in bounds.get(comparison, ()))
 
 
-def _within(time: NamedTime, column: ColumnView, starts: Sequence[date]) -> tuple[RowCondition, ...]:
+def _within(time: WrittenTime, column: ColumnView, starts: Sequence[date]) -> tuple[RowCondition, ...]:
     """By the part of a date that is named: a year, a quarter, months or a day, of each of these years."""
     if not 0 < len(starts) <= _YEARS:
         return ()

@@ -113,7 +113,7 @@ def around(words: Sequence[Word]) -> Rect:
 
 
 def placeholder(rect: Rect, index: int, size: float) -> Line:
-    """Returns a stand-in line for a table or image among the runs, so that text flows around it."""
+    """Returns a placeholder line for a table or image among the runs, so that text flows around it."""
     word = Word(_PLACE, rect.x0, rect.y0, rect.x1, rect.y1, index, index, True, True, TextStyle("", size))
     return make_line([word])
 

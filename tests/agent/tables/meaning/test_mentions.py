@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.meaning.mentions import NamedTime, mentions
+from citewell.agent.tables.meaning.mentions import WrittenTime, mentions
 
 
 @pytest.mark.parametrize(
@@ -30,26 +30,26 @@ def test_numbers_in_digits_and_words(question: str, numbers: list[float]) -> Non
 @pytest.mark.parametrize(
     ("question", "time"),
     [
-        ("in March 2025", NamedTime(2025, 3, 1)),
-        ("in march", NamedTime(None, 3, 1)),
-        ("in the first quarter of 2024", NamedTime(2024, 1, 3)),
-        ("Q3 2025", NamedTime(2025, 7, 3)),
-        ("H2 2024", NamedTime(2024, 7, 6)),
-        ("on the 3rd of June", NamedTime(None, 6, 1, 3)),
-        ("on 14 May 2025", NamedTime(2025, 5, 1, 14)),
-        ("May 14, 2025", NamedTime(2025, 5, 1, 14)),
-        ("2025-03-01", NamedTime(2025, 3, 1, 1)),
-        ("15.1.2026", NamedTime(2026, 1, 1, 15)),
-        ("1/15/2026", NamedTime(2026, 1, 1, 15)),
+        ("in March 2025", WrittenTime(2025, 3, 1)),
+        ("in march", WrittenTime(None, 3, 1)),
+        ("in the first quarter of 2024", WrittenTime(2024, 1, 3)),
+        ("Q3 2025", WrittenTime(2025, 7, 3)),
+        ("H2 2024", WrittenTime(2024, 7, 6)),
+        ("on the 3rd of June", WrittenTime(None, 6, 1, 3)),
+        ("on 14 May 2025", WrittenTime(2025, 5, 1, 14)),
+        ("May 14, 2025", WrittenTime(2025, 5, 1, 14)),
+        ("2025-03-01", WrittenTime(2025, 3, 1, 1)),
+        ("15.1.2026", WrittenTime(2026, 1, 1, 15)),
+        ("1/15/2026", WrittenTime(2026, 1, 1, 15)),
     ],
 )
-def test_times(question: str, time: NamedTime) -> None:
+def test_times(question: str, time: WrittenTime) -> None:
     assert [one.time for one in mentions(question)] == [time]
 
 
 def test_a_year_is_a_number_too() -> None:
     (year,) = mentions("since 2019")
-    assert (year.number, year.time) == (2019.0, NamedTime(2019))
+    assert (year.number, year.time) == (2019.0, WrittenTime(2019))
 
 
 def test_a_day_that_can_be_read_in_two_ways_is_no_time() -> None:
@@ -57,8 +57,8 @@ def test_a_day_that_can_be_read_in_two_ways_is_no_time() -> None:
 
 
 def test_a_span_ends_where_the_next_begins() -> None:
-    assert NamedTime(2024, 10, 3).span(2024) == (date(2024, 10, 1), date(2025, 1, 1))
-    assert NamedTime(None, 2, 1, 28).span(2026) == (date(2026, 2, 28), date(2026, 3, 1))
+    assert WrittenTime(2024, 10, 3).span(2024) == (date(2024, 10, 1), date(2025, 1, 1))
+    assert WrittenTime(None, 2, 1, 28).span(2026) == (date(2026, 2, 28), date(2026, 3, 1))
 
 
 @given(st.text(alphabet="0123456789 .,'/-:abmthqeyuary", max_size=60))
