@@ -149,9 +149,9 @@ def test_a_reader_in_doubt_or_of_other_words_leaves_the_sentence_whole() -> None
     assert trim(question, sentence, replace(read, answer="Kofi Mensah")) == sentence
 
 
-async def test_how_sure_an_answer_is_does_not_hang_on_the_reader() -> None:
+async def test_an_answer_is_as_sure_as_the_reader_is() -> None:
     found, none = [
         await ExtractiveAnswerer(WordEmbedder(), THRESHOLDS, Marks(word)).answer(QUESTION, [FERRY])
         for word in ("every morning", "never")
     ]
-    assert found.confidence == none.confidence
+    assert found.confidence > THRESHOLDS.answer_read > none.confidence

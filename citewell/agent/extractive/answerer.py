@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.asked_above import find_section
-from citewell.agent.extractive.confidence import gather, weigh
+from citewell.agent.extractive.confidence import gather, is_answered, weigh
 from citewell.agent.extractive.headings import after_its_lead, under_its_heading
 from citewell.agent.extractive.lists import (
     MAX_ITEMS,
@@ -108,11 +108,12 @@ class ExtractiveAnswerer:
         scored = await self._scorer.score(question, hits, len(own), read=not pictures)
         scored = self._scorer.keep_counts(question, scored)
         scored = holding_the_office(question, agreeing(question, about_the_number(question, scored)), hits)
-        confidence = 0.0
+        confidence, answerable = 0.0, False
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
-            confidence = weigh(await offload(characters, gather, question, own, scored, hits), self._thresholds)
-        answerable, embedded = confidence >= self._thresholds.answer, len(scored)
+            evidence = await offload(characters, gather, question, own, scored, hits)
+            confidence, answerable = weigh(evidence, self._thresholds), is_answered(evidence, self._thresholds)
+        embedded = len(scored)
         around = [*hits, *more]
         scored = self._without_announcements(scored, around)
         answerable = answerable and bool(scored)

@@ -23,7 +23,7 @@ TELLING = frozenset(analyze("describe discuss mention", "en"))
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvidence:
-    """What speaks for an answer; all but the last two in 0..1.
+    """What speaks for an answer; all but the last three in 0..1.
 
     score:   of the best statement (`citewell.agent.extractive.scoring`), without what the reader says
     passage: the greatest similarity of a passage to the question
@@ -31,6 +31,7 @@ class AnswerEvidence:
     held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
     agreed:  whether search by meaning and search by words find the same passage first
     whether: whether the message asks for yes or no, in English, which few passages say
+    read:    the reader's log-odds that a statement answers, of the one that it is surest of; None where it read none, or not the best one
     """
 
     score: float
@@ -39,10 +40,11 @@ class AnswerEvidence:
     held: float
     agreed: bool
     whether: bool
+    read: float | None = None
 
 
 def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
-    """The probability of an answer, 0..1, were there one to every second question."""
+    """The probability of an answer, 0..1: where nothing was read, were there one to every second question."""
     total = (
         limits.score_sure * evidence.score
         + limits.passage_sure * evidence.passage
@@ -52,7 +54,15 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
         + limits.whether_sure * evidence.whether
         + limits.sure
     )
+    if evidence.read is not None:
+        read = max(-limits.read_most, min(limits.read_most, evidence.read))
+        total = limits.unread_joined * total + limits.read_joined * read + limits.joined
     return 1.0 / (1.0 + math.exp(-total))
+
+
+def is_answered(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> bool:
+    """Whether the probability is high enough for an answer."""
+    return weigh(evidence, limits) >= (limits.answer if evidence.read is None else limits.answer_read)
 
 
 def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> AnswerEvidence:
@@ -65,7 +75,14 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
         whether=question.language in (None, "en") and asks_whether(message),
+        read=_read(scored),
     )
+
+
+def _read(scored: Sequence[ScoredStatement]) -> float | None:
+    if max(scored, key=lambda one: one.score).read is None:
+        return None
+    return max(one.read.sure for one in scored if one.read is not None)
 
 
 def _held(question: Question, message: str, best: Hit, hits: Sequence[Hit]) -> float:
