@@ -157,16 +157,11 @@ class TablePlanner:
             return None
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
-        meant = await self._meant(owner_id, question, tables)
-        if meant is not None:
-            return meant
-        found = await self._read_or_weigh(owner_id, question, tables, only=only)
-        if (
-            isinstance(found, Planned)
-            and self._reader is not None
-            and await self._passes_over(owner_id, question, found)
-        ):
-            return Refused("it names a year, and not what of the table is of that year", computes=True)
+        found: Planned | Refused | None = await self._meant(owner_id, question, tables)
+        if found is None:
+            found = await self._read_or_weigh(owner_id, question, tables, only=only)
+            if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
+                return Refused("it names a year, and not what of the table is of that year", computes=True)
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
@@ -194,6 +189,9 @@ class TablePlanner:
         return replace(settled, confidence=round(best[0], 4)) if isinstance(settled, Planned) else None
 
     async def _passes_over(self, owner_id: str, question: str, planned: Planned) -> bool:
+        """Whether the question names a year that the plan has no condition for."""
+        if self._reader is None:
+            return False
         known = await self._learn(owner_id, planned.plan.table)
         view = view_of(question, KnownTable(known.words, known.label, known.grid))
         return passes_over_year(question, planned.plan.query.conditions, view)

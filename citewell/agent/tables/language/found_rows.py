@@ -31,7 +31,9 @@ def found_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
     if plan.lead:
         return f"{named} {found.verb('is', 'are')} the {asked} {plan.lead}{where}{found.owners}{mark}."
     if found.asked == found.label or not all(found.labels) or len(result.rows) > 1:
-        return f"The {asked}{where} {found.verb('is', 'are')} {named}{found.owners}{mark}."
+        if len(found.values) == 1:
+            return f"The {asked}{where} is {named}{found.owners}{mark}."
+        return f"{asked[:1].upper()}{asked[1:]}{where}: {named}{found.owners}{mark}."
     return f"{asked} {at(found.labels[0])}{_but(where, found.label)}: {named}{mark}."
 
 

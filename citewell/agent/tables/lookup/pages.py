@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,7 +19,7 @@ from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_o
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery
-from citewell.agent.tables.run.engine import ResultRow, TableResult, result_of
+from citewell.agent.tables.run.engine import ResultRow, TableResult, UnusableTable, faults_of, result_of
 from citewell.agent.tables.run.results import statement
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
@@ -104,12 +105,15 @@ def answer_from_pages(
     best: tuple[float, ReadTable, HeldPageTable] | None = None
     for page in _likely(question, pages):
         held = HeldPageTable(page)
-        for read in read_table(reader, question, held.known)[:1]:
-            if best is None or chance_of(read) > best[0]:
-                best = chance_of(read), read, held
+        with suppress(UnusableTable), faults_of(held.info):
+            for read in read_table(reader, question, held.known)[:1]:
+                if best is None or chance_of(read) > best[0]:
+                    best = chance_of(read), read, held
     if best is None or not is_sure(best[1], THRESHOLDS):
         return None
-    found = _worded(owner_id, best[1], best[2])
+    found = None
+    with suppress(UnusableTable), faults_of(best[2].info):
+        found = _worded(owner_id, best[1], best[2])
     return None if found is None else replace(found, chance=min(best[0], 0.9999))
 
 

@@ -79,3 +79,11 @@ async def test_rows_with_a_total_are_not_added_up() -> None:
 
 async def test_no_table_is_read_that_is_not_meant() -> None:
     assert await answered("who swept the yard", Says(RowOperation.COUNT, meant=-8.0)) is None
+
+
+async def test_a_table_that_cannot_be_read_ends_no_question() -> None:
+    class Fails(Says):
+        def read(self, *_: object, **__: object) -> None:  # type: ignore[override]
+            raise ValueError("no such output")
+
+    assert await answered("how many flats", Fails(RowOperation.COUNT)) is None

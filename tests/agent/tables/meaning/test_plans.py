@@ -37,7 +37,7 @@ async def answered(sheets: Sheets, question: str, says: Says) -> str | None:
         (
             "people behind with their money",
             Says(RowOperation.FILTER, {"Borrower": ANSWER}, {"overdue": IS}),
-            "The Borrower where Status is overdue are Kofi Boateng [1] and Esi Owusu [2].",
+            "Borrower where Status is overdue: Kofi Boateng [1] and Esi Owusu [2].",
         ),
         (
             "how many are late in the capital",
