@@ -75,7 +75,7 @@ class RuleAssistant:
                 hits = _found(turn)
                 if await self._is_corrected(turn, hits):
                     return await search_calls(turn, _beside(turn))
-                return await self._from_page_tables(turn, hits) or await self._from_passages(turn, hits)
+                return await self._from_passages(turn, hits, await self._look_up(turn, hits))
 
     async def _from_rows_or_pages(self, turn: TurnState) -> Step:
         """The rows of the planned query; a table on a page where it is likelier meant; else the passages."""
@@ -107,13 +107,6 @@ class RuleAssistant:
         turn.results = tuple(result for result in turn.results if result.call.name != "search_files")
         return True
 
-    async def _from_page_tables(self, turn: TurnState, hits: Sequence[Hit]) -> Draft | None:
-        """The cells of tables on pages that the question names; None where it names none for certain."""
-        found = await self._look_up(turn, hits)
-        if found is None:
-            return None
-        return _say(turn, Draft(found.text, True, number_hits(found.hits), confidence=_below_1(found.chance)))
-
     async def _look_up(self, turn: TurnState, hits: Sequence[Hit]) -> LookupAnswer | None:
         if self._lookup is None:
             return None
@@ -121,7 +114,10 @@ class RuleAssistant:
         with turn.timed("look_up_tables"):
             return await self._lookup.answer(turn.request.owner_id, turn.sought, turn.request.scope, files)
 
-    async def _from_passages(self, turn: TurnState, hits: Sequence[Hit]) -> Draft:
+    async def _from_passages(self, turn: TurnState, hits: Sequence[Hit], page: LookupAnswer | None = None) -> Draft:
+        """The statements that answer; the cells of tables on pages where these are certain, or likelier to."""
+        if page is not None and page.chance == 1.0:
+            return _say(turn, Draft(page.text, True, number_hits(page.hits)))
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
         sought = turn.sought
         usable = quotable(await offload(len(sought), read_question, sought), hits)
@@ -139,6 +135,8 @@ class RuleAssistant:
                 pictures=wants_pictures(message),
                 cut_off=len(hits) >= min(MAX_TOP_K, 3 * top_k),
             )
+        if page is not None and page.chance > extract.confidence * extract.answered:
+            return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)
         if extract.answered:

@@ -12,6 +12,7 @@ from citewell.agent.interface import TableReader
 from citewell.agent.tables.language.cells import date_in, grid_of
 from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.language.phrasing import phrase
+from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.lookup.answer import LookupAnswer, cells_hit, plain
 from citewell.agent.tables.lookup.figures import read_cell
 from citewell.agent.tables.lookup.sheet import PageTable
@@ -30,6 +31,7 @@ _MIN_ROWS = 2
 _ALIKE = 0.8  # share of the filled cells of a column that are numbers or dates
 _MAX_TABLES = 8  # that are read for one question
 _CITED = 20  # rows whose cells a citation shows
+_AS_WRITTEN = frozenset({Shape.FOUND, Shape.LOOKUP, Shape.ROWS})
 _SQL: dict[ColumnKind, str] = {"number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
 
 
@@ -88,6 +90,16 @@ class HeldPageTable:
             found = connection.execute(compiled.sql, list(compiled.parameters)).fetchall()
         return result_of(self.info, query, compiled, found)
 
+    def as_written(self, result: TableResult) -> TableResult:
+        """The result with its cells as the page has them: `5,000`, not 5000."""
+        places = {column.name: place for place, column in enumerate(self.info.columns)}
+        rows = tuple(
+            replace(row, values=tuple(self.page.grid[row.rows.first][places[name]].strip() for name in result.columns))
+            for row in result.rows
+            if row.rows.first is not None
+        )
+        return replace(result, rows=rows)
+
     def hit(self, owner_id: str, result: TableResult, row: ResultRow) -> Hit:
         """The passage that a row of a result rests on, with its cells on the page."""
         numbers = set(row.rows.listed[:_CITED])
@@ -125,6 +137,8 @@ def _worded(owner_id: str, read: ReadTable, held: HeldPageTable) -> LookupAnswer
         return None
     if totals and not read.meaning.conditions:
         return None  # a row that sums up others would be counted twice
+    if read.plan.shape in _AS_WRITTEN:
+        result = held.as_written(result)
     hits = [held.hit(owner_id, result, row) for row in result.rows[: THRESHOLDS.cited_rows]]
     text = phrase(read.plan, result, (), list(range(1, len(hits) + 1)))
     return LookupAnswer(text, tuple(hits)) if text else None

@@ -130,7 +130,7 @@ def _holds(meaning: Meaning, column: ColumnView, value: str) -> bool:
 def _makes_sense(meaning: Meaning) -> bool:
     asked = {column.name for column in meaning.columns(ColumnRole.ANSWER)}
     fixed = {c.ref.column for c in meaning.conditions if c.comparison is Comparator.EQ}
-    if meaning.operation in (RowOperation.LOOKUP, RowOperation.FILTER) and asked and asked <= fixed:
+    if meaning.operation in (RowOperation.LOOKUP, RowOperation.FILTER, *_RANKED) and asked and asked <= fixed:
         return False
     bounds = [(c.ref, c.comparison) for c in meaning.conditions if c.comparison in _BOUNDS]
     return len(set(bounds)) == len(bounds)

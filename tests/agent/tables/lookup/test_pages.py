@@ -36,7 +36,7 @@ async def answered(question: str, says: Says, grid: tuple[tuple[str, ...], ...] 
         (
             "what do you ask for seven in the second house",
             Says(RowOperation.LOOKUP, {"Net rent CHF": ColumnRole.ANSWER}, {"B-07": ValueUse.IS}),
-            "Net rent CHF for B-07: 1292 [1].",
+            "Net rent CHF for B-07: 1,292 [1].",
         ),
         (
             "how many with over two rooms",
