@@ -95,11 +95,10 @@ class _Planner:
             limit=limit,
         )
 
-    def named(self) -> TableColumn | None:
-        """The column that rows are told apart by: the label, unless the conditions say what it is."""
-        label = self.table.label
+    def is_fixed(self, column: TableColumn | None) -> bool:
+        """Whether a condition says what the column is, so that it tells no rows apart."""
         fixed = {c.ref.column for c in self.meaning.conditions if c.comparison is Comparator.EQ}
-        return None if label is not None and label.name in fixed else label
+        return column is not None and column.name in fixed
 
     def plan(self, shape: Shape, query: TableQuery, **more: object) -> Plan:
         return replace(Plan(shape=shape, table=self.table.info, query=query), **more)  # type: ignore[arg-type]
@@ -202,6 +201,8 @@ def _ranked(made: _Planner) -> Plan | None:
     if measure is None:
         return None
     answer = made.info(made.first(ColumnRole.ANSWER)) or made.table.label
+    if made.is_fixed(answer):
+        return None
     subject = answer if answer is not None and answer.name != measure.name else None
     query = made.query(
         columns=[*([subject.name] if subject is not None else []), measure.name],
