@@ -193,7 +193,7 @@ def test_a_known_file_is_read_again_with_the_options_of_now(held: Path, tmp_path
     assert "already known" in _citewell("add", page, "--data", held)
     (read,) = _json("add", page, "--data", held, "--no-tables")
     assert (read["outcome"], read["coverage"]["tables"]) == ("reread", 0)
-    assert "cut again" in _citewell("add", page, "--data", held, "--chunking", "tokens:50:5")
+    assert "indexed again with these options" in _citewell("add", page, "--data", held, "--chunking", "tokens:50:5")
     assert "tokens:1000:100" in _citewell("add", page, "--data", held, "--chunking", "tokens:many", code=2)
 
 

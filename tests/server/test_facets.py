@@ -61,7 +61,7 @@ def test_a_filter_narrows_the_list_and_its_facets(server: Server, project: str) 
     ("filters", "says"),
     [
         ("[", "must be JSON"),
-        ('[{"field": "page", "value": 1}]', "field of passages"),
+        ('[{"field": "page", "value": 1}]', "passage field"),
         ('[{"field": "colour", "value": "red"}]', "cannot be filtered"),
         ('[{"field": "metadata.lens", "value": "x"}]', "No file has the metadata key"),
         ('[{"field": "metadata.iso", "value": "fast"}]', "holds values of type number"),

@@ -83,7 +83,7 @@ def test_a_record_in_other_projects_is_not_changed(server: Server) -> None:
     with fetch:
         refused = fetch.post(path, json={"records": [record | {"text": "The heron is gone."}]})
         assert (refused.status_code, refused.json()["error"]["code"]) == (403, "forbidden")
-        assert "'outside' is in other projects" in refused.json()["error"]["message"]
+        assert "'outside' is also in other projects" in refused.json()["error"]["message"]
         assert fetch.post(path, json={"records": [record]}).json()["unchanged"] == 1
         own = {"id": "inside", "text": "The owl is here."}
         assert fetch.post(path, json={"records": [own]}).json()["added"] == 1

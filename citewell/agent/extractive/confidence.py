@@ -31,7 +31,8 @@ class AnswerEvidence:
     held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
     agreed:  whether search by meaning and search by words find the same passage first
     whether: whether the message asks for yes or no, in English, which few passages say
-    read:    the reader's log-odds that a statement answers, of the one that it is surest of; None where it read none, or not the best one
+    read:    the reader's log-odds that a statement answers, of the one that it is surest of; None where it read none, or not the best one,
+             or where a thread added words to the question
     """
 
     score: float
@@ -75,7 +76,7 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
         whether=question.language in (None, "en") and asks_whether(message),
-        read=_read(scored),
+        read=_read(scored) if len(message.strip()) >= len(question.text.strip()) else None,
     )
 
 
