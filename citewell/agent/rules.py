@@ -81,17 +81,19 @@ class RuleAssistant:
         """The rows of the planned query; a table on a page where it is likelier meant; else the passages."""
         planned, table = turn.table_plan, turn.results[-1]
         searched = any(result.call.name == "search_files" for result in turn.results)
-        if searched and isinstance(planned, Planned):
-            page = await self._look_up(turn, _found(turn))
-            if page is not None and page.chance > planned.confidence:
-                return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
+        hits = _found(turn) if searched else []
+        page = await self._look_up(turn, hits) if searched else None
+        if isinstance(planned, Planned) and page is not None and page.chance > planned.confidence:
+            return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
         draft = _from_rows(turn, table)
         if draft is not None:
             return _say(turn, draft)
         if not searched:
             return await search_calls(turn, _beside(turn))
         turn.stage = NextStep.READ_PASSAGES
-        return await self.step(turn)
+        if await self._is_corrected(turn, hits):
+            return await search_calls(turn, _beside(turn))
+        return await self._from_passages(turn, hits, page)
 
     async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
         """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""

@@ -121,6 +121,11 @@ class _Known:
         return frozenset(analyze(" ".join(self.vocabulary), "en"))
 
     @property
+    def shown(self) -> KnownTable:
+        """The part that a reader of tables is shown."""
+        return KnownTable(self.words, self.label, self.grid)
+
+    @property
     def summing_rows(self) -> tuple[int, ...]:
         """The numbers of all rows that sum up others: the last one, and those that their names and figures show."""
         named = () if self.grid is None else (self.grid.numbers[row] for row in self.grid.totals)
@@ -157,30 +162,33 @@ class TablePlanner:
             return None
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
-        found: Planned | Refused | None = await self._meant(owner_id, question, tables)
+        asked = await self._asked_of(owner_id, question, tables)
+        found: Planned | Refused | None = await self._meant(owner_id, question, asked)
         if found is None:
-            found = await self._read_or_weigh(owner_id, question, tables, only=only)
+            found = await self._read_or_weigh(owner_id, question, asked, only=only)
             if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
                 return Refused("it names a year, and not what of the table is of that year", computes=True)
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
 
-    async def _meant(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> Planned | None:
+    async def _asked_of(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> list[tuple[str, _Known]]:
+        """What is known of each table that the question may be about, and the question as it spells it."""
+        asked: list[tuple[str, _Known]] = []
+        for table in _likely(question, tables, self._thresholds):
+            with faults_of(table):
+                known = await self._learn(owner_id, table)
+                asked.append((await offload(len(known.vocabulary), self._spelt, question, known), known))
+        return asked
+
+    async def _meant(self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]) -> Planned | None:
         """What a model reads the question as, where it is sure enough that one of the tables is meant, and of what."""
         if self._reader is None or detect_language(question) not in (None, "en"):
             return None
         found: list[tuple[float, ReadTable, _Known]] = []
-        learnt: list[_Known] = []
-        for table in _likely(question, tables, self._thresholds):
-            with faults_of(table):
-                learnt.append(await self._learn(owner_id, table))
-        for known in _nearest(question, learnt, self._thresholds.weighed_tables):
-            table = known.words.table
-            with faults_of(table):
-                spelt = await offload(len(known.vocabulary), self._spelt, question, known)
-                held = KnownTable(known.words, known.label, known.grid)
-                read = await asyncio.to_thread(read_table, self._reader, spelt, held)
+        for spelt, known in await asyncio.to_thread(_nearest, question, asked, self._thresholds.weighed_tables):
+            with faults_of(known.words.table):
+                read = await asyncio.to_thread(read_table, self._reader, spelt, known.shown)
                 found += [(chance_of(one), one, known) for one in read[:1]]
         best = max(found, key=lambda one: one[0], default=None)
         if best is None or not is_sure(best[1], self._thresholds):
@@ -193,7 +201,7 @@ class TablePlanner:
         if self._reader is None:
             return False
         known = await self._learn(owner_id, planned.plan.table)
-        view = view_of(question, KnownTable(known.words, known.label, known.grid))
+        view = await asyncio.to_thread(view_of, question, known.shown)
         return passes_over_year(question, planned.plan.query.conditions, view)
 
     async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
@@ -206,15 +214,14 @@ class TablePlanner:
         return found.pop() if len(found) == 1 else None
 
     async def _read_or_weigh(
-        self, owner_id: str, question: str, tables: Sequence[TableInfo], *, only: bool
+        self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
     ) -> Planned | Refused | None:
         plans: list[tuple[Plan, _Known]] = []
         reasons: list[tuple[int, str, bool]] = []
         small: list[tuple[str, _Known]] = []
-        for table in _likely(question, tables, self._thresholds):
+        for spelt, known in asked:
+            table = known.words.table
             with faults_of(table):
-                known = await self._learn(owner_id, table)
-                spelt = await offload(len(known.vocabulary), self._spelt, question, known)
                 reading = read(spelt, known.words)
                 if known.grid is not None:
                     small.append((spelt, known))
@@ -399,15 +406,15 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     return grid.sum_of_others(plan.metric.name)
 
 
-def _nearest(question: str, tables: Sequence[_Known], most: int) -> list[_Known]:
+def _nearest(question: str, asked: Sequence[tuple[str, _Known]], most: int) -> list[tuple[str, _Known]]:
     """The tables whose names, columns and values share most of the question's words, those that few of the tables have counting more."""
-    if len(tables) <= most:
-        return list(tables)
-    asked = frozenset(analyze(question, "en", query=True))
-    held = [asked & known.terms for known in tables]
-    rarity = {term: math.log(1 + len(tables) / (0.5 + sum(term in one for one in held))) for term in asked}
-    scored = [(sum(rarity[term] for term in one), -place) for place, one in enumerate(held)]
-    return [tables[-place] for _, place in sorted(scored, reverse=True)[:most]]
+    if len(asked) <= most:
+        return list(asked)
+    words = frozenset(analyze(question, "en", query=True))
+    held = [words & known.terms for _, known in asked]
+    rarity = {word: math.log(1 + len(asked) / (0.5 + sum(word in one for one in held))) for word in words}
+    scored = [(sum(rarity[word] for word in one), -place) for place, one in enumerate(held)]
+    return [asked[-place] for _, place in sorted(scored, reverse=True)[:most]]
 
 
 def _left_out(plan: Plan) -> tuple[int, ...]:

@@ -20,7 +20,7 @@ from citewell.agent.tables.language.wording import (
     SCALES,
     number_of,
 )
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, Scalar, TextValue
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, Scalar, TextValue, one_of
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FEW = frozenset(("2", "3", "4", "5", "6"))
@@ -227,8 +227,7 @@ def _link(column: GridColumn, first: int, last: int, rows: dict[int, bool]) -> I
 
 def _cells_condition(column: GridColumn, rows: frozenset[int]) -> RowCondition:
     cells = tuple(dict.fromkeys(_scalar(column.cells[row]) for row in sorted(rows)))
-    ref = ColumnRef(column.name)
-    return RowCondition(ref, Comparator.EQ, cells[0]) if len(cells) == 1 else RowCondition(ref, Comparator.IN, cells)
+    return one_of(ColumnRef(column.name), cells)
 
 
 def _scalar(cell: object) -> Scalar:

@@ -148,7 +148,7 @@ def _likely(question: str, pages: Sequence[PageTable]) -> list[PageTable]:
     """Those that share most words with the question."""
     asked = frozenset(analyze(question, "en", query=True))
     usable = [p for p in pages if p.element.header_rows and len(p.grid) - p.element.header_rows >= _MIN_ROWS]
-    scored = [(len(asked & frozenset(analyze(f"{p.title} {p.element.text}"[:20_000], "en"))), p) for p in usable]
+    scored = [(len(asked & page.terms), page) for page in usable]
     return [page for _, page in sorted(scored, key=lambda pair: -pair[0])[:_MAX_TABLES]]
 
 

@@ -12,9 +12,11 @@ from citewell.agent.tables.language.cells import form
 from citewell.agent.tables.lookup.figures import CellValue, currency_of, read_cell, scale_of
 from citewell.agent.tables.lookup.glossary import StatementKind
 from citewell.agent.tables.lookup.periods import FiscalCalendar, Period, column_period
+from citewell.text.analysis import analyze
 from citewell.types import Box, Element, Provenance
 
 MAX_LABEL = 600
+MAX_COMPARED = 20_000  # characters
 _FUNCTION_WORDS = frozenset(
     re.findall(
         r"\w+",
@@ -136,6 +138,11 @@ class PageTable:
         title = self.element.metadata.get("title")
         headings = self.element.locator.headings
         return title if isinstance(title, str) and title else headings[-1] if headings else ""
+
+    @cached_property
+    def terms(self) -> frozenset[str]:
+        """The words of its title and cells as search compares them."""
+        return frozenset(analyze(f"{self.title} {self.element.text}"[:MAX_COMPARED], "en"))
 
     @cached_property
     def note(self) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from citewell.agent.tables.meaning.mentions import Mention, mentions
 from citewell.agent.tables.meaning.view import ColumnView, TableView, conditions_of
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, one_of
 from citewell.types.table_reading import (
     ColumnRole,
     GroupFigure,
@@ -83,6 +83,11 @@ class Meaning:
         """Of its probability, that the table is meant aside."""
         return sum(self.likelihood.values())
 
+    @property
+    def fixed(self) -> frozenset[str]:
+        """The columns that a condition gives one value, so that they tell no rows apart."""
+        return frozenset(c.ref.column for c in self.conditions if c.comparison is Comparator.EQ)
+
     def columns(self, role: ColumnRole) -> tuple[ColumnView, ...]:
         """Those with this role."""
         return self.roles.get(role, ())
@@ -121,16 +126,12 @@ def _named_by_column(question: str, view: TableView) -> Iterator[tuple[ColumnVie
 
 
 def _holds(meaning: Meaning, column: ColumnView, value: str) -> bool:
-    return any(
-        c.ref.column == column.name and value in (c.value if isinstance(c.value, tuple) else (c.value,))
-        for c in (*meaning.conditions, *meaning.part)
-    )
+    return any(c.ref.column == column.name and value in c.values for c in (*meaning.conditions, *meaning.part))
 
 
 def _makes_sense(meaning: Meaning) -> bool:
     asked = {column.name for column in meaning.columns(ColumnRole.ANSWER)}
-    fixed = {c.ref.column for c in meaning.conditions if c.comparison is Comparator.EQ}
-    if meaning.operation in (RowOperation.LOOKUP, RowOperation.FILTER, *_RANKED) and asked and asked <= fixed:
+    if meaning.operation in (RowOperation.LOOKUP, RowOperation.FILTER, *_RANKED) and asked and asked <= meaning.fixed:
         return False
     bounds = [(c.ref, c.comparison) for c in meaning.conditions if c.comparison in _BOUNDS]
     return len(set(bounds)) == len(bounds)
@@ -153,9 +154,7 @@ def _is_used(meaning: Meaning, view: TableView, mention: Mention, text: str) -> 
         spans = [column.years for column in view.columns if column.years is not None]
         if any(first <= year <= last for first, last in spans):
             return all(first == last for first, last in spans)
-    values = (
-        v for c in (*meaning.conditions, *meaning.part) for v in (c.value if isinstance(c.value, tuple) else (c.value,))
-    )
+    values = (value for c in (*meaning.conditions, *meaning.part) for value in c.values)
     names = (column.name for columns in meaning.roles.values() for column in columns)
     said = " ".join((view.title, *names, *map(str, values))).casefold()
     return all(part in said for part in re.findall(r"\d+", text) or [text.casefold()])
@@ -324,10 +323,7 @@ class _Conditions:
             if len(same) == 1:
                 found += same[0]
             elif all(len(one) == 1 and not isinstance(one[0].value, tuple) for one in same):
-                values = tuple(one[0].value for one in same if one[0].value is not None)
-                found.append(
-                    RowCondition(column.ref, Comparator.IN, tuple(v for v in values if not isinstance(v, tuple)))
-                )
+                found.append(one_of(column.ref, [value for one in same for value in one[0].values]))
             else:
                 found += itertools.chain.from_iterable(same[:1])
         return (*found, *self._bounds)

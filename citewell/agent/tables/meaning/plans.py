@@ -44,9 +44,9 @@ class PlannedTable:
     label: TableColumn | None
     time: TableColumn | None
 
-    def column(self, view: ColumnView) -> TableColumn:
-        """The column of the table that was shown."""
-        return next(column for column in self.info.columns if column.name == view.name)
+    def column(self, name: str) -> TableColumn:
+        """The column of this name."""
+        return next(column for column in self.info.columns if column.name == name)
 
 
 def plan_of(meaning: Meaning, table: PlannedTable) -> Plan | None:
@@ -68,7 +68,7 @@ class _Planner:
         return next(iter(self.columns(role)), None)
 
     def info(self, view: ColumnView | None) -> TableColumn | None:
-        return None if view is None else self.table.column(view)
+        return None if view is None else self.table.column(view.name)
 
     def filled(self, *views: ColumnView | None) -> tuple[RowCondition, ...]:
         """The conditions, and that there is a value in each of these columns."""
@@ -95,10 +95,10 @@ class _Planner:
             limit=limit,
         )
 
-    def is_fixed(self, column: TableColumn | None) -> bool:
-        """Whether a condition says what the column is, so that it tells no rows apart."""
-        fixed = {c.ref.column for c in self.meaning.conditions if c.comparison is Comparator.EQ}
-        return column is not None and column.name in fixed
+    def measured(self, measure: ColumnView | None) -> tuple[Function, Aggregate, TableColumn | None]:
+        """The figure of each group, as a function, an aggregate and the column that it is of: of rows, how many there are."""
+        function = Function.COUNT if measure is None else _FUNCTIONS[self.meaning.figure]
+        return function, _aggregate(function, measure), None if function is Function.COUNT else self.info(measure)
 
     def plan(self, shape: Shape, query: TableQuery, **more: object) -> Plan:
         return replace(Plan(shape=shape, table=self.table.info, query=query), **more)  # type: ignore[arg-type]
@@ -131,20 +131,18 @@ def _rows(made: _Planner) -> Plan | None:
     shown = [label.name, *names] if label is not None else names
     query = made.query(columns=shown)
     if len(names) == 1:
-        column = next(c for c in made.table.info.columns if c.name == names[0])
-        return made.plan(Shape.FOUND, query, asked=column, subject=label)
+        return made.plan(Shape.FOUND, query, asked=made.table.column(names[0]), subject=label)
     return made.plan(Shape.LOOKUP, query, subject=label)
 
 
 def _values(made: _Planner, name: str) -> Plan:
     """The different values of a column that does not name the rows."""
-    column = next(c for c in made.table.info.columns if c.name == name)
     query = made.query(
         conditions=(*made.meaning.conditions, RowCondition(ColumnRef(name), Comparator.NOT_EMPTY)),
         groups=(ColumnRef(name),),
         aggregates=(Aggregate(Function.COUNT),),
     )
-    return made.plan(Shape.VALUES, query, subject=column)
+    return made.plan(Shape.VALUES, query, subject=made.table.column(name))
 
 
 def _count(made: _Planner) -> Plan:
@@ -179,8 +177,7 @@ def _ranked(made: _Planner) -> Plan | None:
     shape = Shape.TOP if best > 1 else Shape.EXTREME
     measure, group = made.first(ColumnRole.MEASURE), made.first(ColumnRole.GROUP)
     if group is not None:
-        function = Function.COUNT if measure is None else _FUNCTIONS[meaning.figure]
-        aggregate = _aggregate(function, measure)
+        function, aggregate, metric = made.measured(measure)
         query = made.query(
             conditions=made.filled(group),
             groups=(ColumnRef(group.name),),
@@ -188,7 +185,6 @@ def _ranked(made: _Planner) -> Plan | None:
             order=(Order(aggregate.name, meaning.descending),),
             limit=best + THRESHOLDS.spare_rows,
         )
-        metric = None if function is Function.COUNT else made.info(measure)
         return made.plan(
             shape,
             query,
@@ -201,7 +197,7 @@ def _ranked(made: _Planner) -> Plan | None:
     if measure is None:
         return None
     answer = made.info(made.first(ColumnRole.ANSWER)) or made.table.label
-    if made.is_fixed(answer):
+    if answer is not None and answer.name in meaning.fixed:
         return None
     subject = answer if answer is not None and answer.name != measure.name else None
     query = made.query(
@@ -217,33 +213,28 @@ def _groups(made: _Planner) -> Plan | None:
     group, measure = made.first(ColumnRole.GROUP), made.first(ColumnRole.MEASURE)
     if group is None:
         return None
-    function = Function.COUNT if measure is None else _FUNCTIONS[made.meaning.figure]
-    aggregate = _aggregate(function, measure)
+    function, aggregate, metric = made.measured(measure)
     query = made.query(
         conditions=made.filled(group),
         groups=(ColumnRef(group.name),),
         aggregates=(aggregate,),
         order=(Order(aggregate.name, True),),
     )
-    metric = None if function is Function.COUNT else made.info(measure)
     return made.plan(Shape.GROUPS, query, metric=metric, subject=made.info(group), function=function)
 
 
 def _pair(made: _Planner) -> Plan | None:
     """Two figures side by side: of two columns in one row or in all, or of two values of a column."""
     measures = made.columns(ColumnRole.MEASURE)
-    percent = (made.meaning.operation is RowOperation.CHANGE and made.meaning.percent) or made.meaning.percent
     if len(measures) == 2:
-        return _cells(made, measures, percent=percent)
+        return _cells(made, measures, percent=made.meaning.percent)
     if made.meaning.compared is None:
         return None
     view, values = made.meaning.compared
     measure = measures[0] if measures else None
-    function = Function.COUNT if measure is None else _FUNCTIONS[made.meaning.figure]
-    aggregate = _aggregate(function, measure)
+    function, aggregate, metric = made.measured(measure)
     ref = next(c.ref for c in made.meaning.conditions if c.ref.column == view.name)
     query = made.query(groups=(ref,), aggregates=(aggregate,), conditions=made.filled(measure))
-    metric = None if function is Function.COUNT else made.info(measure)
     return made.plan(
         Shape.COMPARE,
         query,
@@ -251,13 +242,13 @@ def _pair(made: _Planner) -> Plan | None:
         subject=made.info(view),
         function=function,
         expected=len(values),
-        percent_of=values[0] if percent else "",
+        percent_of=values[0] if made.meaning.percent else "",
     )
 
 
 def _cells(made: _Planner, measures: Sequence[ColumnView], *, percent: bool) -> Plan | None:
     """Figures of several columns: cells of one row, else their sums over the rows."""
-    if len({_unit(made.table.column(one)) for one in measures}) > 1:
+    if len({_unit(made.table.column(one.name)) for one in measures}) > 1:
         return None  # kilowatt-hours are not compared with money
     metric, summed = made.info(measures[0]), made.meaning.figure in (GroupFigure.SUM, GroupFigure.AVERAGE)
     if summed or not made.meaning.conditions:
@@ -284,14 +275,17 @@ def _share(made: _Planner) -> Plan | None:
     if len(part) != 1:
         return None
     (condition,) = part
-    subject = next(c for c in made.table.info.columns if c.name == condition.ref.column)
     function = Function.COUNT if measure is None or made.meaning.figure is GroupFigure.COUNT else Function.SUM
     aggregate = _aggregate(function, measure)
     query = made.query(groups=(condition.ref,), aggregates=(aggregate,), order=(Order(aggregate.name, True),))
     metric = None if function is Function.COUNT else made.info(measure)
-    values = condition.value if isinstance(condition.value, tuple) else (condition.value,)
     return made.plan(
-        Shape.PART, query, metric=metric, subject=subject, function=function, parts=tuple(map(str, values))
+        Shape.PART,
+        query,
+        metric=metric,
+        subject=made.table.column(condition.ref.column),
+        function=function,
+        parts=tuple(map(str, condition.values)),
     )
 
 

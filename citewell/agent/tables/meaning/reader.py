@@ -14,7 +14,7 @@ from citewell.agent.tables.meaning.meaning import Meaning, meanings
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
 from citewell.agent.tables.meaning.view import ColumnView, TableView, shown_values, years_of
-from citewell.agent.tables.query.typed import ColumnRef, TextValue
+from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
@@ -67,7 +67,7 @@ def _title(table: TableInfo) -> str:
 
 
 def _of_cells(question: str, column: GridColumn) -> ColumnView:
-    kind = _kind(column)
+    kind = _kind(column.info, column.part)
     values = dict.fromkeys(text for text in column.texts if text)
     years = years_of(_days(column)) if kind == "date" else None
     ref = ColumnRef(column.name, column.part) if kind in ("number", "date") else ColumnRef(column.name)
@@ -76,8 +76,8 @@ def _of_cells(question: str, column: GridColumn) -> ColumnView:
     return ColumnView(column.name, kind, ref, shown, years, empty, zero)
 
 
-def _kind(column: GridColumn) -> str:
-    info, part = column.info, column.part
+def _kind(info: TableColumn, part: Part | None = None) -> str:
+    """part: what the texts of a column hold."""
     if info.is_numeric or part is TextValue.NUMBER:
         return "number"
     if info.is_dated or part is TextValue.DATE:
@@ -91,7 +91,7 @@ def _days(column: GridColumn) -> list[date]:
 
 def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnView:
     """Of a table whose cells are not held; cells of it may be empty."""
-    kind = "number" if column.is_numeric else "date" if column.is_dated else "time" if column.kind == "time" else "text"
+    kind = _kind(column)
     values = ("true", "false") if column.kind == "boolean" else words.values.get(column.name, ())
     shown = shown_values(question, values) if kind == "text" else ()
     low, high = words.ranges.get(column.name, (1.0, 1.0))

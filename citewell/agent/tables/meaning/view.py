@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 
 from citewell.agent.tables.meaning.mentions import Mention, WrittenTime, mentions
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition, one_of
 from citewell.text.analysis import analyze
 
 MAX_LISTED = 10
@@ -45,19 +45,31 @@ class TableView:
     columns: tuple[ColumnView, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The words, their beginnings, and the times of a question."""
+
+    words: frozenset[str]
+    beginnings: frozenset[str]
+    times: tuple[WrittenTime, ...]
+
+
+@lru_cache(maxsize=16)
+def _asked(question: str) -> _Asked:
+    words = frozenset(analyze(question, "en", query=True))
+    beginnings = frozenset(word[:_MIN_BEGINNING] for word in words if len(word) >= _MIN_BEGINNING)
+    return _Asked(words, beginnings, tuple(one.time for one in mentions(question) if one.time is not None))
+
+
 def shown_values(question: str, values: Sequence[str]) -> tuple[str, ...]:
     """The values of a column of texts that the question may name: all of a few; else times within those that it names, and those with most
     of their words in it."""
     short = [value for value in values if value and len(value) <= MAX_SHOWN]
     if len(values) <= MAX_LISTED:
         return tuple(short)
-    times = [one.time for one in mentions(question) if one.time is not None]
-    timed = [v for v in short if (held := _time_in(v)) is not None and any(_is_within(held, t) for t in times)]
-    asked = frozenset(analyze(question, "en", query=True))
-    beginnings = frozenset(word[:_MIN_BEGINNING] for word in asked if len(word) >= _MIN_BEGINNING)
-    ranked = sorted(
-        ((_share(value, asked, beginnings), -place, value) for place, value in enumerate(short)), reverse=True
-    )
+    asked = _asked(question)
+    timed = [v for v in short if (held := _time_in(v)) is not None and any(_is_within(held, t) for t in asked.times)]
+    ranked = sorted(((_share(value, asked), -place, value) for place, value in enumerate(short)), reverse=True)
     named = [v for share, _, v in ranked[:MAX_MATCHED] if share > 0 and not (timed and _time_in(v) is not None)]
     return tuple(dict.fromkeys((*timed[:MAX_TIMED], *named)))
 
@@ -81,13 +93,20 @@ def _is_within(held: WrittenTime, asked: WrittenTime) -> bool:
     return asked.month <= held.month and held.month + held.months <= asked.month + asked.months
 
 
-def _share(value: str, asked: frozenset[str], beginnings: frozenset[str]) -> float:
+def _share(value: str, asked: _Asked) -> float:
     """How much of a value's words the question has; words that only begin alike count half."""
-    words = analyze(value, "en")
+    words = _words(value)
     if not words:
         return 0.0
-    known = sum(1.0 if word in asked else 0.5 if word[:_MIN_BEGINNING] in beginnings else 0.0 for word in words)
+    known = sum(
+        1.0 if word in asked.words else 0.5 if word[:_MIN_BEGINNING] in asked.beginnings else 0.0 for word in words
+    )
     return known / len(words) + 0.01 * known
+
+
+@lru_cache(maxsize=20_000)
+def _words(value: str) -> tuple[str, ...]:
+    return tuple(analyze(value, "en"))
 
 
 def conditions_of(mention: Mention, column: ColumnView, comparison: Comparator) -> tuple[RowCondition, ...]:
@@ -137,13 +156,7 @@ def _within(time: WrittenTime, column: ColumnView, starts: Sequence[date]) -> tu
     else:
         months = range(time.month, time.month + time.months)
         part, values = DatePart.MONTH, [f"{start.year}-{month:02}" for start in starts for month in months]
-    ref = ColumnRef(column.name, part)
-    one = (
-        RowCondition(ref, Comparator.EQ, values[0])
-        if len(values) == 1
-        else RowCondition(ref, Comparator.IN, tuple(values))
-    )
-    return (one,)
+    return (one_of(ColumnRef(column.name, part), values),)
 
 
 def years_of(days: Iterable[date]) -> tuple[int, int] | None:

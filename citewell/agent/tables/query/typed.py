@@ -91,6 +91,20 @@ class RowCondition:
     value: Scalar | tuple[Scalar, ...] | None = None
     than: str = ""
 
+    @property
+    def values(self) -> tuple[Scalar, ...]:
+        """What is compared with; empty for (not) empty and for another column."""
+        if self.value is None:
+            return ()
+        return self.value if isinstance(self.value, tuple) else (self.value,)
+
+
+def one_of(ref: ColumnRef, values: Sequence[Scalar]) -> RowCondition:
+    """The condition that a column has one of these values, at least one."""
+    if len(values) == 1:
+        return RowCondition(ref, Comparator.EQ, values[0])
+    return RowCondition(ref, Comparator.IN, tuple(values))
+
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:

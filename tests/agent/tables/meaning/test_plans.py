@@ -166,8 +166,7 @@ async def test_nothing_is_planned_where_the_table_is_not_meant(sheets: Sheets) -
 async def test_columns_of_other_kinds_are_not_added_up(sheets: Sheets) -> None:
     sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     says = Says(RowOperation.SUM, {"Borrower": MEASURE})
-    found = await answered(sheets, "what do the borrowers add up to", says)
-    assert found is None or "Borrower" not in found
+    assert await answered(sheets, "what do the borrowers add up to", says) is None
 
 
 async def test_months_by_name_come_in_the_order_of_the_rows(sheets: Sheets) -> None:
