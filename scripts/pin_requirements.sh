@@ -9,7 +9,7 @@ fi
 
 pin() {
     "$uv" pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-        --no-annotate ${UPGRADE:+--upgrade} "${@:2}" --output-file "requirements/$1.txt" >/dev/null
+        --no-annotate --no-emit-package citewell-multilingual ${UPGRADE:+--upgrade} "${@:2}" --output-file "requirements/$1.txt" >/dev/null
     echo "requirements/$1.txt: $(grep -c '==' "requirements/$1.txt") packages"
 }
 

@@ -21,9 +21,9 @@ from citewell.agent.interface import (
     Failed,
     FiltersInferred,
     Library,
+    MessageModel,
     PageTables,
     PictureFiles,
-    ReadingScorer,
     Searcher,
     TableReader,
     Tables,
@@ -98,8 +98,8 @@ class Assistant:
         first_search: FirstSearch = FirstSearch.MODEL,
         thresholds: ExtractiveThresholds = THRESHOLDS,
         answer_reader: AnswerReader | None = None,
-        reading_scorer: ReadingScorer | None = None,
         table_reader: TableReader | None = None,
+        message_model: MessageModel | None = None,
         speller: Speller | None = None,
     ) -> None:
         self._library = library
@@ -108,10 +108,10 @@ class Assistant:
         self._checker = CitationChecker(embedder, elements)
         planners, self._illustrator = None, None
         if self._engine is not None:
-            planner = TablePlanner(self._engine, scorer=reading_scorer, speller=speller, reader=table_reader)
+            planner = TablePlanner(self._engine, speller=speller, reader=table_reader)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
-        self._reader = reader = MessageReader(embedder, vocabulary)
+        self._reader = reader = MessageReader(message_model, vocabulary)
         self._assistant: AssistantStep
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
@@ -133,7 +133,7 @@ class Assistant:
                 UnsearchedAnswers(self._checker) if decides else None,
             )
         if files is not None and library is not None:
-            self._assistant = WholeDocuments(self._assistant, library, files, chat_model, whole_budget)
+            self._assistant = WholeDocuments(self._assistant, self._toolbox, library, files, chat_model, whole_budget)
         self._answer_reader = answer_reader if chat_model is None else None
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
@@ -270,7 +270,7 @@ class Assistant:
             understood = await self._understanding.read(turn)
         if understood.intent.kind == "document_query":
             turn.stuffing = asyncio.create_task(self._count_stuffing(turn.request))
-        turn.intent, turn.rephrased = understood.intent, understood.rephrased
+        turn.intent, turn.rephrased, turn.read = understood.intent, understood.rephrased, understood.read
         turn.question = turn.request.message.strip()
         turn.queries = (turn.question,)
 

@@ -34,8 +34,8 @@ from citewell.composition.configured import (
     capture,
     citation_service,
     comparison_embedder,
+    message_reader,
     parser_limits,
-    reading_scorer,
     retrieval_options,
     speller,
     suggestion_service,
@@ -456,7 +456,12 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    reader, scorer, of_tables, corrector = answer_reader(), reading_scorer(), table_reader(), speller()
+    reader, of_tables, of_messages, corrector = (
+        answer_reader(),
+        table_reader(),
+        message_reader(),
+        speller(),
+    )
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
@@ -466,8 +471,8 @@ def _assistants(
             parts.stores,
             embedder=embedder,
             reader=reader,
-            scorer=scorer,
             table_reader=of_tables,
+            message_model=of_messages,
             speller=corrector,
             search=search,
             tables=tables.tables,

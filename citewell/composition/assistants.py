@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import AnswerReader, ReadingScorer, TableReader
+from citewell.agent.interface import AnswerReader, MessageModel, TableReader
 from citewell.agent.model.assistant import Budget
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.whole.written import WholeBudget
@@ -25,8 +25,8 @@ def build_assistant(
     *,
     embedder: Embedder,
     reader: AnswerReader,
-    scorer: ReadingScorer,
     table_reader: TableReader,
+    message_model: MessageModel,
     speller: Speller,
     search: SearchService,
     tables: SqlTables,
@@ -34,7 +34,7 @@ def build_assistant(
     pictures: ResourceContents,
     model: ChatModel | None,
 ) -> Assistant:
-    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; scorer, table_reader: for questions about tables; speller: for those without a model."""
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; table_reader: for questions about tables; message_model: for what messages want; speller: for those without a model."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
     budget, whole_budget = answer_budgets(settings)
     return Assistant(
@@ -53,8 +53,8 @@ def build_assistant(
         budget=budget,
         first_search=FirstSearch(settings.answers.first_search),
         answer_reader=reader,
-        reading_scorer=scorer,
         table_reader=table_reader,
+        message_model=message_model,
         speller=speller,
     )
 

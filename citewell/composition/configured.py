@@ -12,7 +12,8 @@ from citewell.adapters.embedder.builtin_model import BuiltinModel
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.adapters.reader.builtin import BuiltinReader
-from citewell.adapters.reader.reading_scorer import BuiltinReadingScorer
+from citewell.adapters.reader.message_reader import BuiltinMessageReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.adapters.reader.table_reader import BuiltinTableReader
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.errors import ConfigurationError
@@ -110,7 +111,7 @@ def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
 
 def answer_reader() -> BuiltinReader:
     """The built-in reader, for answers without a chat model. It loads its model when it first reads, which a server does while it prepares."""
-    return BuiltinReader.load()
+    return BuiltinReader(ReadingModel.open())
 
 
 def speller() -> Speller:
@@ -118,14 +119,14 @@ def speller() -> Speller:
     return Speller(lambda: BuiltinModel.open().tokenizer.common_words)
 
 
-def reading_scorer() -> BuiltinReadingScorer:
-    """The built-in scorer of readings, for questions about tables. It loads its model with the first of them that it is needed for."""
-    return BuiltinReadingScorer.load()
-
-
 def table_reader() -> BuiltinTableReader:
     """The built-in reader of tables. It loads its model with the first question about a table."""
-    return BuiltinTableReader.load()
+    return BuiltinTableReader(ReadingModel.open())
+
+
+def message_reader() -> BuiltinMessageReader:
+    """The built-in reader of messages. It loads its model with the first of them, which a server does while it prepares."""
+    return BuiltinMessageReader(ReadingModel.open())
 
 
 def citation_service(indexes: IndexSet, stores: Stores, ledger: Ledger) -> CitationService:

@@ -7,7 +7,6 @@ from citewell.types.answers import (
     Citation,
     NoAnswer,
     NoAnswerReason,
-    ScoreWeights,
     StatementRead,
     Verdict,
 )
@@ -192,7 +191,6 @@ __all__ = [
     "ResourceInfo",
     "ResourceSummary",
     "Scope",
-    "ScoreWeights",
     "ScoredId",
     "Scores",
     "SearchOptions",

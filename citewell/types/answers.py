@@ -152,20 +152,6 @@ class StatementRead:
     before: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScoreWeights:
-    """Weights that join a model's scores of readings with their prior probabilities.
-
-    logit, prior:     factors of the model's score and of the logarithm of the prior
-    nothing, another: added to the score of "no reading", and of readings the model was not shown
-    """
-
-    logit: float
-    prior: float
-    nothing: float
-    another: float
-
-
 @dataclass(frozen=True, slots=True)
 class AnswerSpan:
     """The most probable answer in a statement, `text[start:end]`. sure: the log-odds that the statement contains an answer."""

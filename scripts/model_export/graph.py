@@ -1,8 +1,9 @@
 """The encoder as one ONNX graph, in float32 (to calibrate and compare) or int8 (what ships).
 
-Input `input_ids` (texts, tokens), int64: texts of one length, so there is no padding, no mask, and no arithmetic on nothing.
+Input `input_ids` (texts, tokens), int64: texts of one length, so there is no padding, no mask, and no arithmetic on nothing; or, where the
+caller looks the words up, their vectors `words` (texts, tokens, 384), float32.
 Outputs, float32: `sentence` (texts, 384), the mean of the token states, and `token_vectors` (texts, tokens, 384), the states
-themselves, both of unit length; with a head, `answer_logits` (texts, tokens, outputs of the head) in their place. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
+themselves, both of unit length; with a head, `logits` (texts, tokens, outputs of the head) in their place. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
 
 Inside, states have shape (1, rows, width), one row per token of any text; attention alone sees (texts, tokens, width).
 """
@@ -27,13 +28,21 @@ _EPSILON = 1e-12
 class EncoderGraph:
     """Builds the graph node by node; `quantised` holds the int8 form of dense layers by name (none: float32).
 
-    `head` computes something of each token's state, always in float32.
+    `head` computes something of each token's state, always in float32. `name`: the model's; with `given_words`, its input is their vectors.
     """
 
     def __init__(
-        self, weights: Weights, quantised: Mapping[str, QuantisedDense] | None = None, head: Dense | None = None
+        self,
+        weights: Weights,
+        quantised: Mapping[str, QuantisedDense] | None = None,
+        head: Dense | None = None,
+        *,
+        name: str = "all-MiniLM-L6-v2",
+        given_words: bool = False,
     ) -> None:
         self.weights = weights
+        self.name = name
+        self.given_words = given_words
         self.quantised = quantised or {}
         self.head = head
         self.dense_inputs: dict[str, str] = {}
@@ -49,6 +58,8 @@ class EncoderGraph:
         states = self._op("Reshape", [states, "by_text"])
         value = helper.make_tensor_value_info
         inputs = [value("input_ids", TensorProto.INT64, ["texts", "tokens"])]
+        if self.given_words:
+            inputs = [value("words", TensorProto.FLOAT, ["texts", "tokens", WIDTH])]
         if self.head is None:
             mean = self._op("ReduceMean", [states], axes=[1], keepdims=0)
             self._op("LpNormalization", [mean], output="sentence", axis=-1, p=2)
@@ -59,9 +70,9 @@ class EncoderGraph:
             ]
         else:
             weight, bias = (self._constant(f"head.{name}", getattr(self.head, name)) for name in ("weight", "bias"))
-            self._op("Add", [self._op("MatMul", [states, weight]), bias], output="answer_logits")
-            outputs = [value("answer_logits", TensorProto.FLOAT, ["texts", "tokens", len(self.head.bias)])]
-        graph = helper.make_graph(self._nodes, "all-MiniLM-L6-v2", inputs, outputs, list(self._constants.values()))
+            self._op("Add", [self._op("MatMul", [states, weight]), bias], output="logits")
+            outputs = [value("logits", TensorProto.FLOAT, ["texts", "tokens", len(self.head.bias)])]
+        graph = helper.make_graph(self._nodes, self.name, inputs, outputs, list(self._constants.values()))
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MS, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="citewell")
         onnx.checker.check_model(model)
@@ -69,8 +80,8 @@ class EncoderGraph:
 
     def _shapes(self) -> None:
         """The shapes by row and by text, and as many ones and zeros as there are rows."""
-        self._op("Shape", ["input_ids"], output="texts_tokens")
-        rows = self._op("Reshape", [self._op("Size", ["input_ids"]), self._integers(1)], output="rows")
+        self._op("Shape", ["words" if self.given_words else "input_ids"], output="texts_tokens", end=2)
+        rows = self._op("ReduceProd", ["texts_tokens"], output="rows", keepdims=1)
         self._op("Concat", [self._integers(1), rows, self._integers(-1)], output="by_row", axis=0)
         self._op("Concat", ["texts_tokens", self._integers(-1)], output="by_text", axis=0)
         for name, number in (("ones", 1.0), ("zeros", 0.0)):
@@ -78,9 +89,11 @@ class EncoderGraph:
             self._op("ConstantOfShape", [rows], output=name, value=fill)
 
     def _embed(self) -> str:
-        tokens = self._op("Shape", ["input_ids"], start=1, end=2)
+        tokens = self._op("Slice", ["texts_tokens", self._integers(1), self._integers(2)])
         positions = self._op("Slice", [self._constant("positions", self.weights.positions), self._integers(0), tokens])
-        if not self.quantised:
+        if self.given_words:
+            words = "words"
+        elif not self.quantised:
             words = self._op("Gather", [self._constant("words", self.weights.words), "input_ids"])
         else:
             integers, step = rows_of(self.weights.words)

@@ -10,6 +10,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.confidence import AnswerEvidence, gather, weigh
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
@@ -106,7 +107,7 @@ async def test_the_message_is_compared_token_by_token_without_the_threads_words(
 
 async def test_another_subject_with_the_same_words_is_less_sure_than_what_is_said() -> None:
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     said = await answerer.answer("For how many nights may boats stay at the pier?", [PIER, DOGS])
     other = await answerer.answer("Who plays the boats in the film The Pier?", [PIER, DOGS])
     await embedder.aclose()
@@ -132,7 +133,7 @@ def test_a_request_for_whatever_there_is_is_read_as_its_subject(text: str, subje
 
 async def test_whatever_there_is_about_a_subject_is_given() -> None:
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     plain = await answerer.answer("dogs", [DOGS, PIER])
     asked = await answerer.answer("something about dogs", [DOGS, PIER])
     await embedder.aclose()

@@ -8,6 +8,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
 from citewell.agent.extractive.scoring import StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
@@ -70,7 +71,7 @@ ALL = (FEES, DELAYS, GATE, NEVER, BRING, TABLE_SUMMARY, LINKS)
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     await embedder.aclose()
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from tests.agent.fakes import hit
 
@@ -26,7 +27,7 @@ TERMS = hit("Goods can be returned within 14 days. The top 10 customers are serv
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     await embedder.aclose()
 
 

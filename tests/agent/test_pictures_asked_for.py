@@ -8,6 +8,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.understand.question import wants_pictures
 from citewell.types import ChunkType, Hit, Locator
@@ -29,7 +30,7 @@ MANUAL = hit("A red car has to be washed once a week.", resource="manual", filen
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     await embedder.aclose()
 
 

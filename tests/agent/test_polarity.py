@@ -8,6 +8,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from tests.agent.fakes import hit
 
@@ -32,7 +33,7 @@ ALL = (COVER, PAID, RADIO, CAP)
 @pytest.fixture
 async def answerer() -> AsyncIterator[ExtractiveAnswerer]:
     embedder = BuiltinEmbedder.load()
-    yield ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    yield ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     await embedder.aclose()
 
 

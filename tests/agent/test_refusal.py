@@ -42,10 +42,10 @@ def test_words_that_are_there_without_the_answer_are_not_called_missing() -> Non
     assert explain("Are payments on loans late?", [LOANS]).reason is NoAnswerReason.NOT_STATED
 
 
-def test_a_question_in_another_language_is_said_to_be_beyond_the_model() -> None:
+def test_of_passages_in_another_language_the_language_is_named() -> None:
     why = explain("Wie hoch sind die Gebühren für verspätete Zahlungen, und wann werden sie fällig?", [LOANS])
     assert why.reason is NoAnswerReason.OTHER_LANGUAGE
-    assert "German" in why.text
+    assert "are in English" in why.text
     assert "Ask in English" in why.hint
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.roles import asked_office
 from citewell.agent.understand.question import read_question
@@ -41,13 +42,13 @@ def test_other_questions_ask_for_no_office(question: str) -> None:
 
 
 async def test_somebody_of_another_office_is_not_given() -> None:
-    answerer = ExtractiveAnswerer(BuiltinEmbedder.load(), reader=BuiltinReader.load())
+    answerer = ExtractiveAnswerer(BuiltinEmbedder.load(), reader=BuiltinReader(ReadingModel.open()))
     for question in ("Who is the CEO of Harbour Line?", "Who is the treasurer of Harbour Line?"):
         assert not (await answerer.answer(question, [SPONSOR])).answered
 
 
 async def test_a_title_is_found_by_its_other_form() -> None:
-    extract = await ExtractiveAnswerer(BuiltinEmbedder.load(), reader=BuiltinReader.load()).answer(
+    extract = await ExtractiveAnswerer(BuiltinEmbedder.load(), reader=BuiltinReader(ReadingModel.open())).answer(
         "Who is the CEO of Harbour Line?", [SPONSOR, CHIEF]
     )
     assert extract.parts[0].startswith("Ada Reed is chief executive officer")

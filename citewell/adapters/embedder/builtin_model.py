@@ -83,17 +83,10 @@ class BuiltinModel:
 
     @property
     def session(self) -> onnxruntime.InferenceSession:
-        """The session. It has no threads: each run computes in the calling thread, and several may run at once."""
+        """The session."""
         with self._loading:
             if self._session is None:
-                import onnxruntime
-
-                options = onnxruntime.SessionOptions()
-                options.intra_op_num_threads = options.inter_op_num_threads = 1
-                options.enable_mem_pattern = False
-                options.log_severity_level = 3
-                content = self._file("model.onnx")
-                self._session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+                self._session = open_session(self._file("model.onnx"))
             return self._session
 
     def sentence_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
@@ -104,22 +97,34 @@ class BuiltinModel:
         """Contextual unit vectors of tokens, shape (texts, tokens, dimensions), for texts with equally many tokens."""
         return self._run("token_vectors", token_ids)
 
-    def answer_logits(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
-        """For the reader's model: start and end logits of an answer at each token, shape (texts, tokens, 2)."""
-        return self._run("answer_logits", token_ids)
-
     def _run(self, output: str, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
         (result,) = self.session.run([output], {"input_ids": np.array(token_ids, np.int64)})
         return np.asarray(result, np.float32)
 
     def _file(self, name: str) -> bytes:
-        try:
-            data = (self.folder / name).read_bytes()
-        except OSError as error:
-            raise ConfigurationError(f"{self.folder / name} cannot be read. Reinstall Citewell.") from error
-        if hashlib.sha256(data).hexdigest() != self._hashes.get(name):
-            raise ConfigurationError(f"{self.folder / name} is damaged. Reinstall Citewell.")
-        return data
+        return check_file(self.folder, name, self._hashes)
+
+
+def open_session(model: bytes) -> onnxruntime.InferenceSession:
+    """A session without threads: each run computes in the calling thread, and several may run at once."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.enable_mem_pattern = False
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def check_file(folder: Path, name: str, hashes: Mapping[str, str]) -> bytes:
+    """The content of a file whose SHA-256 is known; `ConfigurationError` where it is missing or another."""
+    try:
+        data = (folder / name).read_bytes()
+    except OSError as error:
+        raise ConfigurationError(f"{folder / name} cannot be read. Reinstall Citewell.") from error
+    if hashlib.sha256(data).hexdigest() != hashes.get(name):
+        raise ConfigurationError(f"{folder / name} is damaged. Reinstall Citewell.")
+    return data
 
 
 _in_use: WeakValueDictionary[Path, BuiltinModel] = WeakValueDictionary()

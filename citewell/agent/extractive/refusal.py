@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import islice
 
 from citewell.agent.extractive.frame import is_frame
@@ -34,10 +34,13 @@ _LANGUAGES = {
 }  # fmt: skip
 
 
-def explain(question: str, hits: Sequence[Hit], not_computed: str = "") -> NoAnswer:
+def explain(
+    question: str, hits: Sequence[Hit], not_computed: str = "", content: Collection[str] | None = None
+) -> NoAnswer:
     """The first reason that holds.
 
     question:     as it was written: the user knows nothing of words that a thread added to it
+    content:      its words that say what it is about, in lower case; None where that is not known
     hits:         all passages found
     not_computed: why a table query could not be made, if that was tried
     """
@@ -59,13 +62,13 @@ def explain(question: str, hits: Sequence[Hit], not_computed: str = "") -> NoAns
     if asked in _LANGUAGES and held and asked not in held and held[0] in _LANGUAGES:
         return NoAnswer(
             NoAnswerReason.OTHER_LANGUAGE,
-            f"The question is in {_LANGUAGES[asked]} and the passages found are in {_LANGUAGES[held[0]]}; the built-in model hardly "
-            "reads one by the other.",
+            f"The passages found are in {_LANGUAGES[held[0]]}, and none of them clearly states this.",
             f"Ask in {_LANGUAGES[held[0]]}, or connect a chat model.",
         )
     language = asked or (held[0] if held else "en")
     missing = _unmentioned(question, language, hits)
-    if named := [word for word in missing if not is_frame(word, language)][:MAX_NAMED]:
+    telling = [word for word in missing if (word.lower() in content if content else not is_frame(word, language))]
+    if named := telling[:MAX_NAMED]:
         words = " or ".join(f"“{word}”" for word in named)
         return NoAnswer(
             NoAnswerReason.NOT_MENTIONED,

@@ -88,7 +88,7 @@ class StatementScorer:
     def __init__(
         self, embedder: Embedder, thresholds: ExtractiveThresholds, reader: AnswerReader | None = None
     ) -> None:
-        """reader: reads English only, and neither rows of tables nor pictures."""
+        """reader: reads neither rows of tables nor pictures."""
         self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
@@ -123,7 +123,7 @@ class StatementScorer:
             )
             for candidate, nearness in zip(pool, near, strict=True)
         ]
-        if read and self._reader is not None and question.language in (None, "en"):
+        if read and self._reader is not None:
             scored = await self._read(self._reader, question, pool, scored)
         return sorted(scored, key=lambda s: s.score, reverse=True)
 

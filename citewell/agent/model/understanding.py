@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.window import TokenCounter
 from citewell.agent.turn.state import TurnState
-from citewell.agent.understand.completeness import is_complete
 from citewell.agent.understand.intent import Intent
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.agent.understand.small_talk import SmallTalk
@@ -19,6 +19,7 @@ from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.errors import ProviderRejected
 from citewell.ports import Capability, ChatMessage, ChatModel
 from citewell.types.json import well_formed
+from citewell.types.message_reading import MessageRead
 
 _HISTORY_TOKENS = 1_500
 _OUTPUT_TOKENS = 400
@@ -37,7 +38,7 @@ class ModelUnderstanding:
         model: ChatModel,
         reader: MessageReader,
         counter: TokenCounter,
-        needed: Callable[[str], bool] | None = None,
+        needed: Callable[[MessageRead], bool] | None = None,
     ) -> None:
         self._needed = needed
         self._reader = reader
@@ -49,8 +50,9 @@ class ModelUnderstanding:
         by_rules = await self._reader.read(turn.request)
         request = turn.request
         sure = by_rules.intent.kind == "general_conversation" and by_rules.intent.confidence >= THRESHOLDS.sure
-        stands_alone = (self._needed is not None or not request.history) and is_complete(request.message)
-        unneeded = self._needed is not None and not self._needed(request.message)
+        complete = by_rules.read.leans < THRESHOLDS.leans
+        stands_alone = (self._needed is not None or not request.history) and complete
+        unneeded = self._needed is not None and not self._needed(by_rules.read)
         if sure or stands_alone or unneeded or Capability.STRUCTURED_OUTPUT not in self._model.capabilities:
             return by_rules
         try:
@@ -95,7 +97,7 @@ def _understood(answer: str, by_rules: Understood) -> Understood:
     confidence = min(max(confidence, 0.0), 1.0)
     if kind == "general_conversation":
         small_talk = by_rules.intent.small_talk or SmallTalk.ACKNOWLEDGEMENT
-        return Understood(Intent("general_conversation", confidence, small_talk), by_rules.rephrased)
+        return replace(by_rules, intent=Intent("general_conversation", confidence, small_talk))
     searched = " ".join(terms)
     queries = (question, searched) if searched and searched.lower() not in question.lower() else (question,)
-    return Understood(Intent("document_query", confidence), Rephrased(question, queries))
+    return replace(by_rules, intent=Intent("document_query", confidence), rephrased=Rephrased(question, queries))

@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import chain
 from typing import Any
 
-from citewell.agent.interface import ReadingScorer, TableReader
+from citewell.agent.interface import TableReader
 from citewell.agent.offload import offload
 from citewell.agent.tables.language import wording
 from citewell.agent.tables.language.asked import asks_for_unknown
@@ -133,13 +133,12 @@ class _Known:
 
 
 class TablePlanner:
-    """Makes typed queries of questions, by rules. scorer: reads the likeliest answers of a question in English; speller: corrects words of a question."""
+    """Makes typed queries of questions. reader: says what a question means of a table; speller: corrects words of a question."""
 
     def __init__(
         self,
         engine: TableEngine,
         thresholds: TableThresholds = THRESHOLDS,
-        scorer: ReadingScorer | None = None,
         speller: Speller | None = None,
         reader: TableReader | None = None,
     ) -> None:
@@ -147,7 +146,6 @@ class TablePlanner:
         self._engine = engine
         self._speller = speller
         self._thresholds = thresholds
-        self._scorer = scorer
         self._known: OrderedDict[tuple[str, int, str], _Known] = OrderedDict()
 
     async def consider(
@@ -164,7 +162,7 @@ class TablePlanner:
             question, tables, only = named.question, named.tables, True
         asked = await self._asked_of(owner_id, question, tables)
         found: Planned | Refused | None = await self._meant(owner_id, question, asked)
-        if found is None:
+        if found is None and detect_language(question) in (None, "en"):
             found = await self._read_or_weigh(owner_id, question, asked, only=only)
             if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
                 return Refused("it names a year, and not what of the table is of that year", computes=True)
@@ -183,7 +181,7 @@ class TablePlanner:
 
     async def _meant(self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]) -> Planned | None:
         """What a model reads the question as, where it is sure enough that one of the tables is meant, and of what."""
-        if self._reader is None or detect_language(question) not in (None, "en"):
+        if self._reader is None:
             return None
         found: list[tuple[float, ReadTable, _Known]] = []
         for spelt, known in await asyncio.to_thread(_nearest, question, asked, self._thresholds.weighed_tables):
@@ -253,8 +251,10 @@ class TablePlanner:
         return Refused(*min(reasons)[1:]) if reasons else None
 
     def _spelt(self, question: str, known: _Known) -> str:
-        """The question, with misspelled words of the table corrected."""
-        return question if self._speller is None else self._speller.correct(question, known.vocabulary)
+        """The question, with misspelled words of the table corrected, unless it is in another language than English."""
+        if self._speller is None or detect_language(question) not in (None, "en"):
+            return question
+        return self._speller.correct(question, known.vocabulary)
 
     def _weigh(self, question: str, tables: Sequence[tuple[str, _Known]], only: bool) -> Planned | None:
         """The likeliest reading over all grids, where it is likely enough and no other table has one. tables: each with the question as
@@ -262,22 +262,19 @@ class TablePlanner:
         """
         if len(question) > self._thresholds.weighed_characters:
             return None
-        scorer = self._scorer if detect_language(question) in (None, "en") else None
         likely: list[Planned] = []
         for spelt, known in tables[: self._thresholds.weighed_tables]:
             if known.grid is None:
                 continue
             with faults_of(known.grid.table):
-                found = self._weighed(spelt, known, known.grid, scorer, alone=only and len(tables) == 1)
+                found = self._weighed(spelt, known, known.grid, alone=only and len(tables) == 1)
                 likely += [found] if found is not None else []
         return likely[0] if len(likely) == 1 else None
 
-    def _weighed(
-        self, question: str, known: _Known, grid: Grid, scorer: ReadingScorer | None, *, alone: bool
-    ) -> Planned | None:
+    def _weighed(self, question: str, known: _Known, grid: Grid, *, alone: bool) -> Planned | None:
         """The likeliest reading of one grid. alone: no other table or file is asked."""
         evidence = evidence_of(question, grid)
-        chosen = choose(evidence, list(interpretations(evidence)), reading_weights(), scorer, question)
+        chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
         if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
             return None
         reading, plan, confidence = found

@@ -39,8 +39,6 @@ class TableThresholds:
     rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
     meant:               probability from which what a reader of tables takes a question for is answered; `meant_of_all` where that is a
                          figure over all rows
-    scored_from:         probability of the likeliest answer or rows from which a model reads the likeliest answers beside the question
-    scored_answers, scored_share: likeliest answers that it reads, and how likely the fourth and later must be
     whole_rows, whole_columns: rows up to which, and columns up to which
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
@@ -84,9 +82,6 @@ class TableThresholds:
     rows_confidence: float = 0.73
     meant: float = 0.5
     meant_of_all: float = 0.75
-    scored_from: float = 0.15
-    scored_answers: int = 10
-    scored_share: float = 0.002
     whole_rows: int = 3
     whole_columns: int = 12
     alike: float = 0.8

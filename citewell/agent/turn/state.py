@@ -19,6 +19,7 @@ from citewell.agent.understand.rephrase import Rephrased
 from citewell.ports import ChatMessage, ImageInput, ToolCall
 from citewell.ports.metering import Tally
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
+from citewell.types.message_reading import Act, MessageRead
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class TurnState:
     """Lives as long as one turn; each step reads it and writes its own findings into it.
 
     emit:       hands an event to the reader of the turn's stream
-    understood: the intent, and the message made standalone, as read at the start
+    intent, rephrased, read: what the message wants, the message made standalone, and what the model says of it, as read at the start
     question:   the question to answer, and `queries` to search with: the message itself until it is rephrased
     calls:      tools to run next; `results` of all calls so far, in order
     table_plan: the table query planned by rules, or why there is none
@@ -134,6 +135,7 @@ class TurnState:
     started: float = field(default_factory=time.monotonic)
     intent: Intent = Intent("document_query", 0.0)
     rephrased: Rephrased | None = None
+    read: MessageRead = MessageRead(acts={Act.ASK: 1.0})
     question: str = ""
     queries: tuple[str, ...] = ()
     stage: NextStep = NextStep.LOOK_UP

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from citewell.agent.interface import NO_ANSWER, PastMessage
-from citewell.agent.understand.completeness import is_complete
-from citewell.agent.understand.intent import detect_intent
 from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.topics import find_topic_terms
@@ -76,14 +74,19 @@ class Rephrased:
     asked: str = ""
 
 
-def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
-    """The last message in the light of the thread before it (oldest first)."""
+def rephrase(
+    message: str, history: Sequence[PastMessage], leaning: frozenset[str], small_talk: frozenset[str] = frozenset()
+) -> Rephrased:
+    """The last message in the light of the thread before it (oldest first).
+
+    leaning: those of the messages that cannot be understood alone; small_talk: those that are
+    """
     text = " ".join(message.split())
-    past = _without_small_talk(history[-THRESHOLDS.thread_messages :])
+    past = _without_small_talk(history[-THRESHOLDS.thread_messages :], small_talk)
     earlier = [m.content[: THRESHOLDS.follow_up_characters + 1] for m in past if m.role == "user"]
     if not earlier:
         return Rephrased(text, (text,))
-    if is_complete(text):
+    if message not in leaning:
         return Rephrased(text, (text,), _with_topic(text, past))
     base = ""
     if (
@@ -92,7 +95,8 @@ def rephrase(message: str, history: Sequence[PastMessage]) -> Rephrased:
         and _EXCHANGED.search(text)
     ):
         own = _LEAD.sub("", text).strip(" ?!.")
-        base = rephrase(earlier[-1], _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]).question
+        before = _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]
+        base = rephrase(earlier[-1], before, leaning).question
         exchanged = None if _ASKS_ANEW.match(own) else _exchanged_phrase(base, text) or _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))
@@ -109,15 +113,15 @@ def _with_topic(text: str, past: Sequence[PastMessage]) -> str:
     return f"{text} ({' '.join(terms)})" if terms else ""
 
 
-def _without_small_talk(history: Sequence[PastMessage]) -> list[PastMessage]:
+def _without_small_talk(history: Sequence[PastMessage], small_talk: frozenset[str]) -> list[PastMessage]:
     """The messages that say something of a subject: no small talk, no reply to it, and no refusal."""
     kept: list[PastMessage] = []
     for past in history:
         if past.role == "user":
-            if detect_intent(past.content).kind == "document_query":
+            if past.content not in small_talk:
                 kept.append(past)
         elif is_reply(past.content):
-            if kept and kept[-1].role == "user":  # what it replied to, which the words alone did not tell
+            if kept and kept[-1].role == "user":  # what it replied to
                 kept.pop()
         elif not past.content.startswith(NO_ANSWER):
             kept.append(past)

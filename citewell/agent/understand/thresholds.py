@@ -10,27 +10,15 @@ class UnderstandingThresholds:
     """Thresholds of reading a message by rules.
 
     Small talk is measured by `benchmarks/conversations.py smalltalk`, follow-ups by its `recovered` (nDCG@10 beside rewrites made by
-    people). The likenesses were measured on half of the development phrases and checked on the other half; they are of the built-in
-    model, and another needs its own. The confidences order how sure each rule is, and were set by hand: the trace shows them, and
-    with a chat model those below `sure` are asked of it. The weights of a thread's words were set by hand too, on the
-    development conversations.
+    people). The weights of a thread's words were set by hand, on the development conversations.
 
-    Small talk; confidences in 0..1:
-    small_talk_characters, small_talk_words: longer messages are questions, whatever they say
-    misspelt_characters: shorter polite words are recognised as they are written only
-    nearest_phrases:     phrases of each sort that a message is compared with: the nearest
-    question_share:      share of the cosine with questions that counts against that with small talk
-    like_about:          likeness from which a message that speaks to the assistant is small talk
-    like_wordless:       the same for one that asks nothing and has no word of its own
-    like_other:          the same for any other
-    like_certain:        likeness from which the owner's files are not asked for the message's words
-    only_polite:         nothing but greetings, thanks, goodbyes or acknowledgements
-    around_polite:       no letter at all
-    likened:             small talk by its likeness
+    What the model that reads messages says; probabilities:
+    small_talk:          of the acts that nothing is looked up for, together, from which a message is small talk
+    leans:               from which a message is read in the light of its thread
+    whole:               of the acts that want whole documents, together, from which a message does
     answered_back:       of a question: "yes" after the assistant asked something
-    question:            of a question: anything else
-    polite_question:     the same after a greeting or thanks
     sure:                from which no chat model is asked whether a message is small talk
+    messages_read:       messages of a thread that are read with the model, the last ones
 
     Which words a follow-up takes from its thread:
     topic_terms:         words
@@ -53,22 +41,12 @@ class UnderstandingThresholds:
     same_start:          characters in which two words are forms of one, whatever their stems
     """
 
-    small_talk_characters: int = 1_000
-    small_talk_words: int = 20
-    misspelt_characters: int = 4
-    nearest_phrases: int = 3
-    question_share: float = 0.7
-    like_about: float = 0.12
-    like_wordless: float = 0.16
-    like_other: float = 0.2
-    like_certain: float = 0.25
-    only_polite: float = 0.99
-    around_polite: float = 0.9
-    likened: float = 0.9
+    small_talk: float = 0.5
+    leans: float = 0.5
+    whole: float = 0.5
     answered_back: float = 0.6
-    question: float = 0.95
-    polite_question: float = 0.9
     sure: float = 0.9
+    messages_read: int = 12
 
     topic_terms: int = 3
     few_terms: int = 3

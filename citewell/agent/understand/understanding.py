@@ -2,62 +2,82 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass
 
-from citewell.agent.interface import TurnRequest, Vocabulary
+from citewell.agent.interface import MessageModel, TurnRequest, Vocabulary
 from citewell.agent.offload import offload
-from citewell.agent.understand.intent import Doubt, Intent, read_words
-from citewell.agent.understand.likeness import SmallTalkLikeness
+from citewell.agent.understand.intent import TALK, Intent, intent_of
 from citewell.agent.understand.rephrase import Rephrased, rephrase
 from citewell.agent.understand.thresholds import THRESHOLDS
-from citewell.ports import Embedder
+from citewell.types.message_reading import Act, MessageRead
+
+_UNREAD = MessageRead(acts={Act.ASK: 1.0})
+_REMEMBERED = 1_024
+_CERTAIN_WHATEVER_FILES_HOLD = frozenset({Act.GREETING, Act.HOW_ARE_YOU, Act.THANKS, Act.BYE})
 
 
 @dataclass(frozen=True, slots=True)
 class Understood:
-    """The intent, and the message made standalone."""
+    """The intent, the message made standalone, and what the model that reads messages says of it."""
 
     intent: Intent
     rephrased: Rephrased
+    read: MessageRead = _UNREAD
 
 
 class MessageReader:
-    """Reads messages by rules, and a short one that they leave in doubt by its likeness to small talk.
+    """Reads messages with a model, in any language.
 
-    vocabulary: the words of the files in a turn's scope; without it, none is known.
+    model: without one, each message is a question that says all. vocabulary: the words of the files in a turn's scope; without it, none
+    is known.
     """
 
-    def __init__(self, embedder: Embedder, vocabulary: Vocabulary | None = None) -> None:
-        self._likeness = SmallTalkLikeness(embedder)
+    def __init__(self, model: MessageModel | None = None, vocabulary: Vocabulary | None = None) -> None:
+        self._model = model
         self._vocabulary = vocabulary
+        self._remembered: OrderedDict[tuple[str, str], MessageRead] = OrderedDict()
 
     async def prepare(self) -> None:
-        """Load what a message in doubt is compared with, and the embedder's model for it."""
-        await self._likeness.prepare()
+        """Load the model."""
+        await self._read("ready", "")
 
     async def read(self, request: TurnRequest) -> Understood:
         """The intent; the message joined with what it refers to."""
-        characters = len(request.message) + sum(len(past.content) for past in request.history)
-        read = await offload(characters, read_words, request.message, request.history)
-        intent = read if isinstance(read, Intent) else await self.decide(request, read)
+        asked = [past.content for past in request.history if past.role == "user"][-THRESHOLDS.messages_read :]
+        reads = {
+            message: await self._read(message, before)
+            for message, before in zip([*asked, request.message], ["", *asked], strict=True)
+        }
+        read = reads[request.message]
+        intent = await self._intent(request, read)
         if intent.kind == "general_conversation":
             message = request.message.strip()
-            return Understood(intent, Rephrased(message, (message,)))
-        return Understood(intent, await offload(characters, rephrase, request.message, request.history))
+            return Understood(intent, Rephrased(message, (message,)), read)
+        leaning = frozenset(message for message, one in reads.items() if one.leans >= THRESHOLDS.leans)
+        talk = frozenset(message for message, one in reads.items() if one.act in TALK)
+        characters = len(request.message) + sum(len(past.content) for past in request.history)
+        return Understood(
+            intent, await offload(characters, rephrase, request.message, request.history, leaning, talk), read
+        )
 
-    async def decide(self, request: TurnRequest, doubt: Doubt) -> Intent:
-        """Small talk when the message is like it, and says nothing that the files in its scope may be about.
+    async def _read(self, message: str, before: str) -> MessageRead:
+        if self._model is None:
+            return _UNREAD
+        key = (message, before)
+        if key not in self._remembered:
+            self._remembered[key] = await self._model.read(message, before)
+            while len(self._remembered) > _REMEMBERED:
+                self._remembered.popitem(last=False)
+        self._remembered.move_to_end(key)
+        return self._remembered[key]
 
-        A message that all but repeats a phrase of small talk is taken for it whatever the files hold.
-        """
-        likeness, kind = await self._likeness.measure(doubt.text, about=doubt.about)
-        if likeness < doubt.least:
-            return Intent("document_query", THRESHOLDS.question)
-        if likeness < THRESHOLDS.like_certain and await self._may_be_in_files(request, doubt):
-            return Intent("document_query", THRESHOLDS.question)
-        return Intent("general_conversation", THRESHOLDS.likened, kind)
-
-    async def _may_be_in_files(self, request: TurnRequest, doubt: Doubt) -> bool:
-        if self._vocabulary is None or not doubt.words:
-            return False
-        return await self._vocabulary.holds_any(request.owner_id, request.scope, doubt.words)
+    async def _intent(self, request: TurnRequest, read: MessageRead) -> Intent:
+        """Small talk, unless it names something that the files in its scope may be about."""
+        intent = intent_of(request.message, read, request.history)
+        if intent.kind == "document_query" or self._vocabulary is None or read.act in _CERTAIN_WHATEVER_FILES_HOLD:
+            return intent
+        named = tuple(word.lower() for word in read.content_of(request.message).split())
+        if named and await self._vocabulary.holds_any(request.owner_id, request.scope, named):
+            return Intent("document_query", 1.0 - intent.confidence)
+        return intent

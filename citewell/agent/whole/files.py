@@ -1,8 +1,7 @@
-"""Questions about the files themselves: which there are, and how many."""
+"""Answers to questions about the files themselves: which there are, and how many."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from citewell.agent.citations.safe_text import safe_text
@@ -12,22 +11,6 @@ MAX_LISTED = 50
 """Files that an answer names; it says how many there are."""
 MAX_KNOWN = 500
 """Files that are looked at: where so many are in scope, there may be more."""
-_FILES = r"(?:files?|documents?|docs?|uploads?)"
-_PLACE = r"(?:in (?:here|(?:the|this|my|our) (?:library|project)))"
-_HAVE = r"(?:have|(?:have )?(?:uploaded|added|got))"
-# `How many documents are there?` may be about the rows of a table.
-_ASKED = re.compile(
-    r"^\W*(?:(?:please|can you|could you|would you) )*"
-    rf"(?:(?:what|which|how many) {_FILES} (?:(?:do|did|have) (?:i|we|you) {_HAVE}|are (?:here|uploaded|{_PLACE}))"
-    r"|(?:what|which) (?:files|uploads) are there|what (?:have|did) (?:i|we) upload(?:ed)?"
-    rf"|(?:list|show|name)(?: me| us)? (?:all )?(?:of )?(?:(?:my|our) {_FILES}|(?:the )?{_FILES} (?:that )?(?:i|we) (?:have )?uploaded))"
-    rf"(?: (?:here|so far|until now|up to now|already|to you|{_PLACE}))*\W*$"
-)
-
-
-def asks_for_files(message: str) -> bool:
-    """Whether a message asks which files there are, or how many, and nothing about what is in them."""
-    return _ASKED.match(" ".join(message.lower().replace("’", "'").split())) is not None
 
 
 def files_in_words(resources: Sequence[ResourceInfo]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from citewell.agent.interface import Library, TextDelta, WholeFiles
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.steps import AssistantStep, Step
-from citewell.agent.whole.files import asks_for_files, files_in_words
+from citewell.agent.turn.tools import Toolbox, search_call
+from citewell.agent.whole.files import files_in_words
 from citewell.agent.whole.quoted import quote
 from citewell.agent.whole.reading import WholeReader
-from citewell.agent.whole.request import asks_for_whole, read_request
+from citewell.agent.whole.request import WholeKind, WholeRequest, asks_for_whole, read_request
 from citewell.agent.whole.written import WholeBudget, write
 from citewell.ports import ChatModel
-from citewell.types import NoAnswer, NoAnswerReason
+from citewell.types import NoAnswer, NoAnswerReason, ResourceInfo
+from citewell.types.message_reading import Act
 
 NOTHING_IN_SCOPE = "There is no file here to answer from. Upload the document, spreadsheet or picture that your question is about, and ask again."
 """The answer to a question about documents where there are none."""
@@ -23,12 +27,14 @@ class WholeDocuments:
     def __init__(
         self,
         inner: AssistantStep,
+        toolbox: Toolbox,
         library: Library,
         files: WholeFiles,
         model: ChatModel | None = None,
         budget: WholeBudget | None = None,
     ) -> None:
         self._inner = inner
+        self._toolbox = toolbox
         self._library = library
         self._reader = WholeReader(files)
         self._model = model
@@ -46,13 +52,13 @@ class WholeDocuments:
         request = turn.request
         resources = await self._library.list_resources(request.owner_id, request.scope)
         if not resources:
-            wants_files = asks_for_whole(turn.question) or asks_for_files(turn.request.message)
+            wants_files = asks_for_whole(turn.read) or turn.read.act is Act.FILES
             return self._nothing(turn) if wants_files else None
-        if self._model is None and asks_for_files(turn.request.message):  # a model lists them with a tool
+        if self._model is None and turn.read.act is Act.FILES:  # a model lists them with a tool
             listed = files_in_words(resources)
             turn.emit(TextDelta(listed))
             return Draft(listed, answered=True)
-        whole = read_request(turn.question, resources)
+        whole = read_request(turn.request.message, turn.read, resources) or await self._found(turn, resources)
         if whole is None or not whole.files:
             return None
         turn.note("whole_documents", {"kind": whole.kind.name.lower(), "files": [file.id for file in whole.files]})
@@ -67,6 +73,16 @@ class WholeDocuments:
             return Draft(quoted.text, True, quoted.sources)
         hint = "Ask in other words, or connect a chat model, which reads for meaning."
         return Draft(quoted.text, False, no_answer=NoAnswer(NoAnswerReason.NOT_MENTIONED, quoted.text, hint))
+
+    async def _found(self, turn: TurnState, resources: Sequence[ResourceInfo]) -> WholeRequest | None:
+        """A summary of the file that a search for what the message describes finds first: "Rahel's report" names no file."""
+        about = turn.read.content_of(turn.request.message)
+        if turn.read.act is not Act.SUMMARY or not about:
+            return None
+        found = (await self._toolbox.run(turn, search_call(about))).sources
+        nearest = found[0].hit.chunk.resource_id if found else ""
+        files = tuple(resource for resource in resources if resource.id == nearest)
+        return WholeRequest(WholeKind.SUMMARISE, files) if files else None
 
     def _nothing(self, turn: TurnState) -> Draft:
         turn.emit(TextDelta(NOTHING_IN_SCOPE))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from citewell.adapters.reader.builtin import MAX_ANSWER_TOKENS, READER_FOLDER, BuiltinReader, best_span
+from citewell.adapters.reader.builtin import MAX_ANSWER_TOKENS, BuiltinReader, best_span
+from citewell.adapters.reader.reading_model import FOLDER, ReadingModel
 from citewell.errors import ConfigurationError
 from citewell.types import StatementRead
 
@@ -23,7 +24,7 @@ PASSAGE = (
 
 @pytest.fixture
 async def reader() -> AsyncIterator[BuiltinReader]:
-    loaded = BuiltinReader.load()
+    loaded = BuiltinReader(ReadingModel.open())
     yield loaded
     await loaded.aclose()
 
@@ -36,6 +37,9 @@ async def reader() -> AsyncIterator[BuiltinReader]:
         ("Where does the harbour master come from?", 1, "Kumasi"),
         ("Since when has she worked there?", 2, "2004"),
         ("Why must dogs be on a lead?", 3, "nesting gulls"),
+        ("Wie lange war der Kai gesperrt?", 0, "40 days"),
+        ("Qui dirige le port ?", 1, "Ada Okafor"),
+        ("¿Por qué hay que llevar los perros con correa?", 3, "nesting gulls"),
     ],
 )
 async def test_the_statement_that_answers_is_surest_and_its_answer_marked(
@@ -76,20 +80,21 @@ async def test_long_texts_are_read_as_far_as_the_model_reads(reader: BuiltinRead
 
 
 async def test_no_statements_need_no_model(tmp_path: Path) -> None:
-    shutil.copy(READER_FOLDER / "manifest.json", tmp_path)
-    assert await BuiltinReader.load(tmp_path).read("Who?", []) == []
+    shutil.copy(FOLDER / "manifest.json", tmp_path)
+    assert await BuiltinReader(ReadingModel.read(tmp_path)).read("Who?", []) == []
 
 
 async def test_a_damaged_model_is_refused(tmp_path: Path) -> None:
-    shutil.copy(READER_FOLDER / "manifest.json", tmp_path)
-    (tmp_path / "model.onnx").write_bytes(b"no model")
+    for name in ("manifest.json", "sentencepiece.model", "words.bin"):
+        shutil.copy(FOLDER / name, tmp_path)
+    (tmp_path / "reader.onnx").write_bytes(b"no model")
     with pytest.raises(ConfigurationError, match="damaged"):
-        await BuiltinReader.load(tmp_path).read("Who?", [StatementRead("Ada.")])
+        await BuiltinReader(ReadingModel.read(tmp_path)).read("Who?", [StatementRead("Ada.")])
 
 
 def test_without_its_manifest_it_says_so(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="incomplete"):
-        BuiltinReader.load(tmp_path)
+        ReadingModel.open(tmp_path)
 
 
 def test_an_answer_ends_after_it_begins_and_is_short() -> None:

@@ -11,7 +11,6 @@ from citewell.agent.tables.language.changes import read_alternatives, read_chang
 from citewell.agent.tables.language.comparisons import only_fillers, read_comparisons
 from citewell.agent.tables.language.dates import time_span
 from citewell.agent.tables.language.flags import NO, read_flags
-from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.links import (
     ColumnMention,
     TableWords,
@@ -58,7 +57,7 @@ def read(text: str, words: TableWords) -> Reading:
 
     Of a text longer than any question for a table nothing is read.
     """
-    asked = as_english(text, words) if len(text) <= THRESHOLDS.question_characters else ""
+    asked = text if len(text) <= THRESHOLDS.question_characters else ""
     reading = Reading(words, tuple(wording.words(asked)))
     _read_columns_and_values(reading)
     read_comparisons(reading)

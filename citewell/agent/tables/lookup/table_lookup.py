@@ -20,7 +20,6 @@ from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
 from citewell.agent.tables.lookup.titled import titled_rows
-from citewell.text.language import detect_language
 from citewell.types import Scope
 
 _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
@@ -51,7 +50,7 @@ class TableLookup:
         if not tables:
             return None
         found_line = None if asked is None else await asyncio.to_thread(_answer, owner_id, asked, tables)
-        if found_line is not None or self._reader is None or detect_language(question) not in (None, "en"):
+        if found_line is not None or self._reader is None:
             return found_line
         return await asyncio.to_thread(answer_from_pages, owner_id, question, tables, self._reader)
 

@@ -7,7 +7,10 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import lru_cache
 
+from citewell.agent.tables.meaning.locales import months_of, separators_of, spelt_numbers
+from citewell.text.language import detect_language
 from citewell.text.quantities import SCALES
 
 MIN_YEAR, MAX_YEAR = 1500, 2100
@@ -24,29 +27,11 @@ _WORDS = {word: number for number, word in enumerate(_ONES.split())} | {
 }
 _POWERS = {"hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9}
 _ORDINALS = {"first": 1, "second": 2, "third": 3, "fourth": 4, "1st": 1, "2nd": 2, "3rd": 3, "4th": 4, "last": 0}
-_MONTH = "(?P<month>" + "|".join(sorted(_MONTHS, key=len, reverse=True)) + r")\b\.?"
-_DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th)?"
+_DAY = r"(?P<day>0?[1-9]|[12]\d|3[01])(?:st|nd|rd|th|\.|er|º)?"
+_OF = "(?: (?:of|de))?"
 _YEAR = r"(?P<year>1[5-9]\d\d|20\d\d)(?!\d)"
 _NUMBER_WORD = "|".join((*_WORDS, *_POWERS, "dozen"))
-_DATED = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?<!\d){_YEAR}-(?P<month_number>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?(?![\d-])",
-        rf"(?<![\d.])(?P<day>\d\d?)(?P<sign>[./])(?P<month_number>\d\d?)(?P=sign){_YEAR}",
-        rf"\b{_DAY}(?: of)? {_MONTH}(?:,? {_YEAR})?",
-        rf"\b{_MONTH} {_DAY}\b(?:,? {_YEAR})?",
-        rf"\b{_MONTH}(?: of)?(?:,? {_YEAR})?",
-        rf"\b(?:q(?P<quarter>[1-4])|(?P<quarter_word>first|second|third|fourth|1st|2nd|3rd|4th) quarter)\b(?: of)?(?:,? ?{_YEAR})?",
-        rf"\b(?:h(?P<half>[12])|(?P<half_word>first|second|1st|2nd) half)\b(?: of)?(?:,? ?{_YEAR})?",
-        rf"(?:(?<![\w.,-])|(?<=\bfy)){_YEAR}(?![.,]\d)(?!-\d)(?!\w)",
-    )
-)
 _CLOCK = re.compile(r"(?<!\d)(?P<hour>[01]?\d|2[0-3]):(?P<minute>[0-5]\d)(?!\d)")
-_DIGITS = re.compile(
-    r"(?<![\w.,'’-])(?P<sign>[-−])?(?P<digits>\d{1,3}(?:[,'’]\d{3})+|\d{1,15})(?P<decimals>\.\d{1,9})?"
-    r"(?: ?(?P<scale>" + "|".join(sorted(SCALES, key=len, reverse=True)) + r")\b)?(?P<ordinal>st|nd|rd|th)?",
-    re.IGNORECASE,
-)
 _SPELT = re.compile(
     rf"\b(?:(?:half a|a|an) )?(?:{_NUMBER_WORD})(?:(?:[ -]| and )(?:{_NUMBER_WORD}))*\b|\b(?:a|the) couple\b",
     re.IGNORECASE,
@@ -85,24 +70,62 @@ class Mention:
 
 def mentions(question: str) -> tuple[Mention, ...]:
     """All of them in order, none within another."""
+    language = detect_language(question) or "en"
     found: list[Mention] = []
-    for one in (*_times(question), *_clocks(question), *_numbers(question)):
+    for one in (*_times(question, language), *_clocks(question), *_numbers(question, language)):
         if not any(one.start < other.end and other.start < one.end for other in found):
             found.append(one)
     return tuple(sorted(found, key=lambda one: one.start))
 
 
-def _times(question: str) -> Iterator[Mention]:
-    for pattern in _DATED:
+def _times(question: str, language: str) -> Iterator[Mention]:
+    months = _months(language)
+    for pattern in _dated(language):
         for match in pattern.finditer(question):
             groups = {name: value.lower() for name, value in match.groupdict().items() if value}
-            time = _time(groups)
+            time = _time(groups, months)
             if time is not None:
                 alone = time.year is not None and set(groups) == {"year"}
                 yield Mention(match.start(), match.end(), float(time.year) if alone and time.year else None, time)
 
 
-def _time(groups: dict[str, str]) -> WrittenTime | None:
+@lru_cache(maxsize=64)
+def _months(language: str) -> dict[str, int]:
+    return _MONTHS | (months_of(language) if language != "en" else {})
+
+
+@lru_cache(maxsize=64)
+def _dated(language: str) -> tuple[re.Pattern[str], ...]:
+    """How times are written, with the months of English and of this language."""
+    month = "(?P<month>" + "|".join(map(re.escape, sorted(_months(language), key=len, reverse=True))) + r")\b\.?"
+    return tuple(
+        re.compile(pattern, re.IGNORECASE)
+        for pattern in (
+            rf"(?<!\d){_YEAR}-(?P<month_number>0[1-9]|1[0-2])(?:-(?P<day>0[1-9]|[12]\d|3[01]))?(?![\d-])",
+            rf"(?<![\d.])(?P<day>\d\d?)(?P<sign>[./])(?P<month_number>\d\d?)(?P=sign){_YEAR}",
+            rf"\b{_DAY}{_OF} {month}(?:,?{_OF} {_YEAR})?",
+            rf"\b{month} {_DAY}\b(?:,? {_YEAR})?",
+            rf"\b{month}(?:,?{_OF} {_YEAR})?",
+            rf"\b(?:q(?P<quarter>[1-4])|(?P<quarter_word>first|second|third|fourth|1st|2nd|3rd|4th) quarter)\b(?: of)?(?:,? ?{_YEAR})?",
+            rf"\b(?:h(?P<half>[12])|(?P<half_word>first|second|1st|2nd) half)\b(?: of)?(?:,? ?{_YEAR})?",
+            rf"(?:(?<![\w.,-])|(?<=\bfy)){_YEAR}(?![.,]\d)(?!-\d)(?!\w)",
+        )
+    )
+
+
+@lru_cache(maxsize=64)
+def _digits(language: str) -> tuple[re.Pattern[str], str, str]:
+    """How digits are written, and the signs that group them and come before decimals."""
+    group, decimal = (",", ".") if language == "en" else separators_of(language)
+    groups = re.escape(group) + "'’"
+    pattern = (
+        rf"(?<![\w.,'’-])(?P<sign>[-−])?(?P<digits>\d{{1,3}}(?:[{groups}]\d{{3}})+|\d{{1,15}})(?P<decimals>{re.escape(decimal)}\d{{1,9}})?"
+        rf"(?: ?(?P<scale>{'|'.join(sorted(SCALES, key=len, reverse=True))})\b)?(?P<ordinal>st|nd|rd|th)?"
+    )
+    return re.compile(pattern, re.IGNORECASE), f"[{groups}]", decimal
+
+
+def _time(groups: dict[str, str], months: dict[str, int]) -> WrittenTime | None:
     year = int(groups["year"]) if "year" in groups else None
     day = int(groups["day"]) if "day" in groups else None
     if quarter := groups.get("quarter") or _ORDINALS.get(groups.get("quarter_word", "")):
@@ -110,7 +133,7 @@ def _time(groups: dict[str, str]) -> WrittenTime | None:
     if half := groups.get("half") or _ORDINALS.get(groups.get("half_word", "")):
         return WrittenTime(year, 6 * int(half) - 5, 6)
     if "month" in groups:
-        return WrittenTime(year, _MONTHS[groups["month"]], 1, day)
+        return WrittenTime(year, months[groups["month"]], 1, day)
     if "month_number" in groups:
         month = int(groups["month_number"])
         if groups.get("sign") == "/" and day is not None and max(day, month) <= 12 and day != month:
@@ -126,11 +149,18 @@ def _clocks(question: str) -> Iterator[Mention]:
         yield Mention(match.start(), match.end(), clock=f"{int(match['hour']):02}:{match['minute']}")
 
 
-def _numbers(question: str) -> Iterator[Mention]:
-    for match in _DIGITS.finditer(question):
-        whole = re.sub(r"[,'’]", "", match["digits"])
-        number = float(f"{whole}{match['decimals'] or ''}") * 10 ** SCALES.get((match["scale"] or "").lower(), 0)
+def _numbers(question: str, language: str) -> Iterator[Mention]:
+    digits, groups, decimal = _digits(language)
+    for match in digits.finditer(question):
+        whole = re.sub(groups, "", match["digits"])
+        number = float(f"{whole}{(match['decimals'] or '').replace(decimal, '.')}") * 10 ** SCALES.get(
+            (match["scale"] or "").lower(), 0
+        )
         yield Mention(match.start(), match.end(), -number if match["sign"] else number)
+    if language != "en":
+        for start, end, value in spelt_numbers(question, language):
+            yield Mention(start, end, value)
+        return
     for match in _SPELT.finditer(question):
         yield Mention(match.start(), match.end(), _spelt(match[0].lower()))
 

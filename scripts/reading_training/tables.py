@@ -24,11 +24,10 @@ from citewell.agent.tables.meaning.view import ColumnView, TableView, conditions
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition
 from citewell.text.analysis import analyze
 from citewell.types.table_reading import ColumnRole, GroupFigure, NumberUse, RowOperation, ValueUse
-from table_training.sketches import Condition, Sketch, sketch_of
+from reading_training.sketches import Condition, Sketch, sketch_of
 
 Cell: TypeAlias = str | int | float | None
 
-ENGLISH = ("plain", "plain2", "short", "polite", "indirect", "story", "order", "nonnative", "typo", "casual")
 OPERATIONS, FIGURES, ROLES = list(RowOperation), list(GroupFigure), list(ColumnRole)
 USES, NUMBER_USES = list(ValueUse), list(NumberUse)
 DIRECTIONS = ("", "desc", "asc")
@@ -88,16 +87,14 @@ def read_tables(folder: Path) -> list[dict[str, Any]]:
 
 
 def own_examples(tables: Sequence[Mapping[str, Any]]) -> list[Example]:
-    """Every English wording of every question, and the questions that the tables do not answer."""
+    """Every wording of every question, and the questions that the tables do not answer."""
     found: list[Example] = []
     for table in tables:
         for question in table["qs"]:
             sketch = sketch_of(question["op"], question["sql"])
             if not sketch.columns <= set(table["cols"]):
                 sketch.odd.append("another column")
-            found += (
-                _example(table, sketch, plain(question["q"][style])) for style in ENGLISH if style in question["q"]
-            )
+            found += (_example(table, sketch, plain(text)) for text in question["q"].values())
         found += (beside(plain(text), table) for text in table.get("not", ()))
     return found
 
@@ -114,11 +111,11 @@ def other_questions(folder: Path, *, everything: bool) -> list[str]:
         for line in file.read_text("utf-8").splitlines():
             one = json.loads(line)
             if everything or not is_held(one["d"]):
-                found += (plain(text) for style, text in one["q"].items() if style in ENGLISH)
+                found += map(plain, one["q"].values())
     for file in sorted((folder / "messages").glob("*.jsonl")):
         for line in file.read_text("utf-8").splitlines():
             one = json.loads(line)
-            if one["lang"] == "en" and one["act"] != "ask":
+            if one["act"] != "ask":
                 found += [plain(one["q"])]
     return found
 

@@ -1,1 +1,0 @@
-"""What trains the built-in reader: the questions, the network, and the steps."""

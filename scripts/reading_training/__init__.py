@@ -1,0 +1,1 @@
+"""What trains the reading model: the published weights, the questions, the network, and its steps."""
