@@ -126,7 +126,7 @@ clean:
 $(VENV)/bin/python:
 	@scripts/make_venv.sh $(VENV)
 
-$(BASE): requirements/base.txt requirements/build.txt pyproject.toml | $(VENV)/bin/python
+$(BASE): requirements/base.txt requirements/build.txt pyproject.toml multilingual/pyproject.toml | $(VENV)/bin/python
 	@scripts/install.sh $(VENV) requirements/build.txt requirements/base.txt
 	@touch $@
 

@@ -36,7 +36,7 @@ from citewell.agent.extractive import answerer as answers
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.extractive.confidence import AnswerEvidence
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
-from citewell.agent.understand.rephrase import Rephrased, rephrase
+from citewell.agent.understand.rephrase import Rephrased
 from citewell.types import Hit
 
 FOLDS = 6
@@ -106,7 +106,7 @@ async def examples(folder: Path, turns: Path, paragraphs: Path) -> list[Example]
         for turn in conversations.read_lines(turns):
             if turn["expected_behaviour"] in ("ask_clarification", "no_retrieval"):
                 continue
-            asked = rephrase(turn["last_user"], conversations.thread(turn["history"]))
+            asked = conversations.standalone(turn["last_user"], conversations.thread(turn["history"]))
             message, group = " ".join(turn["last_user"].split()), turn["id"].split("<::>")[0]
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
             found = conversations.find(talks, asked)

@@ -32,12 +32,12 @@ import sets
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.citations import support
 from citewell.agent.citations.check import CitationChecker
 from citewell.agent.extractive import thresholds
 from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
-from citewell.agent.understand.rephrase import rephrase
 from citewell.types import Hit
 
 Figures = dict[str, Any]
@@ -47,7 +47,9 @@ Measure = Callable[[dict[str, float]], Awaitable[Figures]]
 async def answered(
     embedder: Any, changes: dict[str, float], asked: Sequence[tuple[str, str, Sequence[Hit]]]
 ) -> list[Extract]:
-    answerer = ExtractiveAnswerer(embedder, dataclasses.replace(thresholds.THRESHOLDS, **changes), BuiltinReader.load())
+    answerer = ExtractiveAnswerer(
+        embedder, dataclasses.replace(thresholds.THRESHOLDS, **changes), BuiltinReader(ReadingModel.open())
+    )
     return [await answerer.answer(question, hits, message=message) for message, question, hits in asked]
 
 
@@ -83,7 +85,7 @@ def abstain(folder: Path, turns: Path, embedder: Any) -> Measure:
         citewell.add_texts(sets.load(folder).records())
         for turn in conversations.read_lines(turns):
             if turn["expected_behaviour"] not in ("ask_clarification", "no_retrieval"):
-                read = rephrase(turn["last_user"], conversations.thread(turn["history"]))
+                read = conversations.standalone(turn["last_user"], conversations.thread(turn["history"]))
                 message = " ".join(turn["last_user"].split())
                 asked.append((message, read.question, conversations.find(citewell, read)))
                 expected.append(turn["expected_behaviour"] == "retrieve_then_refuse")

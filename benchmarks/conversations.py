@@ -26,12 +26,14 @@ import sets
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.message_reader import BuiltinMessageReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 from citewell.agent.interface import PastMessage, TurnRequest
 from citewell.agent.rules import merge_hits
-from citewell.agent.understand.completeness import is_complete
-from citewell.agent.understand.rephrase import Rephrased, rephrase
-from citewell.agent.understand.understanding import MessageReader
+from citewell.agent.understand.rephrase import Rephrased
+from citewell.agent.understand.thresholds import THRESHOLDS
+from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.types import Hit
 
 TOP_K = 10
@@ -46,20 +48,30 @@ def read_lines(path: Path) -> list[dict[str, Any]]:
 LOOKED_UP = frozenset({"fun_fact", "tell_joke", "meaning_of_life"})
 
 
+READER = MessageReader(BuiltinMessageReader(ReadingModel.open()))
+
+
+def understood(message: str, history: Sequence[PastMessage] = ()) -> Understood:
+    """What a turn takes a message for."""
+    return asyncio.run(READER.read(TurnRequest(owner_id="bench", message=message, history=tuple(history))))
+
+
+def standalone(message: str, history: Sequence[PastMessage]) -> Rephrased:
+    """The message in the light of its thread."""
+    return understood(message, history).rephrased
+
+
 async def small_talk(path: Path) -> dict[str, Any]:
     """Recall of small talk, and the share of questions taken for it, without files: in both halves of the phrases and in all."""
     rows = [row for row in read_lines(path) if row["label"] in ("small_talk", "question_or_task")]
-    embedder = BuiltinEmbedder.load()
-    reader = MessageReader(embedder)
     counts: dict[str, Counter[tuple[bool, bool]]] = {}
     started = time.perf_counter()
     for row in rows:
         is_talk = row["label"] == "small_talk" and row["intent"] not in LOOKED_UP
-        read = await reader.read(TurnRequest(owner_id="bench", message=row["text"]))
+        read = await READER.read(TurnRequest(owner_id="bench", message=row["text"]))
         for part in (half_of(row["text"]), "all"):
             counts.setdefault(part, Counter())[is_talk, read.intent.kind == "general_conversation"] += 1
     per_message = (time.perf_counter() - started) / len(rows) * 1e3
-    await embedder.aclose()
     shares = {
         f"{name}, {part}": round(count[truth, True] / (count[truth, True] + count[truth, False]), 4)
         for part, count in sorted(counts.items())
@@ -99,7 +111,7 @@ def measure_recovered(folder: Path, gold: Path) -> dict[str, Any]:
     rewrites = {row["id"]: row["standalone_rewrite"] for row in read_lines(gold)}
     turns = [key for key in data.queries if key in rewrites and histories.get(key)]
     rewritten = [key for key in turns if bare(rewrites[key]) != bare(data.queries[key])]
-    read = {key: rephrase(data.queries[key], thread(histories[key])) for key in turns}
+    read = {key: standalone(data.queries[key], thread(histories[key])) for key in turns}
     rankings: dict[str, dict[str, list[str]]] = {"last turn": {}, "ours": {}, "rewrite": {}}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())
@@ -122,16 +134,21 @@ def measure_bleeding(
     citewell: Citewell, data: sets.RetrievalSet, threads: Mapping[str, tuple[PastMessage, ...]]
 ) -> dict[str, Any]:
     """nDCG@10 of complete last turns: alone, in their thread, and in that of the conversation halfway on in the list."""
-    keys = [key for key in data.queries if key in threads and is_complete(data.queries[key])]
+    keys = [key for key in data.queries if key in threads and not leans(data.queries[key], threads[key])]
     rankings: dict[str, dict[str, list[str]]] = {"alone": {}, "in their thread": {}, "in another": {}}
     for n, key in enumerate(keys):
         text = " ".join(data.queries[key].split())
         other = threads[keys[(n + len(keys) // 2) % len(keys)]]
         rankings["alone"][key] = records(citewell.search(text, DEPTH))
-        rankings["in their thread"][key] = records(find(citewell, rephrase(text, threads[key])))
-        rankings["in another"][key] = records(find(citewell, rephrase(text, other)))
+        rankings["in their thread"][key] = records(find(citewell, standalone(text, threads[key])))
+        rankings["in another"][key] = records(find(citewell, standalone(text, other)))
     part = sets.RetrievalSet(data.name, data.corpus, {key: data.queries[key] for key in keys}, data.relevant)
     return {"complete": {"turns": len(keys), **{kind: round(part.ndcg10(r), 4) for kind, r in rankings.items()}}}
+
+
+def leans(message: str, history: Sequence[PastMessage]) -> bool:
+    """Whether a message is read in the light of its thread."""
+    return understood(message, history).read.leans >= THRESHOLDS.leans
 
 
 def records(found: Sequence[Hit]) -> list[str]:
@@ -176,7 +193,7 @@ def measure_changes(threads: Path, folders: Sequence[Path]) -> dict[str, Any]:
     shares: dict[str, Any] = {}
     for folder in folders:
         asked = [row["text"] for row in read_lines(folder / "queries.jsonl")]
-        changed = [text for n, text in enumerate(asked) if is_changed(text, rephrase(text, before[n % len(before)]))]
+        changed = [text for n, text in enumerate(asked) if is_changed(text, standalone(text, before[n % len(before)]))]
         shares |= {folder.name: len(changed) / len(asked), f"{folder.name}, e.g.": changed[:5]}
     return shares
 
@@ -187,7 +204,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
     `searched`: everybody gets what a search finds. `given`: turns that can be answered get the passages that the set names.
     """
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     corpus = {record["id"]: record["text"] for record in sets.load(folder).records()}
     counts: dict[str, Counter[tuple[bool, bool]]] = {}
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
@@ -195,7 +212,7 @@ async def measure_abstention(folder: Path, turns: Path) -> dict[str, Any]:
         for turn in read_lines(turns):
             if turn["expected_behaviour"] in ("ask_clarification", "no_retrieval"):
                 continue
-            asked = rephrase(turn["last_user"], thread(turn["history"]))
+            asked = standalone(turn["last_user"], thread(turn["history"]))
             refuse = turn["expected_behaviour"] == "retrieve_then_refuse"
             found = find(citewell, asked)
             for kind, hits in (("searched", found), ("given", named(citewell, corpus, turn) or found)):

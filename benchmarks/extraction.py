@@ -21,6 +21,7 @@ import sets
 from citewell import Citewell
 from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
+from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
 
 
@@ -39,7 +40,7 @@ async def measure(folder: Path, questions: int, seed: int) -> dict[str, Any]:
     random.Random(seed).shuffle(keys)
     keys = keys[:questions]
     embedder = BuiltinEmbedder.load()
-    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader.load())
+    answerer = ExtractiveAnswerer(embedder, reader=BuiltinReader(ReadingModel.open()))
     answered = found = first = sentences = characters = 0
     with tempfile.TemporaryDirectory() as scratch, Citewell(scratch) as citewell:
         citewell.add_texts(data.records())

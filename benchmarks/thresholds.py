@@ -16,10 +16,9 @@ from typing import Any
 import numpy as np
 import report
 import sets
-from conversations import read_lines, thread
+from conversations import read_lines, standalone, thread
 
 from citewell import Citewell
-from citewell.agent.understand.rephrase import rephrase
 from citewell.types import Hit
 
 ANSWERABLE = {"retrieve_and_answer": True, "retrieve_and_answer_partially": True, "retrieve_then_refuse": False}
@@ -52,7 +51,7 @@ def main() -> None:
 
 def scores_of(citewell: Citewell, turn: Mapping[str, Any], rerank: bool) -> dict[str, float]:
     """The best of each score among ten hits; the reranker sees its usual twenty."""
-    question = rephrase(turn["last_user"], thread(turn["history"])).question
+    question = standalone(turn["last_user"], thread(turn["history"])).question
     plain = citewell.search(question)
     scores = {
         "dense (cosine)": best(plain, "dense"),

@@ -37,12 +37,13 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 weights.LAYERS, weights.MAX_TOKENS = 12, 512
 
-from reading_training import messages, own, published, tables  # noqa: E402
+from reading_training import messages, own, published, tables, vectors  # noqa: E402
 from reading_training.base import SHA256, read_published, write_tokenizer, write_words  # noqa: E402
 from reading_training.inputs import Encoder, MessageTokens, StatementTokens, TableTokens  # noqa: E402
 from reading_training.losses import loss_of  # noqa: E402
 from reading_training.measuring import print_of_messages, print_of_statements, print_of_tables  # noqa: E402
 from reading_training.network import ReadingNetwork, padded  # noqa: E402
+from reading_training.vectors import Targets, VectorTokens, loss_of_vectors  # noqa: E402
 
 from citewell.adapters.reader.reading_model import ReadingModel  # noqa: E402
 
@@ -54,7 +55,8 @@ PUBLISHED_IN_A_ROUND, WEB_IN_A_ROUND, ASKING_IN_A_ROUND, PROSE_IN_A_ROUND = 16_0
 SHARE_OF_TABLES, BESIDE_ANOTHER, BESIDE_LIKE_ONE = 0.6, 0.3, 0.8
 """Share of the questions about tables in one round, of these that are also put beside another table, and of these beside one like theirs."""
 _CALIBRATED_WITH, _REPORTED_EVERY, _HELD_PUBLISHED = 420, 50, 1_500
-Tokens = StatementTokens | MessageTokens | TableTokens
+OF_TABLES_AS_VECTORS, PUBLISHED_AS_VECTORS, MESSAGES_IN_A_ROUND = 9_000, 5_000, 6
+Tokens = StatementTokens | MessageTokens | TableTokens | VectorTokens
 
 
 class Material:
@@ -74,13 +76,21 @@ class Material:
         self.held_of_tables = [one for one in examples if tables.is_held(one.domain)]
         self._web = tables.web_examples(wikisql)
         self._pool = tables.value_pool(self._web)
-        self._prose = tables.other_questions(TRAINING, everything=False)
+        self._prose = tables.other_questions(TRAINING)
         self._likeness = tables.Likeness(self._tables)
+        self._plain = {
+            (table["d"], text): question["q"]["plain"]
+            for table in self._tables
+            for question in table["qs"]
+            for text in map(tables.plain, question["q"].values())
+        }
+        self.targets = Targets()
 
     def rounds(self) -> Iterator[list[Tokens]]:
         """Statements, messages and tables in tokens."""
         while True:
-            yield [one for one in (*self._statements(), *self._asked(), *self._beside_tables()) if one is not None]
+            kinds = (self._statements(), self._asked(), self._beside_tables(), self._as_vectors())
+            yield [one for kind in kinds for one in kind if one is not None]
 
     def _statements(self) -> Iterator[StatementTokens | None]:
         some = self._source.sample(self._published, PUBLISHED_IN_A_ROUND)
@@ -89,7 +99,7 @@ class Material:
 
     def _asked(self) -> Iterator[MessageTokens]:
         asking = [one.question for one in self._source.sample(self._of_tables, ASKING_IN_A_ROUND)]
-        for one in (*self._messages, *messages.asking(asking)):
+        for one in (*self._messages * MESSAGES_IN_A_ROUND, *messages.asking(asking)):
             yield self._encoder.message(one)
 
     def _beside_tables(self) -> Iterator[TableTokens]:
@@ -105,6 +115,18 @@ class Material:
             if source.random() < BESIDE_ANOTHER / 2:
                 other = tables.Example(one.question, source.choice(self._web).table, one.mentions)
                 yield self._encoder.table(other)
+
+    def _as_vectors(self) -> list[VectorTokens]:
+        source = self._source
+        found = [
+            *vectors.wordings(self._documents, source),
+            *vectors.published_ones(source.sample(self._published, PUBLISHED_AS_VECTORS)),
+        ]
+        of_tables = source.sample(self._of_tables, OF_TABLES_AS_VECTORS)
+        plain = [(one.question, self._plain.get((one.domain, one.question), "")) for one in of_tables]
+        found += [(asked, tables.plain(english), "") for asked, english in plain if english]
+        self.targets.add(text for _, english, passage in found for text in (english, passage))
+        return [VectorTokens(self._encoder.question(asked), english, passage) for asked, english, passage in found]
 
     def _another(self, question: str, one: tables.Example | None = None) -> dict[str, Any]:
         """A table that does not answer the question: mostly one that seems to."""
@@ -145,7 +167,7 @@ def main() -> None:
     if arguments.weights is not None and arguments.weights.exists():
         network.load_state_dict(load_file(arguments.weights))
     if arguments.minutes:
-        train(network, material.rounds(), arguments.minutes)
+        train(network, material, arguments.minutes)
         if arguments.weights is not None:
             save_file(network.state_dict(), arguments.weights)
     measure(network, encoder, material)
@@ -153,17 +175,17 @@ def main() -> None:
     write_manifest(arguments.target, len(base.words))
 
 
-def train(network: ReadingNetwork, rounds: Iterator[list[Tokens]], minutes: float) -> None:
-    """Fit to the rounds until the time is over; the rate rises at first, and then falls to nothing. Prints the mean loss of an input."""
-    heads = list(network.head.parameters())
-    body = [one for name, one in network.named_parameters() if one.requires_grad and not name.startswith("head")]
+def train(network: ReadingNetwork, material: Material, minutes: float) -> None:
+    """Fit to rounds of the material until the time is over; the rate rises at first, and then falls to nothing. Prints the mean loss of an input."""
+    heads = [*network.head.parameters(), *network.vector.parameters()]
+    body = [one for layer in network.layers for one in layer.parameters() if one.requires_grad]
     groups = [{"params": body, "lr": RATE}, {"params": heads, "lr": HEAD_RATE * RATE}]
     optimizer = torch.optim.AdamW(groups, weight_decay=0.01, fused=True)
     highest = [float(group["lr"]) for group in optimizer.param_groups]
     source = random.Random(SEED)
     network.train()
     spent, loss_sum, count, step = 0.0, 0.0, 0, 0
-    for batch in (batch for inputs in rounds for batch in batches(inputs, source)):
+    for batch in (batch for inputs in material.rounds() for batch in batches(inputs, source)):
         began = time.monotonic()
         share = spent / (60 * minutes)
         if share >= 1:
@@ -172,8 +194,10 @@ def train(network: ReadingNetwork, rounds: Iterator[list[Tokens]], minutes: floa
             group["lr"] = most * min(share / WARMING + 0.02, (1 - share) / (1 - WARMING))
         ids, mask = padded([one.ids for one in batch])
         with torch.autocast("cpu", dtype=torch.bfloat16):
-            outputs = network(ids, mask)
-        loss = loss_of(outputs, batch)
+            if isinstance(batch[0], VectorTokens):
+                loss = loss_of_vectors(network.vectors(ids, mask), batch, material.targets)
+            else:
+                loss = loss_of(network(ids, mask), batch)
         (loss / len(batch)).backward()
         nn.utils.clip_grad_norm_([*body, *heads], 1.0)
         optimizer.step()
@@ -188,7 +212,7 @@ def train(network: ReadingNetwork, rounds: Iterator[list[Tokens]], minutes: floa
 def batches(inputs: Sequence[Tokens], source: random.Random) -> list[list[Tokens]]:
     """All inputs once, in batches of one kind and about one length, in an order of their own."""
     found: list[list[Tokens]] = []
-    for kind in (StatementTokens, MessageTokens, TableTokens):
+    for kind in (StatementTokens, MessageTokens, TableTokens, VectorTokens):
         of_kind = [one for one in inputs if isinstance(one, kind)]
         source.shuffle(of_kind)
         for start in range(0, len(of_kind), SORTED_TOGETHER):
@@ -223,9 +247,10 @@ def export(network: ReadingNetwork, tensors: dict[str, Any], inputs: Sequence[To
     chosen = random.Random(SEED).sample(list(inputs), _CALIBRATED_WITH)
     layers = quantised(encoder.blocks, calibration.collect(encoder, [list(one.ids) for one in chosen]))
     head = weights.Dense("head", weight.T.copy(), bias)
-    onnx.save(
-        EncoderGraph(encoder, layers, head, name="citewell-reading", given_words=True).build(), target / "reader.onnx"
-    )
+    turn = (getattr(network.vector, name).detach().numpy() for name in ("weight", "bias"))
+    vector = weights.Dense("vector", *(part.T.copy() for part in turn))
+    graph = EncoderGraph(encoder, layers, head, vector=vector, name="citewell-reading", given_words=True)
+    onnx.save(graph.build(), target / "reader.onnx")
     write_manifest(target, len(encoder.words))
     exported, apart = ReadingModel.read(target), []
     with torch.no_grad():

@@ -36,7 +36,6 @@ from citewell.agent.tables.language.cells import grid_of
 from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.exchange import exchanged
-from citewell.agent.tables.language.german import as_english
 from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
 from citewell.agent.tables.lookup.find import known_rows, named_rows
@@ -45,12 +44,13 @@ from citewell.agent.tables.lookup.glossary import LINES
 from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
 from citewell.agent.tables.lookup.sheet import PageTable
+from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.agent.understand import completeness, intent, question, rephrase, titles, topics
+from citewell.agent.understand import question, rephrase, titles, topics
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -87,6 +87,7 @@ from citewell.types import (
     TableColumn,
     TableInfo,
 )
+from citewell.types.message_reading import Act, MessageRead
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
 from tests.retrieve.queries_with_filters import CONTEXT
 
@@ -208,7 +209,10 @@ READERS: dict[str, Reader] = {
     "agent.statements.cut_statements:row": lambda t: cut_statements([hit(t, type=ChunkType.ROW)]),
     "agent.tables.language.generic.asks_of_a_kind": lambda t: generic.asks_of_a_kind(t),
     "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
-    "agent.understand.intent.detect_intent": lambda t: intent.detect_intent(t, [PastMessage("assistant", t)]),
+    "agent.tables.meaning.mentions.mentions": lambda t: mentions(t),
+    "types.message_reading.content_of": lambda t: MessageRead(
+        {}, content=tuple(zip(range(len(t)), range(1, len(t)), strict=False))
+    ).content_of(t),
     "agent.extractive.refusal.explain:question": lambda t: refusal.explain(t, [hit(_POLICY)]),
     "agent.extractive.refusal.explain:passages": lambda t: refusal.explain("what are the steps of the loan?", [hit(t)]),
     "agent.extractive.asked_above.find_section": lambda t: asked_above.find_section(
@@ -237,9 +241,12 @@ READERS: dict[str, Reader] = {
     "agent.citations.numbers.find_missing_figures": lambda t: numbers.find_missing_figures(t, "7 8"),
     "agent.citations.numbers.find_missing_figures:source": lambda t: numbers.find_missing_figures("7 8", t),
     "agent.extractive.trimming.trim": lambda t: trimming.trim(question.read_question("How many boats?"), t),
-    "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(t, _asked_before("What is the loan limit?")),
-    "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase("and for others?", _asked_before(t)),
-    "agent.understand.completeness.is_complete": lambda t: completeness.is_complete(t),
+    "agent.understand.rephrase.rephrase": lambda t: rephrase.rephrase(
+        t, _asked_before("What is the loan limit?"), frozenset([t])
+    ),
+    "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase(
+        "and for others?", _asked_before(t), frozenset(["and for others?"])
+    ),
     "agent.understand.topics.find_topic_terms": lambda t: topics.find_topic_terms(t, _asked_before(t), 3),
     "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
     "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),
@@ -254,7 +261,6 @@ READERS: dict[str, Reader] = {
     "agent.understand.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
     "agent.citations.writer.write": lambda t: _said(t, SIZE),
     "agent.citations.writer.write:pieces": lambda t: _said(_part(t), 8),
-    "agent.tables.language.german.as_english": lambda t: as_english(f"wie viele {t}", _WORDS),
     "agent.tables.language.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
     "agent.tables.language.reading.read:longest": _expecting(
         lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)
@@ -341,7 +347,7 @@ READERS: dict[str, Reader] = {
     "agent.whole.kinds.items_of:terms": lambda t: items_of(StoredChunk(hit(t).chunk, "a.txt"), KINDS[0], ("word",)),
     "agent.whole.people.names_of_organisations": lambda t: list(names_of_organisations(t)),
     "agent.whole.people.names_of_people": lambda t: list(names_of_people(t)),
-    "agent.whole.request.read_request": lambda t: read_request(t, []),
+    "agent.whole.request.read_request": lambda t: read_request(t, MessageRead({Act.SUMMARY: 1.0}), []),
     "ingest.describe.describe_picture": lambda t: describe_picture(t, {"exif": {"Make": t}}),
     "ingest.chunking.chunk_title": lambda t: chunk_title(t, t),
     "storage.cursors.decode_cursor": _expecting(lambda t: decode_cursor(t, str)),

@@ -18,6 +18,7 @@ from citewell.agent.tables.picture.answer import answer_with_picture
 from citewell.agent.tables.planner import Planned, Refused, gives_what_was_weighed
 from citewell.agent.tables.run.engine import TableResult, UnusableTable, faults_of
 from citewell.agent.tables.run.results import row_hits
+from citewell.agent.turn.parts import joined, parts_of, turn_of
 from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
@@ -67,6 +68,13 @@ class RuleAssistant:
         """Small talk is replied to at once; for a question, the stage says what to do with the results so far."""
         if turn.intent.kind == "general_conversation":
             return _say(turn, Draft(reply(turn.intent.small_talk), answered=True))
+        begins = turn.stage in (NextStep.LOOK_UP, NextStep.DECIDE)
+        if begins and (draft := await self._from_parts(turn)) is not None:
+            return _say(turn, draft)
+        return await self._step_of(turn)
+
+    async def _step_of(self, turn: TurnState) -> Step:
+        """The next step of a question that is one."""
         match turn.stage:
             case NextStep.LOOK_UP | NextStep.DECIDE:
                 return await first_calls(turn, self._toolbox, self._planners, _beside(turn), weighs=True)
@@ -77,6 +85,24 @@ class RuleAssistant:
                 if await self._is_corrected(turn, hits):
                     return await search_calls(turn, _beside(turn))
                 return await self._from_passages(turn, hits, await self._look_up(turn, hits))
+
+    async def _from_parts(self, turn: TurnState) -> Draft | None:
+        """The answers to the questions of a message that asks several; None where one answer says as much."""
+        parts = parts_of(turn)
+        if len(parts) < 2:
+            return None
+        drafts: list[Draft] = []
+        for part in parts:
+            of_part = turn_of(turn, part)
+            of_part.stage = NextStep.LOOK_UP
+            while not isinstance(step := await self._step_of(of_part), Draft):
+                for call in step:
+                    of_part.results += (await self._toolbox.run(of_part, call),)
+            turn.searches += of_part.searches
+            turn.notices.update(of_part.notices)
+            drafts.append(step)
+        turn.note("parts", [part.asked for part in parts])
+        return joined(parts, drafts)
 
     async def _from_rows_or_pages(self, turn: TurnState) -> Step:
         """The rows of the planned query; a table on a page where it is likelier meant; else the passages."""

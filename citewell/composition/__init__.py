@@ -456,12 +456,8 @@ def _assistants(
 ) -> Callable[[ChatModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    reader, of_tables, of_messages, corrector = (
-        answer_reader(),
-        table_reader(),
-        message_reader(),
-        speller(),
-    )
+    reader, of_tables = answer_reader(), table_reader()
+    of_messages, corrector = message_reader(), speller()
 
     def make(model: ChatModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant

@@ -3,7 +3,8 @@
 Input `input_ids` (texts, tokens), int64: texts of one length, so there is no padding, no mask, and no arithmetic on nothing; or, where the
 caller looks the words up, their vectors `words` (texts, tokens, 384), float32.
 Outputs, float32: `sentence` (texts, 384), the mean of the token states, and `token_vectors` (texts, tokens, 384), the states
-themselves, both of unit length; with a head, `logits` (texts, tokens, outputs of the head) in their place. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
+themselves, both of unit length; with a head, `logits` (texts, tokens, outputs of the head) in their place, and, where it is wanted, `vector`
+(texts, 384), computed of the first token's state, of unit length. Operators of the `com.microsoft` domain are ONNX Runtime's own, on every platform it has.
 
 Inside, states have shape (1, rows, width), one row per token of any text; attention alone sees (texts, tokens, width).
 """
@@ -28,7 +29,7 @@ _EPSILON = 1e-12
 class EncoderGraph:
     """Builds the graph node by node; `quantised` holds the int8 form of dense layers by name (none: float32).
 
-    `head` computes something of each token's state, always in float32. `name`: the model's; with `given_words`, its input is their vectors.
+    `head` computes something of each token's state, and `vector` of the first one's, always in float32. `name`: the model's; with `given_words`, its input is their vectors.
     """
 
     def __init__(
@@ -37,12 +38,14 @@ class EncoderGraph:
         quantised: Mapping[str, QuantisedDense] | None = None,
         head: Dense | None = None,
         *,
+        vector: Dense | None = None,
         name: str = "all-MiniLM-L6-v2",
         given_words: bool = False,
     ) -> None:
         self.weights = weights
         self.name = name
         self.given_words = given_words
+        self.vector = vector
         self.quantised = quantised or {}
         self.head = head
         self.dense_inputs: dict[str, str] = {}
@@ -72,6 +75,13 @@ class EncoderGraph:
             weight, bias = (self._constant(f"head.{name}", getattr(self.head, name)) for name in ("weight", "bias"))
             self._op("Add", [self._op("MatMul", [states, weight]), bias], output="logits")
             outputs = [value("logits", TensorProto.FLOAT, ["texts", "tokens", len(self.head.bias)])]
+        if self.vector is not None:
+            first = self._op("Gather", [states, self._integers(0)], axis=1)
+            first = self._op("Reshape", [first, self._integers(-1, WIDTH)])
+            weight, bias = (self._constant(f"vector.{name}", getattr(self.vector, name)) for name in ("weight", "bias"))
+            turned = self._op("Add", [self._op("MatMul", [first, weight]), bias])
+            self._op("LpNormalization", [turned], output="vector", axis=-1, p=2)
+            outputs.append(value("vector", TensorProto.FLOAT, ["texts", len(self.vector.bias)]))
         graph = helper.make_graph(self._nodes, self.name, inputs, outputs, list(self._constants.values()))
         opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid(_MS, 1)]
         model = helper.make_model(graph, opset_imports=opsets, ir_version=_IR_VERSION, producer_name="citewell")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from citewell.adapters.embedder.builtin import MAX_QUESTION_TOKENS as MAX_VECTOR_TOKENS
 from citewell.adapters.reader.builtin import MAX_BEFORE_TOKENS, MAX_INPUT_TOKENS, MAX_QUESTION_TOKENS
 from citewell.adapters.reader.message_reader import MAX_BEFORE_TOKENS as MAX_EARLIER_TOKENS
 from citewell.adapters.reader.message_reader import MAX_MESSAGE_TOKENS
@@ -80,6 +81,10 @@ class Encoder:
         start, end = one.answer
         within = [place for place, (a, b) in enumerate(text.offsets[:room]) if b > start and a < end]
         return StatementTokens(ids, len(head), len(head) + within[0], len(head) + within[-1]) if within else None
+
+    def question(self, text: str) -> list[int]:
+        """As the embedder shows it."""
+        return [START, *self._tokens(text).ids[:MAX_VECTOR_TOKENS], END]
 
     def message(self, one: Message) -> MessageTokens:
         """Brackets around content become labels of its tokens."""

@@ -54,15 +54,25 @@ class ReadingNetwork(nn.Module):
         self.head = nn.Linear(WIDTH, OUTPUTS)
         nn.init.normal_(self.head.weight, std=0.02)
         nn.init.zeros_(self.head.bias)
+        self.vector = nn.Linear(WIDTH, WIDTH)
+        nn.init.normal_(self.vector.weight, std=0.02)
+        nn.init.zeros_(self.vector.bias)
         for module in (self.words, self.norm, self.layers[0]):
             module.requires_grad_(False)
 
     def forward(self, ids: Tensor, mask: Tensor) -> Tensor:
         """Outputs, shape (texts, tokens, outputs); mask: shape (texts, 1, 1, tokens), 0 where there is a token and very low elsewhere."""
+        return self.head(self._states(ids, mask)).float()
+
+    def vectors(self, ids: Tensor, mask: Tensor) -> Tensor:
+        """Of each text one vector of unit length, shape (texts, 384)."""
+        return nn.functional.normalize(self.vector(self._states(ids, mask)[:, 0]).float(), dim=-1)
+
+    def _states(self, ids: Tensor, mask: Tensor) -> Tensor:
         states = self.norm(self.words(ids).float() + self.positions[: ids.shape[1]])
         for layer in self.layers:
             states = layer(states, mask)
-        return self.head(states).float()
+        return states
 
     @torch.no_grad()
     def trained(self, published: dict[str, Array]) -> dict[str, Array]:

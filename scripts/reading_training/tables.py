@@ -104,13 +104,13 @@ def beside(question: str, table: Mapping[str, Any]) -> Example:
     return Example(question, table_view(table, question), mentions(question), table["d"])
 
 
-def other_questions(folder: Path, *, everything: bool) -> list[str]:
+def other_questions(folder: Path) -> list[str]:
     """Questions for prose, and messages that are no questions: no table answers them."""
     found: list[str] = []
     for file in sorted((folder / "passages").glob("*.jsonl")):
         for line in file.read_text("utf-8").splitlines():
             one = json.loads(line)
-            if everything or not is_held(one["d"]):
+            if not is_held(one["d"]):
                 found += map(plain, one["q"].values())
     for file in sorted((folder / "messages").glob("*.jsonl")):
         for line in file.read_text("utf-8").splitlines():

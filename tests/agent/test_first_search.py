@@ -17,6 +17,7 @@ from citewell.agent.model.unsearched import RECALLED
 from citewell.ports import Capability
 from citewell.types import Condition, FirstSearch, Operator, ResourceInfo, Scope, SearchOptions, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
+from tests.agent.reading import MESSAGES
 from tests.contract_servers import anthropic as anthropic_contract
 from tests.contract_servers import openai as openai_contract
 from tests.contract_servers.anthropic import AnthropicServer
@@ -62,7 +63,12 @@ class Conversation:
             Queue(*[one for one in script if isinstance(one, Reply)]) if isinstance(first, Reply) else first
         )
         assistant = Assistant(
-            self.searcher, WordEmbedder(), library=library, chat_model=self.chat, first_search=first_search
+            self.searcher,
+            WordEmbedder(),
+            library=library,
+            chat_model=self.chat,
+            first_search=first_search,
+            message_model=MESSAGES,
         )
         turn = TurnRequest(owner_id="ada", message=message, **request, options=SearchOptions(debug=True))
         async with aclosing(assistant.run(turn)) as events:

@@ -1,46 +1,47 @@
-"""Small talk is told from what is to be looked up, whatever politeness is wrapped around it."""
+"""Small talk is told from what is to be looked up, in whatever language, and never where the files may hold the answer."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
-from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.interface import PastMessage, TurnRequest
-from citewell.agent.understand.intent import Doubt, detect_intent, read_words
-from citewell.agent.understand.likeness import SmallTalkLikeness
+from citewell.agent.understand.intent import Intent, intent_of
 from citewell.agent.understand.rephrase import rephrase
 from citewell.agent.understand.small_talk import SmallTalk, is_reply, reply
 from citewell.agent.understand.understanding import MessageReader
 from citewell.types import Scope
-from tests.agent.fakes import WordEmbedder
+from citewell.types.message_reading import Act, MessageRead
+from tests.agent.reading import MESSAGES
 
 
 class Words:
-    """A vocabulary over a set of words, which keeps what it was asked."""
+    """A vocabulary over a set of words."""
 
     def __init__(self, *words: str, scope: Scope = Scope()) -> None:
         self.words = frozenset(words)
         self.scope = scope
-        self.asked: list[Sequence[str]] = []
 
     async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
-        self.asked.append(words)
         return (owner_id, scope) == ("ada", self.scope) and not self.words.isdisjoint(words)
 
 
-@pytest.fixture(scope="module")
-def embedder() -> Generator[BuiltinEmbedder]:
-    built_in = BuiltinEmbedder.load()
-    yield built_in
-    asyncio.run(built_in.aclose())
+class Says:
+    """A model that says the same of each message, and keeps what it was asked."""
+
+    def __init__(self, read: MessageRead) -> None:
+        self.answer = read
+        self.asked: list[tuple[str, str]] = []
+
+    async def read(self, message: str, before: str = "") -> MessageRead:
+        self.asked.append((message, before))
+        return self.answer
 
 
-async def read(embedder: BuiltinEmbedder, message: str, *words: str, owner_id: str = "ada") -> SmallTalk | None:
-    reader = MessageReader(embedder, Words(*words))
-    return (await reader.read(TurnRequest(owner_id=owner_id, message=message))).intent.small_talk
+async def intent(message: str, *words: str, owner_id: str = "ada") -> Intent:
+    reader = MessageReader(MESSAGES, Words(*words))
+    return (await reader.read(TurnRequest(owner_id=owner_id, message=message))).intent
 
 
 @pytest.mark.parametrize(
@@ -48,103 +49,75 @@ async def read(embedder: BuiltinEmbedder, message: str, *words: str, owner_id: s
     [
         ("hi", SmallTalk.GREETING),
         ("Heyyy", SmallTalk.GREETING),
-        ("gm", SmallTalk.GREETING),
         ("hola", SmallTalk.GREETING),
-        ("Thanks, that's helpful", SmallTalk.THANKS),
-        ("Great, thanks a lot!", SmallTalk.THANKS),
-        ("thnks", SmallTalk.THANKS),
-        ("cheers mate", SmallTalk.THANKS),
-        ("Merci beaucoup", SmallTalk.THANKS),
-        ("谢谢", SmallTalk.THANKS),
-        ("ok cool, bye", SmallTalk.GOODBYE),
-        ("Perfect.", SmallTalk.ACKNOWLEDGEMENT),
-        ("👍", SmallTalk.ACKNOWLEDGEMENT),
-    ],
-)
-def test_plain_politeness_is_known_by_its_words(message: str, kind: SmallTalk) -> None:
-    assert detect_intent(message).small_talk is kind
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(
-    ("message", "kind"),
-    [
         ("how's it going today", SmallTalk.GREETING),
-        ("what a great help you were", SmallTalk.THANKS),
-        ("catch you tomorrow", SmallTalk.GOODBYE),
+        ("Great, thanks a lot!", SmallTalk.THANKS),
+        ("Merci beaucoup", SmallTalk.THANKS),
+        ("ok cool, bye", SmallTalk.GOODBYE),
+        ("👍", SmallTalk.ACKNOWLEDGEMENT),
+        ("That answer was wrong.", SmallTalk.FEEDBACK),
         ("Who are you?", SmallTalk.ABOUT_ASSISTANT),
-        ("what sort of stuff can you do", SmallTalk.ABOUT_ASSISTANT),
-        ("Could you tell me who invented you?", SmallTalk.ABOUT_ASSISTANT),
+        ("what can you do for me", SmallTalk.ABOUT_ASSISTANT),
+        ("Wie geht es dir?", SmallTalk.GREETING),
     ],
 )
-async def test_other_small_talk_is_known_by_its_meaning(
-    embedder: BuiltinEmbedder, message: str, kind: SmallTalk
-) -> None:
-    assert await read(embedder, message) is kind
+async def test_small_talk(message: str, kind: SmallTalk) -> None:
+    assert (await intent(message)).small_talk is kind
 
 
-@pytest.mark.full
 @pytest.mark.parametrize(
     "message",
     [
         "anything about borrowers",
-        "something about insurance",
-        "weird facts about our sales",
         "Any interesting info on repayment rates?",
-        "tell me a joke",
-        "What is the meaning of life?",
-        "give me a fun fact",
         "Hi, what's the fee for a second loan?",
-        "Thanks! And for returning borrowers?",
         "Can you list the onboarding steps, please?",
-        "thank you letter template",
-        "What do you have to bring to register?",
         "what are your fees",
         "summarise the joke in the handbook",
         "Loan policy",
-        "who wrote this",
         "¿cuál es la tasa de interés?",
+        "Wie lange ist die Kündigungsfrist?",
     ],
 )
-async def test_everything_else_is_looked_up(embedder: BuiltinEmbedder, message: str) -> None:
-    assert await read(embedder, message) is None
+async def test_everything_else_is_looked_up(message: str) -> None:
+    assert (await intent(message)).kind == "document_query"
 
 
-async def test_a_word_of_the_owners_files_makes_it_a_question(embedder: BuiltinEmbedder) -> None:
+async def test_a_word_of_the_owners_files_makes_it_a_question() -> None:
+    talk = Says(MessageRead({Act.CHITCHAT: 0.9, Act.ASK: 0.1}, content=((12, 19),)))
     message = "do you have parrots"
-    assert await read(embedder, message) is SmallTalk.ABOUT_ASSISTANT
-    assert await read(embedder, message, "parrots") is None
-    assert await read(embedder, message, "parrots", owner_id="eve") is SmallTalk.ABOUT_ASSISTANT
+    for words, owner, kind in (((), "ada", "general_conversation"), (("parrots",), "ada", "document_query")):
+        reader = MessageReader(talk, Words(*words))
+        assert (await reader.read(TurnRequest(owner_id=owner, message=message))).intent.kind == kind
+    reader = MessageReader(talk, Words("parrots"))
+    assert (await reader.read(TurnRequest(owner_id="eve", message=message))).intent.kind == "general_conversation"
 
 
-def test_words_of_small_talk_itself_are_not_asked_of_the_files() -> None:
-    doubt = read_words("so what is your name, and do you keep parrots?")
-    assert isinstance(doubt, Doubt)
-    assert "parrots" in doubt.words
-    assert not {"name", "what", "you", "your"} & set(doubt.words)
+async def test_words_count_within_the_scope_of_the_message_only() -> None:
+    kitchen = Scope(project_ids=("kitchen",))
+    talk = Says(MessageRead({Act.CHITCHAT: 1.0}, content=((4, 14),)))
+    reader = MessageReader(talk, Words("quokkasoft", scope=kitchen))
+    intents = [
+        (await reader.read(TurnRequest(owner_id="ada", message="hey quokkasoft", scope=scope))).intent.kind
+        for scope in (kitchen, Scope(), Scope(project_ids=("garden",)))
+    ]
+    assert intents == ["document_query", "general_conversation", "general_conversation"]
 
 
-async def test_what_the_words_tell_costs_no_embedding() -> None:
-    embedder = WordEmbedder()
-    reader = MessageReader(embedder, Words())
-    for message in ("Thanks!", "x" * 2_000, "Good morning everyone", "word " * 21):
-        await reader.read(TurnRequest(owner_id="ada", message=message))
-    assert embedder.texts == []
-
-
-async def test_phrases_are_embedded_once() -> None:
-    embedder = WordEmbedder()
-    likeness = SmallTalkLikeness(embedder)
-    await likeness.measure("what are the fees", about=False)
-    before = len(embedder.texts)
-    await likeness.measure("what is the rate", about=False)
-    assert len(embedder.texts) == before + 1
+async def test_each_message_of_a_thread_is_read_once_beside_the_one_before_it() -> None:
+    model = Says(MessageRead({Act.ASK: 1.0}))
+    reader = MessageReader(model)
+    history = (PastMessage("user", "What is due?"), PastMessage("assistant", "Rent. [1]"))
+    for _ in range(2):
+        await reader.read(TurnRequest(owner_id="ada", message="And when?", history=history))
+    assert model.asked == [("What is due?", ""), ("And when?", "What is due?")]
 
 
 def test_yes_is_an_answer_where_something_was_asked() -> None:
     asked = (PastMessage("user", "List the fees"), PastMessage("assistant", "Shall I list those of all branches?"))
-    assert detect_intent("yes", asked).kind == "document_query"
-    assert detect_intent("yes").kind == "general_conversation"
+    said = MessageRead({Act.FEEDBACK: 1.0})
+    assert intent_of("yes", said, asked).kind == "document_query"
+    assert intent_of("yes", said, ()).kind == "general_conversation"
 
 
 def test_small_talk_in_a_thread_is_no_subject_of_it() -> None:
@@ -153,16 +126,11 @@ def test_small_talk_in_a_thread_is_no_subject_of_it() -> None:
         PastMessage("assistant", "It is GHS 20. [1]"),
         PastMessage("user", "where were you born"),
         PastMessage("assistant", reply(SmallTalk.ABOUT_ASSISTANT)),
+        PastMessage("user", "you are funny"),
+        PastMessage("assistant", "Am I?"),
     )
-    assert is_reply(history[-1].content)
-    assert "born" not in rephrase("And when is it due?", history).question
-
-
-async def test_words_count_within_the_scope_of_the_message_only(embedder: BuiltinEmbedder) -> None:
-    kitchen = Scope(project_ids=("kitchen",))
-    reader = MessageReader(embedder, Words("quokkasoft", scope=kitchen))
-    intents = [
-        (await reader.read(TurnRequest(owner_id="ada", message="hey quokkasoft", scope=scope))).intent.kind
-        for scope in (kitchen, Scope(), Scope(project_ids=("garden",)))
-    ]
-    assert intents == ["document_query", "general_conversation", "general_conversation"]
+    assert is_reply(history[3].content)
+    message = "And when is it due?"
+    question = rephrase(message, history, frozenset([message]), frozenset(["you are funny"])).question
+    assert "born" not in question
+    assert "funny" not in question

@@ -4,43 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from citewell.agent.whole.files import MAX_KNOWN, MAX_LISTED, asks_for_files, files_in_words
+from citewell.agent.whole.files import MAX_KNOWN, MAX_LISTED, files_in_words
 from citewell.agent.whole.step import NOTHING_IN_SCOPE
 from citewell.types import Scope
 from tests.agent.test_whole import HANDBOOK, POLICY, ask, shelf
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Which documents have I uploaded?",
-        "what files do we have in this project?",
-        "Can you list all of my uploads?",
-        "How many files have I uploaded so far?",
-        "What have I uploaded?",
-        "Which files are there?",
-        "Show me the documents that I have uploaded",
-    ],
-)
-def test_a_question_for_the_files_themselves_is_recognised(message: str) -> None:
-    assert asks_for_files(message)
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Which documents do I need for a loan?",
-        "Which documents have I uploaded about fraud?",
-        "How many documents are there?",
-        "How many documents do we have to submit?",
-        "List the documents",
-        "Which files mention insurance?",
-    ],
-)
-def test_a_question_about_what_is_in_files_is_left_alone(message: str) -> None:
-    assert not asks_for_files(message)
 
 
 async def test_the_files_in_scope_are_the_answer() -> None:

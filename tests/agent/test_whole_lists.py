@@ -11,11 +11,12 @@ from citewell.agent.interface import Done
 from citewell.agent.whole import reading
 from citewell.agent.whole.kinds import KINDS, ItemKind, items_of, kinds_asked
 from citewell.agent.whole.listed import MAX_ITEMS
-from citewell.agent.whole.request import WholeKind, read_request
+from citewell.agent.whole.request import read_request
 from citewell.agent.whole.written import WholeBudget
 from citewell.ports import ChatDelta, ChatMessage, ToolSpec
 from citewell.types import ChunkType, Hit, JsonObject, NoAnswerReason, StoredChunk
 from tests.agent.fakes import hit
+from tests.agent.reading import read
 from tests.agent.test_whole import INSURED, POLICY, SHEET, TRAVEL, TRIPS, NoteTaker, Shelf, ask, info, shelf
 
 
@@ -104,32 +105,16 @@ def test_of_a_table_each_line_is_an_item_not_the_whole() -> None:
     assert shown("amounts", table, ChunkType.TABLE) == ["| late | GHS 20 |"]
 
 
-def test_a_list_may_be_of_several_kinds_and_of_one_topic() -> None:
-    found = read_request("List all names and phone numbers in the loan policy", [POLICY, TRAVEL])
+async def test_a_list_may_be_of_several_kinds_and_of_one_topic() -> None:
+    message = "List all names and phone numbers in the loan policy"
+    found = read_request(message, await read(message), [POLICY, TRAVEL])
     assert found is not None
     assert [kind.many for kind in found.kinds] == ["telephone numbers", "people"]
     assert (found.terms, found.files) == ((), (POLICY,))
-    found = read_request("List all deadlines for insurance", [POLICY, TRAVEL])
+    message = "List all deadlines for insurance"
+    found = read_request(message, await read(message), [POLICY, TRAVEL])
     assert found is not None
     assert ([kind.one for kind in found.kinds], len(found.terms)) == ([KINDS[0].one], 1)
-
-
-@pytest.mark.parametrize(
-    ("message", "is_list"),
-    [
-        ("What are the deadlines?", True),
-        ("Which deadlines are there in the loan policy?", True),
-        ("list the email addresses", True),
-        ("What are the headings of the travel policy?", True),
-        ("What is the deadline?", False),
-        ("What are the deadlines for a first loan?", False),
-        ("What are the requirements?", False),
-        ("What are the dates?", False),
-    ],
-)
-def test_without_all_only_a_plain_list_of_a_kind_that_is_sure_is_one(message: str, is_list: bool) -> None:
-    found = read_request(message, [POLICY, TRAVEL])
-    assert (found is not None and found.kind is WholeKind.LIST) == is_list
 
 
 async def test_every_deadline_of_a_file_is_listed_whether_it_says_deadline_or_not() -> None:

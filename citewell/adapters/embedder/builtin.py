@@ -15,11 +15,13 @@ from typing import TypeAlias
 import numpy as np
 
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, MODEL_NAME, BuiltinModel
+from citewell.adapters.reader.reading_model import END, START, ReadingModel
 from citewell.errors import ConfigurationError
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
 from citewell.ports.metering import tokens_used
 from citewell.settings import BuiltinEmbedding
 from citewell.system.batching import Batcher
+from citewell.text.language import detect_language
 
 TOKENS_PER_RUN = 256
 """Maximum tokens of equally long texts in one session run: the fastest value measured, see `benchmarks/embedder.py`."""
@@ -27,6 +29,8 @@ TOKENS_PER_RUN = 256
 _SPECIAL_TOKENS = 2
 """Special tokens per text: one at its start and one at its end."""
 
+MAX_QUESTION_TOKENS = 64
+"""Tokens of a question that the reading model reads."""
 QUERIES_PER_STEP = 8
 RUNS_PER_SLICE = 8
 TEXTS_PER_SLICE = 64
@@ -44,9 +48,10 @@ class BuiltinEmbedder:
     for indexing. Threads get work in short slices, so a canceled call ends within one slice.
     """
 
-    def __init__(self, model: BuiltinModel, threads: int | None = None) -> None:
+    def __init__(self, model: BuiltinModel, threads: int | None = None, reading: ReadingModel | None = None) -> None:
         """`threads`: how many batches are computed at once; default one per CPU available to this process."""
         self._model = model
+        self._reading = reading or ReadingModel.open()
         self._threads = threads or usable_processors()
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
@@ -69,7 +74,7 @@ class BuiltinEmbedder:
         return self._model.tokenizer
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
-        """Shape (len(texts), 384), float32, unit rows, in input order. The same text always gets the same vector."""
+        """Shape (len(texts), 384), float32, unit rows, in input order. The same text always gets the same vector of a kind."""
         if len(texts) == 1 and kind == "query":
             return await self._asked.ask(texts[0])
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
@@ -81,6 +86,12 @@ class BuiltinEmbedder:
             vectors[batch] = self._model.sentence_vectors([token_ids[index] for index in batch])
 
         await self._run_all(pool, by_length(token_ids), run)
+        if kind == "query":
+            turned = (
+                asyncio.get_running_loop().run_in_executor(pool, self._across, *pair)
+                for pair in zip(texts, vectors, strict=True)
+            )
+            return np.stack(await asyncio.gather(*turned)) if texts else vectors
         return vectors
 
     async def token_vectors(self, texts: Sequence[str], kind: TextKind = "query") -> list[FloatMatrix]:
@@ -112,7 +123,15 @@ class BuiltinEmbedder:
         token_ids = self._model.tokenizer.ids(texts)
         for batch in by_length(token_ids):
             vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
-            yield [(index, vectors[row : row + 1]) for row, index in enumerate(batch)]
+            yield [(index, self._across(texts[index], vectors[row : row + 1])) for row, index in enumerate(batch)]
+
+    def _across(self, text: str, own: FloatMatrix) -> FloatMatrix:
+        """A question's vector; of one that is not in English, between its own and where the reading model expects English passages."""
+        if detect_language(text) in (None, "en"):
+            return own
+        tokens = self._reading.tokens(text, MAX_QUESTION_TOKENS).ids
+        both = own + self._reading.vector([START, *tokens, END])
+        return np.asarray(both / np.linalg.norm(both), np.float32)
 
     async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str]) -> list[TokenIds]:
         loop = asyncio.get_running_loop()

@@ -253,10 +253,13 @@ def choose(
             break
         if candidate.interaction < limits.adds * first.interaction or candidate.statement.shown.endswith("?"):
             continue
+        if _says_it(first) and not _says_it(candidate) and candidate.read is not None:
+            continue
         if one_fact and any(_give_the_same(candidate, other) for other in chosen):
             continue
         if all(candidate is not other and not say_the_same(candidate, other, limits) for other in chosen):
             chosen.append(candidate)
+    chosen = _with_items_beside(first, chosen, scored)
     return _with_what_follows(question, scored, chosen) if asks_whether(question.text) else chosen
 
 
@@ -278,9 +281,35 @@ def _with_what_follows(
     return chosen
 
 
+def _with_items_beside(
+    first: ScoredStatement, chosen: list[ScoredStatement], scored: Sequence[ScoredStatement]
+) -> list[ScoredStatement]:
+    """Where an item of a list answers, all items of the passage that do, in reading order."""
+    if not (_is_item(first.statement) and _says_it(first)):
+        return chosen
+    of_passage = [one for one in scored if one.statement.hit.chunk.id == first.statement.hit.chunk.id]
+    beside = [one for one in of_passage if _is_item(one.statement) and _says_it(one)]
+    if len(beside) < 2:
+        return chosen
+    items = sorted(beside, key=lambda one: one.statement.start)[:MAX_ITEMS]
+    return [*items, *(one for one in chosen if all(one is not item for item in items))]
+
+
+def _is_item(statement: Statement) -> bool:
+    return statement.item or _BULLET.match(statement.shown) is not None
+
+
+def _says_it(one: ScoredStatement) -> bool:
+    """Whether the reader holds it for likelier than not that the statement answers."""
+    return one.read is not None and one.read.sure > 0
+
+
 def _give_the_same(one: ScoredStatement, other: ScoredStatement) -> bool:
     """Whether the reader marks the same words in both as the answer."""
-    return one.read is not None and other.read is not None and one.read.answer.lower() == other.read.answer.lower()
+    if one.read is None or other.read is None:
+        return False
+    first, second = one.read.answer.lower(), other.read.answer.lower()
+    return first in second or second in first
 
 
 def _are_rows_of_one_table(scored: Sequence[ScoredStatement]) -> bool:

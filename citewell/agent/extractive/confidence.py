@@ -33,6 +33,7 @@ class AnswerEvidence:
     whether: whether the message asks for yes or no, in English, which few passages say
     read:    the reader's log-odds that a statement answers, of the one that it is surest of; None where it read none, or not the best one,
              or where a thread added words to the question
+    covered: the greatest share of the question's terms that a statement holds
     """
 
     score: float
@@ -42,6 +43,7 @@ class AnswerEvidence:
     agreed: bool
     whether: bool
     read: float | None = None
+    covered: float = 1.0
 
 
 def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
@@ -57,7 +59,10 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
     )
     if evidence.read is not None:
         read = max(-limits.read_most, min(limits.read_most, evidence.read))
-        total = limits.unread_joined * total + limits.read_joined * read + limits.joined
+        if evidence.covered >= limits.worded:
+            total = limits.unread_joined * total + limits.read_joined * read + limits.joined
+        else:
+            total = limits.unread_joined_unworded * total + limits.read_joined_unworded * read + limits.joined_unworded
     return 1.0 / (1.0 + math.exp(-total))
 
 
@@ -76,6 +81,7 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
         whether=question.language in (None, "en") and asks_whether(message),
+        covered=max(one.coverage for one in scored),
         read=_read(scored) if len(message.strip()) >= len(question.text.strip()) else None,
     )
 

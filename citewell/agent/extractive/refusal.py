@@ -67,7 +67,7 @@ def explain(
         )
     language = asked or (held[0] if held else "en")
     missing = _unmentioned(question, language, hits)
-    telling = [word for word in missing if (word.lower() in content if content else not is_frame(word, language))]
+    telling = [word for word in missing if not is_frame(word, language) and (not content or word.lower() in content)]
     if named := telling[:MAX_NAMED]:
         words = " or ".join(f"“{word}”" for word in named)
         return NoAnswer(

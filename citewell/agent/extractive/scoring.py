@@ -106,8 +106,7 @@ class StatementScorer:
         allowed = [h for h in hits if h.chunk.type is not ChunkType.SUMMARY or question.about_tables]
         characters = len(question.text) + sum(len(hit.chunk.text) for hit in allowed)
         pool = await offload(characters, _pool, question, allowed, limits.heading_share)
-        pool.sort(key=lambda c: c.coverage - limits.rank_cost * c.statement.rank, reverse=True)
-        pool = pool[: limits.embedded]
+        pool = _chosen(pool, limits)
         if not pool:
             return []
         near = await self._meter.measure(question.text, [c.statement.judged for c in pool])
@@ -153,7 +152,8 @@ class StatementScorer:
         return [
             replace(
                 one,
-                score=(1 - share) * one.score + share * likely.get(index, likely[best]),
+                score=(1 - share) * one.score
+                + share * likely.get(index, likely[best]) * self._factor(question, one.statement),
                 read=found.get(index),
             )
             for index, one in enumerate(scored)
@@ -290,6 +290,15 @@ def _in_ranges(question: Question, text: str) -> tuple[bool, set[str]]:
     ranges = [(int(m[1]), int(m[2])) for m in _RANGE.finditer(text)] if numbers else []
     within = {number for number in numbers if any(low <= int(number) <= high for low, high in ranges)}
     return bool(ranges), within
+
+
+def _chosen(pool: Sequence[_Candidate], limits: ExtractiveThresholds) -> list[_Candidate]:
+    """Those that hold most of the question's terms; where none holds many, as in another language, the first ones of what was found, too."""
+    ranked = sorted(pool, key=lambda c: c.coverage - limits.rank_cost * c.statement.rank, reverse=True)
+    chosen, others = ranked[: limits.embedded], ranked[limits.embedded :]
+    if not chosen or chosen[0].coverage >= limits.worded:
+        return chosen
+    return [*chosen, *sorted(others, key=lambda c: c.statement.rank)[: limits.unworded]]
 
 
 def _pool(question: Question, hits: Sequence[Hit], heading_share: float) -> list[_Candidate]:

@@ -17,6 +17,8 @@ class ExtractiveThresholds:
     Which statements are judged:
     embedded:            statements whose similarity is computed: those that hold most of the question's terms. With 12 in place of 24,
                          neither answers nor refusals changed measurably
+    worded:              share of the question's terms in the statement that holds most of them, below which the words tell little:
+    unworded:            statements that are then judged besides, those of the passages found first
     rank_cost:           share of the question's terms that each place further down the search results counts as much as
     heading_share:       what a term counts that is only above the statement (heading, file name, table header); 1 in it
 
@@ -64,6 +66,7 @@ class ExtractiveThresholds:
     Whether there is an answer at all: a logistic regression over what `citewell.agent.extractive.confidence` gathers.
     score_sure, passage_sure, own_sure, held_sure, agreed_sure, whether_sure: weights of the evidence
     sure:                its constant
+    unread_joined_unworded, read_joined_unworded, joined_unworded: the same where the question's words tell little (`worded`)
     unread_joined, read_joined, joined: weights of these log-odds and of the reader's, and the constant, where a reader has read the best
                          statement; `read_most` bounds the reader's. Fitted on 1,496 wordings of questions on documents that it did not learn from
     answer_read:         confidence from which there is an answer then: of these, 38 % are answered rightly and 15 % wrongly there, and 29 % of those
@@ -73,6 +76,8 @@ class ExtractiveThresholds:
     """
 
     embedded: int = 12
+    worded: float = 0.5
+    unworded: int = 24
     rank_cost: float = 0.04
     heading_share: float = 0.5
 
@@ -127,7 +132,10 @@ class ExtractiveThresholds:
     read_joined: float = 0.2
     read_most: float = 13.0
     joined: float = -0.3
-    answer_read: float = 0.30
+    unread_joined_unworded: float = 0.27
+    read_joined_unworded: float = 0.26
+    joined_unworded: float = -0.85
+    answer_read: float = 0.35
 
 
 THRESHOLDS = ExtractiveThresholds()

@@ -161,13 +161,22 @@ class TablePlanner:
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
         asked = await self._asked_of(owner_id, question, tables)
-        found: Planned | Refused | None = await self._meant(owner_id, question, asked)
-        if found is None and detect_language(question) in (None, "en"):
-            found = await self._read_or_weigh(owner_id, question, asked, only=only)
-            if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
-                return Refused("it names a year, and not what of the table is of that year", computes=True)
+        found = await self._by_grammar(owner_id, question, asked, only=only)
+        if not isinstance(found, Planned):
+            found = await self._meant(owner_id, question, asked) or found
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
+        return found
+
+    async def _by_grammar(
+        self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
+    ) -> Planned | Refused | None:
+        """What the grammar of English makes of the question, which leaves out no word and no year."""
+        if detect_language(question) not in (None, "en"):
+            return None
+        found = await self._read_or_weigh(owner_id, question, asked, only=only)
+        if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
+            return Refused("it names a year, and not what of the table is of that year", computes=True)
         return found
 
     async def _asked_of(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> list[tuple[str, _Known]]:

@@ -14,8 +14,11 @@ class UnderstandingThresholds:
 
     What the model that reads messages says; probabilities:
     small_talk:          of the acts that nothing is looked up for, together, from which a message is small talk
+    small_talk_about:    the same for one with words that say what it is about, but for greetings, thanks and farewells
     leans:               from which a message is read in the light of its thread
     whole:               of the acts that want whole documents, together, from which a message does
+    whole_named:         the same where the message is about nothing but a file that it names whole
+    whole_topic:         from which everything about a topic is looked for in all files
     answered_back:       of a question: "yes" after the assistant asked something
     sure:                from which no chat model is asked whether a message is small talk
     messages_read:       messages of a thread that are read with the model, the last ones
@@ -42,8 +45,11 @@ class UnderstandingThresholds:
     """
 
     small_talk: float = 0.5
+    small_talk_about: float = 0.9
     leans: float = 0.5
     whole: float = 0.5
+    whole_named: float = 0.3
+    whole_topic: float = 0.7
     answered_back: float = 0.6
     sure: float = 0.9
     messages_read: int = 12

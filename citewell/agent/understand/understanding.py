@@ -45,10 +45,10 @@ class MessageReader:
     async def read(self, request: TurnRequest) -> Understood:
         """The intent; the message joined with what it refers to."""
         asked = [past.content for past in request.history if past.role == "user"][-THRESHOLDS.messages_read :]
-        reads = {
-            message: await self._read(message, before)
-            for message, before in zip([*asked, request.message], ["", *asked], strict=True)
-        }
+        reads: dict[str, MessageRead] = {}
+        for message, before in zip([*asked, request.message], ["", *asked], strict=True):
+            if message not in reads:  # said again, it leans on no more than it did
+                reads[message] = await self._read(message, before)
         read = reads[request.message]
         intent = await self._intent(request, read)
         if intent.kind == "general_conversation":
@@ -78,6 +78,8 @@ class MessageReader:
         if intent.kind == "document_query" or self._vocabulary is None or read.act in _CERTAIN_WHATEVER_FILES_HOLD:
             return intent
         named = tuple(word.lower() for word in read.content_of(request.message).split())
+        if named and intent.confidence < THRESHOLDS.small_talk_about:
+            return Intent("document_query", 1.0 - intent.confidence)
         if named and await self._vocabulary.holds_any(request.owner_id, request.scope, named):
             return Intent("document_query", 1.0 - intent.confidence)
         return intent

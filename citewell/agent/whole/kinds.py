@@ -74,7 +74,6 @@ class ItemKind:
     states:    whether a sentence is an item; None where `values` are
     values:    the items that a text holds, as spans; where several files name the same one, it is listed once
     in_sentence: whether a value is shown in its sentence, or alone
-    whole_list: whether its plural alone asks for all of them ("What are the deadlines?")
     heuristic: whether items may be missed or misread, since no form marks them surely
     """
 
@@ -84,7 +83,6 @@ class ItemKind:
     states: Callable[[str], bool] | None = None
     values: Callable[[str], Iterator[tuple[int, int]]] | None = None
     in_sentence: bool = False
-    whole_list: bool = False
     heuristic: bool = False
 
 
@@ -127,7 +125,6 @@ HEADINGS = ItemKind(
     "heading",
     "headings",
     _asked("headings?|(?:section|chapter) (?:titles|headings|names)|sections|chapters"),
-    whole_list=True,
 )
 
 KINDS: Sequence[ItemKind] = (
@@ -136,7 +133,6 @@ KINDS: Sequence[ItemKind] = (
         "sentences that state a deadline or time limit",
         _asked("deadlines?|due dates?|time[- ]?limits?|cut-?off dates?|time ?lines?|time ?frames?|expiry dates?"),
         states=_states_limit,
-        whole_list=True,
         heuristic=True,
     ),
     ItemKind("sentence with a date", "sentences with a date", _asked("(?:calendar )?dates?"), states=_holds(_DATED)),
@@ -164,21 +160,18 @@ KINDS: Sequence[ItemKind] = (
         "e-mail addresses",
         _asked("e-?mail(?: addresse?s?)?s?"),
         values=_matches(_EMAIL),
-        whole_list=True,
     ),
     ItemKind(
         "telephone number",
         "telephone numbers",
         _asked("(?:tele)?phone numbers?|(?:tele)?phones"),
         values=_matches(_PHONE),
-        whole_list=True,
     ),
     ItemKind(
         "link",
         "links",
         _asked("links?|urls?|web ?(?:sites?|pages?|addresse?s?)|hyperlinks?"),
         values=_matches(_LINK),
-        whole_list=True,
     ),
     ItemKind(
         "person",
@@ -203,7 +196,6 @@ KINDS: Sequence[ItemKind] = (
         "definitions",
         _asked("definitions?|defined terms?"),
         states=_holds(_DEFINITION),
-        whole_list=True,
         heuristic=True,
     ),
     ItemKind(

@@ -12,7 +12,7 @@ from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader, 
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
-from citewell.types import ChunkType, ResourceInfo, StoredChunk
+from citewell.types import ChunkType, Hit, ResourceInfo, StoredChunk
 
 MAX_FILES = 8
 """Files that one answer tells of."""
@@ -21,6 +21,8 @@ _SENTENCES_PER_FILE = 3
 _SHARED_TOPICS = 4
 _MIN_SENTENCE_CHARACTERS = 30
 _MAX_ITEM_CHARACTERS = 300
+_NEAR = 0.35
+"""Cosine from which a passage is on a topic that none of its words name."""
 
 
 async def quote(request: WholeRequest, owner_id: str, reader: WholeReader) -> Quoted | None:
@@ -88,6 +90,21 @@ async def _side_by_side(request: WholeRequest, owner_id: str, reader: WholeReade
         ]
     parts += _rest(request.files)
     return Quoted("\n\n".join(parts), quoter.sources) if quoter.sources else None
+
+
+def quote_found(hits: Sequence[Hit]) -> Quoted | None:
+    """Each file that a search for the topic has found, with the beginning of its nearest passage; those that are near it by meaning."""
+    quoter = Quoter()
+    nearest: dict[str, Hit] = {}
+    for hit in hits:
+        if (hit.scores.dense or 0.0) >= _NEAR:
+            nearest.setdefault(hit.chunk.resource_id, hit)
+    parts: list[str] = []
+    for hit in list(nearest.values())[:MAX_FILES]:
+        start, end = (sentence_spans(hit.chunk.text) or [(0, len(hit.chunk.text))])[0]
+        said = Quotable(hit.chunk.text[start:end][:_MAX_ITEM_CHARACTERS], StoredChunk(hit.chunk, hit.filename))
+        parts.append(f"**{safe_text(hit.filename)}**: {quoter.cite(said)}")
+    return Quoted("\n\n".join(parts), quoter.sources) if parts else None
 
 
 def _told(passages: Sequence[StoredChunk], terms: Sequence[str]) -> tuple[list[Quotable], int]:

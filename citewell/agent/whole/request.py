@@ -55,8 +55,11 @@ _FILLER = frozenset(
     for stem in analyze(word, "en")
 )
 _WHOLE = (Act.SUMMARY, Act.ABOUT, Act.MENTIONS, Act.LIST_ALL)
+_COMPARED = frozenset(analyze("compare comparison difference differ both two three", "en"))
 _FOR_FILES = frozenset(
-    analyze("file document report paper pdf presentation slides spreadsheet sheet library everything", "en")
+    analyze(
+        "file document doc text upload report paper pdf presentation slides spreadsheet sheet library everything", "en"
+    )
 )
 _READABLE = frozenset({"embedding", "indexed", "analyzed", "described", "partial"})
 
@@ -68,22 +71,40 @@ def read_request(message: str, read: MessageRead, resources: Sequence[ResourceIn
     files = tuple(resource for resource in resources if resource.status in _READABLE)
     about = read.content_of(message)
     named, others = _named(about.lower(), files)
+    by_filename = tuple(file for file in files if file.filename.lower() in message.lower())
+    if by_filename:
+        named, others = by_filename, frozenset()
     if _COMPARE.search(message.lower()):
         chosen = named or files
-        return WholeRequest(WholeKind.COMPARE, chosen) if len(chosen) > 1 and not others else None
-    if not asks_for_whole(read):
+        return WholeRequest(WholeKind.COMPARE, chosen) if len(chosen) > 1 and not others - _COMPARED else None
+    whole_name = bool(by_filename) or any(_is_named(one, about) for one in named)
+    if _whole(read) < (THRESHOLDS.whole_named if whole_name and not others else THRESHOLDS.whole):
         return None
     act = max(_WHOLE, key=lambda one: read.acts.get(one, 0.0))
     if act is Act.LIST_ALL:
         return _list(about, files, resources)
-    if act is Act.MENTIONS or (act is Act.ABOUT and others and not named):
-        return _on_topic(WholeKind.FIND, about, files, ())
-    return None if others else WholeRequest(WholeKind.SUMMARISE, named or files)
+    if act is not Act.SUMMARY and not whole_name and (others or named or act is Act.MENTIONS):
+        if not others and act is Act.ABOUT and named:  # one word of a name may be any topic
+            return None
+        certain = read.acts.get(Act.ABOUT, 0.0) + read.acts.get(Act.MENTIONS, 0.0) >= THRESHOLDS.whole_topic
+        return _on_topic(WholeKind.FIND, about, files, ()) if certain else None
+    return WholeRequest(WholeKind.SUMMARISE, named or files) if whole_name or not others else None
+
+
+def _is_named(file: ResourceInfo, about: str) -> bool:
+    """Whether all words of a file's name are there, or two of them."""
+    name = name_terms(file.filename)
+    shared = name & frozenset(analyze(about, "en"))
+    return shared == name or len(shared) > 1
 
 
 def asks_for_whole(read: MessageRead) -> bool:
     """Whether a message asks about whole documents, whichever there are."""
-    return sum(read.acts.get(act, 0.0) for act in _WHOLE) >= THRESHOLDS.whole
+    return _whole(read) >= THRESHOLDS.whole
+
+
+def _whole(read: MessageRead) -> float:
+    return sum(read.acts.get(act, 0.0) for act in _WHOLE)
 
 
 def name_terms(filename: str) -> frozenset[str]:

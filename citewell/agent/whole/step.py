@@ -7,15 +7,16 @@ from collections.abc import Sequence
 from citewell.agent.interface import Library, TextDelta, WholeFiles
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.steps import AssistantStep, Step
-from citewell.agent.turn.tools import Toolbox, search_call
+from citewell.agent.turn.tools import MAX_TOP_K, Toolbox, search_call
+from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.whole.files import files_in_words
-from citewell.agent.whole.quoted import quote
+from citewell.agent.whole.quoted import quote, quote_found
 from citewell.agent.whole.reading import WholeReader
 from citewell.agent.whole.request import WholeKind, WholeRequest, asks_for_whole, read_request
 from citewell.agent.whole.written import WholeBudget, write
 from citewell.ports import ChatModel
-from citewell.types import NoAnswer, NoAnswerReason, ResourceInfo
-from citewell.types.message_reading import Act
+from citewell.types import Hit, NoAnswer, NoAnswerReason, ResourceInfo
+from citewell.types.message_reading import Act, MessageRead
 
 NOTHING_IN_SCOPE = "There is no file here to answer from. Upload the document, spreadsheet or picture that your question is about, and ask again."
 """The answer to a question about documents where there are none."""
@@ -52,9 +53,9 @@ class WholeDocuments:
         request = turn.request
         resources = await self._library.list_resources(request.owner_id, request.scope)
         if not resources:
-            wants_files = asks_for_whole(turn.read) or turn.read.act is Act.FILES
+            wants_files = asks_for_whole(turn.read) or _asks_for_files(turn.read)
             return self._nothing(turn) if wants_files else None
-        if self._model is None and turn.read.act is Act.FILES:  # a model lists them with a tool
+        if self._model is None and _asks_for_files(turn.read):  # a model lists them with a tool
             listed = files_in_words(resources)
             turn.emit(TextDelta(listed))
             return Draft(listed, answered=True)
@@ -66,6 +67,8 @@ class WholeDocuments:
             if self._model is not None:
                 return await write(turn, whole, self._reader, self._model, self._budget)
             quoted = await quote(whole, request.owner_id, self._reader)
+            if quoted is None and whole.kind is WholeKind.FIND:
+                quoted = quote_found(await self._search(turn))
         if quoted is None:
             return None
         turn.emit(TextDelta(quoted.text))
@@ -76,14 +79,23 @@ class WholeDocuments:
 
     async def _found(self, turn: TurnState, resources: Sequence[ResourceInfo]) -> WholeRequest | None:
         """A summary of the file that a search for what the message describes finds first: "Rahel's report" names no file."""
-        about = turn.read.content_of(turn.request.message)
-        if turn.read.act is not Act.SUMMARY or not about:
+        if turn.read.act is not Act.SUMMARY:
             return None
-        found = (await self._toolbox.run(turn, search_call(about))).sources
-        nearest = found[0].hit.chunk.resource_id if found else ""
+        found = await self._search(turn)
+        nearest = found[0].chunk.resource_id if found else ""
         files = tuple(resource for resource in resources if resource.id == nearest)
         return WholeRequest(WholeKind.SUMMARISE, files) if files else None
+
+    async def _search(self, turn: TurnState) -> list[Hit]:
+        """What a search for the words that say what the message is about finds."""
+        about = turn.read.content_of(turn.request.message)
+        result = await self._toolbox.run(turn, search_call(about, top_k=MAX_TOP_K)) if about else None
+        return [source.hit for source in result.sources] if result is not None else []
 
     def _nothing(self, turn: TurnState) -> Draft:
         turn.emit(TextDelta(NOTHING_IN_SCOPE))
         return Draft(NOTHING_IN_SCOPE, answered=False)
+
+
+def _asks_for_files(read: MessageRead) -> bool:
+    return read.acts.get(Act.FILES, 0.0) >= THRESHOLDS.whole

@@ -70,8 +70,16 @@ async def test_each_sentence_is_nearest_to_the_one_that_says_the_same(embedder: 
 async def test_a_text_gets_the_same_vector_in_any_company_and_order(embedder: BuiltinEmbedder) -> None:
     alone = np.concatenate([await embedder.embed([text], "query") for text in SENTENCES])
     order = np.random.default_rng(1).permutation(len(SENTENCES) * 3)
-    together = await embedder.embed([SENTENCES[index % len(SENTENCES)] for index in order])
+    together = await embedder.embed([SENTENCES[index % len(SENTENCES)] for index in order], "query")
     assert np.abs(together - alone[order % len(SENTENCES)]).max() < 1e-5
+
+
+async def test_a_question_in_another_language_comes_near_what_answers_it_in_english(embedder: BuiltinEmbedder) -> None:
+    passages = await embedder.embed(["The notice period is three months.", "Dogs are not allowed in the pool."])
+    for question in ("Wie lange ist die Kündigungsfrist?", "Quel est le délai de congé ?"):
+        own, asked = await embedder.embed([question], "document"), await embedder.embed([question], "query")
+        assert float(passages[0] @ asked[0]) > float(passages[0] @ own[0])
+        assert int((passages @ asked[0]).argmax()) == 0
 
 
 async def test_nothing_in_gives_nothing_out(embedder: BuiltinEmbedder) -> None:

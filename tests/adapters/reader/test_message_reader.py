@@ -42,7 +42,7 @@ async def test_what_a_message_wants(reader: BuiltinMessageReader, message: str, 
 async def test_whether_it_leans_on_the_question_before(reader: BuiltinMessageReader) -> None:
     before = "What does the hall cost on a Saturday?"
     assert (await reader.read("And on Sundays?", before)).leans > 0.5
-    assert (await reader.read("Who wrote the boiler report?", before)).leans < 0.5
+    assert (await reader.read("Which supplier delivers the gas bottles to the marina?", before)).leans < 0.5
     assert (await reader.read("And on Sundays?")).leans == 0.0
 
 

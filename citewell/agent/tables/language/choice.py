@@ -37,9 +37,7 @@ def reading_weights() -> Mapping[str, float]:
     return cast("dict[str, float]", json.loads(text))
 
 
-def choose(
-    evidence: QuestionEvidence, found: Sequence[Interpretation], weights: Mapping[str, float]
-) -> Chosen | None:
+def choose(evidence: QuestionEvidence, found: Sequence[Interpretation], weights: Mapping[str, float]) -> Chosen | None:
     """The answer that most of the probability is on, over all readings that lead to it."""
     if not found:
         return None

@@ -47,6 +47,23 @@ def test_times(question: str, time: WrittenTime) -> None:
     assert [one.time for one in mentions(question)] == [time]
 
 
+@pytest.mark.parametrize(
+    ("question", "numbers", "times"),
+    [
+        ("Wie viele Rechnungen über 1.250,50 Franken gab es im März 2025?", [1250.5], [WrittenTime(2025, 3, 1)]),
+        ("die zwei teuersten Wohnungen seit dem 1. Juni", [2.0], [WrittenTime(None, 6, 1, 1)]),
+        ("Quelles sont les dépenses de plus de 1 250,50 francs en août ?", [1250.5], [WrittenTime(None, 8, 1)]),
+        ("¿Cuántas reparaciones hubo el 3 de mayo de 2024?", [], [WrittenTime(2024, 5, 1, 3)]),
+        ("Quante sono le riparazioni di settembre sopra trecento euro?", [300.0], [WrittenTime(None, 9, 1)]),
+        ("Wat is de huur van een woning?", [], []),
+    ],
+)
+def test_numbers_and_times_in_other_languages(question: str, numbers: list[float], times: list[WrittenTime]) -> None:
+    found = mentions(question)
+    assert [one.number for one in found if one.time is None] == numbers
+    assert [one.time for one in found if one.time is not None] == times
+
+
 def test_a_year_is_a_number_too() -> None:
     (year,) = mentions("since 2019")
     assert (year.number, year.time) == (2019.0, WrittenTime(2019))
