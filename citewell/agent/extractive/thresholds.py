@@ -134,7 +134,7 @@ class ExtractiveThresholds:
     joined: float = -0.3
     unread_joined_unworded: float = 0.27
     read_joined_unworded: float = 0.26
-    joined_unworded: float = -0.85
+    joined_unworded: float = -0.6
     answer_read: float = 0.35
 
 
