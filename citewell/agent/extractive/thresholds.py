@@ -134,8 +134,8 @@ class ExtractiveThresholds:
     joined: float = -0.3
     unread_joined_unworded: float = 0.27
     read_joined_unworded: float = 0.26
-    joined_unworded: float = -0.6
-    answer_read: float = 0.35
+    joined_unworded: float = -0.8
+    answer_read: float = 0.30
 
 
 THRESHOLDS = ExtractiveThresholds()
