@@ -34,7 +34,7 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "multilingual")]
 weights.LAYERS, weights.MAX_TOKENS = 12, 512
 
 from reading_training import messages, own, published, tables, vectors  # noqa: E402
