@@ -35,7 +35,7 @@ MAX_NEAREST = 3  # passages offered with a refusal
 
 
 class RuleUnderstanding:
-    """By rules, and by likeness to small talk."""
+    """By what the model that reads messages says."""
 
     def __init__(self, reader: MessageReader) -> None:
         self._reader = reader
@@ -94,7 +94,6 @@ class RuleAssistant:
         drafts: list[Draft] = []
         for part in parts:
             of_part = turn_of(turn, part)
-            of_part.stage = NextStep.LOOK_UP
             while not isinstance(step := await self._step_of(of_part), Draft):
                 for call in step:
                     of_part.results += (await self._toolbox.run(of_part, call),)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import cache
 
 from citewell.adapters.embedder.builtin import MAX_QUESTION_TOKENS as MAX_VECTOR_TOKENS
+from citewell.adapters.embedder.builtin_model import Pieces
 from citewell.adapters.reader.builtin import MAX_BEFORE_TOKENS, MAX_INPUT_TOKENS, MAX_QUESTION_TOKENS
 from citewell.adapters.reader.message_reader import MAX_BEFORE_TOKENS as MAX_EARLIER_TOKENS
 from citewell.adapters.reader.message_reader import MAX_MESSAGE_TOKENS
-from citewell.adapters.reader.reading_model import END, START, ReadingModel, Tokens
+from citewell.adapters.reader.reading_model import END, START, ReadingModel
 from citewell.adapters.reader.table_reader import BuiltinTableReader, TableInput
 from citewell.agent.tables.meaning.reader import shown
 from reading_training.messages import Message
@@ -61,7 +62,7 @@ class Encoder:
         self._tables = BuiltinTableReader(model)
 
         @cache
-        def tokens(text: str) -> Tokens:
+        def tokens(text: str) -> Pieces:
             return model.tokens(text, MAX_INPUT_TOKENS)
 
         self._tokens = tokens

@@ -85,13 +85,13 @@ class BuiltinEmbedder:
         def run(batch: Batch) -> None:
             vectors[batch] = self._model.sentence_vectors([token_ids[index] for index in batch])
 
+        def turn(batch: Batch) -> None:
+            for row in batch:
+                vectors[row] = self._across(texts[row], vectors[row])
+
         await self._run_all(pool, by_length(token_ids), run)
         if kind == "query":
-            turned = (
-                asyncio.get_running_loop().run_in_executor(pool, self._across, *pair)
-                for pair in zip(texts, vectors, strict=True)
-            )
-            return np.stack(await asyncio.gather(*turned)) if texts else vectors
+            await self._run_all(pool, [[row] for row in range(len(texts))], turn)
         return vectors
 
     async def token_vectors(self, texts: Sequence[str], kind: TextKind = "query") -> list[FloatMatrix]:

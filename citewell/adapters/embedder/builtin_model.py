@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -32,6 +33,14 @@ class _Manifest(BaseModel):
     dimensions: int
     max_tokens: int
     outputs: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Pieces:
+    """The token ids of a text, and the character span of each, without special tokens."""
+
+    ids: list[int]
+    offsets: list[tuple[int, int]]
 
 
 class BuiltinModel:

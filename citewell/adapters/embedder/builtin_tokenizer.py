@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from tokenizers import Encoding
 from tokenizers import Tokenizer as RustTokenizer
 
+from citewell.adapters.embedder.builtin_model import Pieces
+
 CHARACTERS_PER_TOKEN = 64
 """Texts are cut at this many characters per token of the model's limit; prose has about four."""
 
 _TEXTS_AT_ONCE = 64
-
-
-@dataclass(frozen=True, slots=True)
-class Pieces:
-    """The token ids of a text, and the character span of each, without special tokens."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
 
 
 class WordPieceTokenizer:

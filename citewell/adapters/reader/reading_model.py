@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
@@ -18,7 +17,7 @@ import numpy.typing as npt
 from citewell_multilingual import FOLDER
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from citewell.adapters.embedder.builtin_model import check_file, open_session
+from citewell.adapters.embedder.builtin_model import Pieces, check_file, open_session
 from citewell.errors import ConfigurationError
 from citewell.ports import FloatMatrix
 
@@ -40,14 +39,6 @@ class _Manifest(BaseModel):
     words: int
     dimensions: int
     outputs: dict[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Tokens:
-    """The token ids of a text, and the character span of each."""
-
-    ids: list[int]
-    offsets: list[tuple[int, int]]
 
 
 class ReadingModel:
@@ -81,7 +72,7 @@ class ReadingModel:
             raise ConfigurationError(f"The reading model in {folder} is incomplete. Reinstall Citewell.") from error
         return cls(folder, manifest)
 
-    def tokens(self, text: str, limit: int) -> Tokens:
+    def tokens(self, text: str, limit: int) -> Pieces:
         """At most `limit` tokens of a text, from its start."""
         with self._loading:
             if self._processor is None:
@@ -93,7 +84,7 @@ class ReadingModel:
         text = text[: limit * MAX_CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode()
         found = processor.encode(text, return_type="offset_mapping")
         spans = [_trimmed(text, start, end) for start, end in found["offsets"][:limit]]
-        return Tokens(list(found["ids"][:limit]), spans)
+        return Pieces(list(found["ids"][:limit]), spans)
 
     def logits(self, ids: Sequence[int]) -> FloatMatrix:
         """The outputs for each token of one text, shape (tokens, outputs). Takes 0.2 ms a token; call it in a thread."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.interface import AgentEvent, Source
-from citewell.agent.turn.state import Draft, TurnState
+from citewell.agent.turn.state import Draft, SourceBook, TurnState
 from citewell.agent.understand.question import read_question
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
@@ -56,31 +56,26 @@ def joined(parts: Sequence[AskedPart], drafts: Sequence[Draft]) -> Draft | None:
     all_say_the_same = len(answered) == len(drafts) and len({draft.text for draft in drafts}) == 1
     if not answered or all_say_the_same:
         return None
-    numbers: dict[str, int] = {}
-    sources: list[Source] = []
+    book = SourceBook()
     texts: list[str] = []
     for part, draft in zip(parts, drafts, strict=True):
         if not draft.answered:
             texts.append(f"I don't have enough information to answer “{safe_text(part.written.rstrip('?'))}”.")
             continue
-        for source in draft.sources:
-            if source.hit.chunk.id not in numbers:
-                numbers[source.hit.chunk.id] = len(numbers) + 1
-                sources.append(Source(numbers[source.hit.chunk.id], source.hit))
-        texts.append(_renumbered(draft, numbers))
+        texts.append(_renumbered(draft, book.add([source.hit for source in draft.sources])))
     confidences = [draft.confidence for draft in answered if draft.confidence is not None]
     return Draft(
         "\n\n".join(dict.fromkeys(texts)),
         True,
-        tuple(sources),
+        book.sources,
         confidence=min(confidences, default=None),
         computed=all(draft.computed for draft in answered),
     )
 
 
-def _renumbered(draft: Draft, numbers: dict[str, int]) -> str:
+def _renumbered(draft: Draft, sources: Sequence[Source]) -> str:
     """The text with the numbers that its sources have among all."""
-    new = {source.n: numbers[source.hit.chunk.id] for source in draft.sources}
+    new = {old.n: source.n for old, source in zip(draft.sources, sources, strict=True)}
     return _MARKER.sub(lambda marker: f"[{new.get(int(marker[1]), marker[1])}]", draft.text)
 
 

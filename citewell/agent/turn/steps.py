@@ -26,7 +26,7 @@ class Understanding(Protocol):
     """Reads the last message of a thread."""
 
     async def read(self, turn: TurnState) -> Understood:
-        """Costs at most the embedding of a short message, and nothing for plain thanks and greetings."""
+        """The intent; the message made standalone; what the model that reads messages says of it."""
         ...
 
 

@@ -68,13 +68,16 @@ def read_request(message: str, read: MessageRead, resources: Sequence[ResourceIn
     """The request, with the files of `resources` (those in scope) that it is about; None for any other question."""
     if len(message) > MAX_MESSAGE_CHARACTERS:
         return None
+    compares = _COMPARE.search(message.lower()) is not None
+    if not compares and _whole(read) < THRESHOLDS.whole_named:
+        return None
     files = tuple(resource for resource in resources if resource.status in _READABLE)
     about = read.content_of(message)
     named, others = _named(about.lower(), files)
     by_filename = tuple(file for file in files if file.filename.lower() in message.lower())
     if by_filename:
         named, others = by_filename, frozenset()
-    if _COMPARE.search(message.lower()):
+    if compares:
         chosen = named or files
         return WholeRequest(WholeKind.COMPARE, chosen) if len(chosen) > 1 and not others - _COMPARED else None
     whole_name = bool(by_filename) or any(_is_named(one, about) for one in named)
