@@ -28,7 +28,6 @@ from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.text.correction import Speller, words_of
-from citewell.text.language import detect_language
 from citewell.types import ChunkType, Hit
 
 MAX_NEAREST = 3  # passages offered with a refusal
@@ -123,7 +122,7 @@ class RuleAssistant:
 
     async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
         """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""
-        if self._speller is None or turn.corrected or detect_language(turn.request.message) not in (None, "en"):
+        if self._speller is None or turn.corrected:
             return False
         asked = (turn.question, " ".join(turn.request.message.split()), turn.reduced, *turn.queries)
         characters = sum(len(hit.chunk.text) for hit in hits)

@@ -8,6 +8,7 @@ from collections.abc import Set as AbstractSet
 from string import ascii_lowercase
 
 from citewell.text.language import detect_language
+from citewell.text.stopwords import STOP_WORDS
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
 _MIN_LETTERS = 4  # letters of a word that is corrected; with a letter more or less, a shorter one is another word
@@ -30,12 +31,15 @@ class Speller:
         self._common_words = common_words
 
     def correct(self, question: str, texts: AbstractSet[str] = frozenset()) -> str:
-        """The question, each misspelled word replaced; of one in another language only by words of the texts.
+        """The question, each misspelled word replaced; of one in another language only by words of texts in it.
 
         texts: words in lower case, such as `words_of` gives
         """
         looked_at = compared = 0
-        is_english = detect_language(question) in (None, "en")
+        language = detect_language(question) or "en"
+        is_english = language == "en"
+        if not is_english and _function_words(language, texts) <= _function_words("en", texts):
+            return question
 
         def corrected(found: re.Match[str]) -> str:
             nonlocal looked_at, compared
@@ -65,6 +69,11 @@ class Speller:
         ranks = self._common_words()
         known = [other for other in near if other in ranks and len(other) >= _MIN_LETTERS - 1]
         return min(known, key=lambda other: (other[0] != word[0], ranks[other]), default=None)
+
+
+def _function_words(language: str, texts: AbstractSet[str]) -> int:
+    """How many of a language's function words the texts have."""
+    return len(STOP_WORDS.get(language, frozenset()) & texts)
 
 
 def _of_texts(word: str, near: AbstractSet[str], texts: AbstractSet[str], *, compare: bool) -> str | None:

@@ -52,3 +52,16 @@ def test_a_word_of_the_texts_comes_before_a_common_one() -> None:
 
 def test_a_long_question_is_corrected_as_far_as_it_is_read() -> None:
     assert SPELLER.correct("compsot " * 500, TEXTS).split().count("compost") == 60
+
+
+def test_a_question_in_another_language_is_corrected_by_texts_in_it_alone() -> None:
+    speller = Speller(dict)
+    question = "Wie lange ist die Kuendigungsfrst der Wohnung?"
+    german = words_of(
+        ["Die Kuendigungsfrist ist drei Monate, und der Brief muss bis zum Ende des Monats bei uns sein."]
+    )
+    english = words_of(
+        ["The kuendigungsfrist is three months, and the letter must be with us by the end of the month."]
+    )
+    assert speller.correct(question, german) == "Wie lange ist die kuendigungsfrist der Wohnung?"
+    assert speller.correct(question, english) == question

@@ -260,10 +260,8 @@ class TablePlanner:
         return Refused(*min(reasons)[1:]) if reasons else None
 
     def _spelt(self, question: str, known: _Known) -> str:
-        """The question, with misspelled words of the table corrected, unless it is in another language than English."""
-        if self._speller is None or detect_language(question) not in (None, "en"):
-            return question
-        return self._speller.correct(question, known.vocabulary)
+        """The question, with misspelled words of the table corrected."""
+        return question if self._speller is None else self._speller.correct(question, known.vocabulary)
 
     def _weigh(self, question: str, tables: Sequence[tuple[str, _Known]], only: bool) -> Planned | None:
         """The likeliest reading over all grids, where it is likely enough and no other table has one. tables: each with the question as
