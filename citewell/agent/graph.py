@@ -39,6 +39,7 @@ from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.model.unsearched import UnsearchedAnswers
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.lookup.table_lookup import TableLookup
+from citewell.agent.tables.meaning.nearest import NearestTables
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner
 from citewell.agent.tables.planner import TablePlanner
@@ -106,9 +107,9 @@ class Assistant:
         self._engine = None if tables is None else TableEngine(tables, copies)
         self._toolbox = Toolbox(searcher, library, self._engine, files, pictures)
         self._checker = CitationChecker(embedder, elements)
-        planners, self._illustrator = None, None
+        planners, self._illustrator, nearest = None, None, NearestTables(embedder)
         if self._engine is not None:
-            planner = TablePlanner(self._engine, speller=speller, reader=table_reader)
+            planner = TablePlanner(self._engine, speller=speller, reader=table_reader, nearest=nearest)
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(message_model, vocabulary)
@@ -116,7 +117,9 @@ class Assistant:
         if chat_model is None:
             self._understanding = RuleUnderstanding(reader)
             answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
-            lookup = TableLookup(page_tables, reader=table_reader) if page_tables is not None else None
+            lookup = None
+            if page_tables is not None:
+                lookup = TableLookup(page_tables, reader=table_reader, nearest=nearest)
             self._assistant = RuleAssistant(answerer, self._toolbox, planners, lookup, speller)
         else:
             # Without tools a model has no way to decide.

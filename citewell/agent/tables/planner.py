@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -37,7 +36,16 @@ from citewell.agent.tables.language.plan import plan
 from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.meaning.meaning import passes_over_year
-from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, is_sure, read_table, view_of
+from citewell.agent.tables.meaning.nearest import Described, NearestTables, description
+from citewell.agent.tables.meaning.reader import (
+    KnownTable,
+    ReadTable,
+    chance_of,
+    is_sure,
+    read_table,
+    title_of,
+    view_of,
+)
 from citewell.agent.tables.query.typed import (
     Aggregate,
     ColumnRef,
@@ -120,6 +128,12 @@ class _Known:
         """Its words as search compares them."""
         return frozenset(analyze(" ".join(self.vocabulary), "en"))
 
+    @cached_property
+    def described(self) -> Described:
+        """How the nearest tables are chosen."""
+        columns = ((column.name, self.words.values.get(column.name, ())) for column in self.words.table.columns)
+        return Described(self.terms, description(title_of(self.words.table), columns))
+
     @property
     def shown(self) -> KnownTable:
         """The part that a reader of tables is shown."""
@@ -133,7 +147,9 @@ class _Known:
 
 
 class TablePlanner:
-    """Makes typed queries of questions. reader: says what a question means of a table; speller: corrects words of a question."""
+    """Makes typed queries of questions. reader: says what a question means of a table; speller: corrects words of a question;
+    nearest: chooses the tables that are read, None for all of them.
+    """
 
     def __init__(
         self,
@@ -141,8 +157,10 @@ class TablePlanner:
         thresholds: TableThresholds = THRESHOLDS,
         speller: Speller | None = None,
         reader: TableReader | None = None,
+        nearest: NearestTables | None = None,
     ) -> None:
         self._reader = reader
+        self._nearest = nearest
         self._engine = engine
         self._speller = speller
         self._thresholds = thresholds
@@ -162,8 +180,10 @@ class TablePlanner:
             question, tables, only = named.question, named.tables, True
         asked = await self._asked_of(owner_id, question, tables)
         found = await self._by_grammar(owner_id, question, asked, only=only)
-        if not isinstance(found, Planned):
-            found = await self._meant(owner_id, question, asked) or found
+        if not isinstance(found, Planned) and self._reader is not None:
+            meant, read = await self._meant(self._reader, owner_id, question, asked)
+            # What the grammar cannot work out is no reason to refuse a question that is about none of the tables.
+            found = read or (found if only or meant else None)
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
         return found
@@ -188,20 +208,25 @@ class TablePlanner:
                 asked.append((await offload(len(known.vocabulary), self._spelt, question, known), known))
         return asked
 
-    async def _meant(self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]) -> Planned | None:
-        """What a model reads the question as, where it is sure enough that one of the tables is meant, and of what."""
-        if self._reader is None:
-            return None
+    async def _meant(
+        self, reader: TableReader, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]
+    ) -> tuple[bool, Planned | None]:
+        """Whether a model reads the question as one for a table, and its plan, where it is sure enough of what it means."""
+        nearest = range(len(asked))
+        if self._nearest is not None:
+            nearest = await self._nearest.of(question, [known.described for _, known in asked])
         found: list[tuple[float, ReadTable, _Known]] = []
-        for spelt, known in await asyncio.to_thread(_nearest, question, asked, self._thresholds.weighed_tables):
+        is_meant = False
+        for spelt, known in (asked[place] for place in nearest):
             with faults_of(known.words.table):
-                read = await asyncio.to_thread(read_table, self._reader, spelt, known.shown)
-                found += [(chance_of(one), one, known) for one in read[:1]]
+                meant, read = await asyncio.to_thread(read_table, reader, spelt, known.shown)
+                is_meant = is_meant or meant > 0
+                found += [(chance_of(read), read, known)] if read is not None else []
         best = max(found, key=lambda one: one[0], default=None)
         if best is None or not is_sure(best[1], self._thresholds):
-            return None
+            return is_meant, None
         settled = await self._settle(owner_id, best[1].plan, best[2])
-        return replace(settled, confidence=round(best[0], 4)) if isinstance(settled, Planned) else None
+        return True, replace(settled, confidence=round(best[0], 4)) if isinstance(settled, Planned) else None
 
     async def _passes_over(self, owner_id: str, question: str, planned: Planned) -> bool:
         """Whether the question names a year that the plan has no condition for."""
@@ -408,17 +433,6 @@ def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
-
-
-def _nearest(question: str, asked: Sequence[tuple[str, _Known]], most: int) -> list[tuple[str, _Known]]:
-    """The tables whose names, columns and values share most of the question's words, those that few of the tables have counting more."""
-    if len(asked) <= most:
-        return list(asked)
-    words = frozenset(analyze(question, "en", query=True))
-    held = [words & known.terms for _, known in asked]
-    rarity = {word: math.log(1 + len(asked) / (0.5 + sum(word in one for one in held))) for word in words}
-    scored = [(sum(rarity[word] for word in one), -place) for place, one in enumerate(held)]
-    return [asked[-place] for _, place in sorted(scored, reverse=True)[:most]]
 
 
 def _left_out(plan: Plan) -> tuple[int, ...]:

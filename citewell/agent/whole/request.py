@@ -86,6 +86,8 @@ def read_request(message: str, read: MessageRead, resources: Sequence[ResourceIn
     act = max(_WHOLE, key=lambda one: read.acts.get(one, 0.0))
     if act is Act.LIST_ALL:
         return _list(about, files, resources)
+    if act is Act.MENTIONS and not by_filename:  # a file's name may have the words of the topic as well
+        whole_name = False
     if act is not Act.SUMMARY and not whole_name and (others or named or act is Act.MENTIONS):
         if not others and act is Act.ABOUT and named:  # one word of a name may be any topic
             return None

@@ -16,6 +16,7 @@ from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.lookup.answer import LookupAnswer, cells_hit, plain
 from citewell.agent.tables.lookup.figures import read_cell
 from citewell.agent.tables.lookup.sheet import PageTable
+from citewell.agent.tables.meaning.nearest import Described, description
 from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, is_sure, read_table
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.quoting import quoted
@@ -24,12 +25,10 @@ from citewell.agent.tables.run.engine import ResultRow, TableResult, UnusableTab
 from citewell.agent.tables.run.results import statement
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
-from citewell.text.analysis import analyze
 from citewell.types import ROW_COLUMN, ColumnKind, Hit, TableColumn, TableInfo
 
 _MIN_ROWS = 2
 _ALIKE = 0.8  # share of the filled cells of a column that are numbers or dates
-_MAX_TABLES = 8  # that are read for one question
 _CITED = 20  # rows whose cells a citation shows
 _AS_WRITTEN = frozenset({Shape.FOUND, Shape.LOOKUP, Shape.ROWS})
 _SQL: dict[ColumnKind, str] = {"number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
@@ -110,17 +109,29 @@ class HeldPageTable:
         return cells_hit(owner_id, statement(result, row), self.page, cells)
 
 
+def usable(pages: Sequence[PageTable]) -> list[PageTable]:
+    """Those with a header and some rows."""
+    return [p for p in pages if p.element.header_rows and len(p.grid) - p.element.header_rows >= _MIN_ROWS]
+
+
+def described(page: PageTable) -> Described:
+    """How the nearest tables are chosen."""
+    rows = page.grid[page.element.header_rows :]
+    columns = [(_header(page, n), [row[n] for row in rows if row[n]]) for n in range(len(page.grid[0]))]
+    return Described(page.terms, description(plain(page.title), columns))
+
+
 def answer_from_pages(
     owner_id: str, question: str, pages: Sequence[PageTable], reader: TableReader
 ) -> LookupAnswer | None:
     """The answer of the table that is most likely meant; None where none is, surely enough. Takes 20 ms a table; call it in a thread."""
     best: tuple[float, ReadTable, HeldPageTable] | None = None
-    for page in _likely(question, pages):
+    for page in pages:
         held = HeldPageTable(page)
         with suppress(UnusableTable), faults_of(held.info):
-            for read in read_table(reader, question, held.known)[:1]:
-                if best is None or chance_of(read) > best[0]:
-                    best = chance_of(read), read, held
+            _, read = read_table(reader, question, held.known)
+            if read is not None and (best is None or chance_of(read) > best[0]):
+                best = chance_of(read), read, held
     if best is None or not is_sure(best[1], THRESHOLDS):
         return None
     found = None
@@ -142,14 +153,6 @@ def _worded(owner_id: str, read: ReadTable, held: HeldPageTable) -> LookupAnswer
     hits = [held.hit(owner_id, result, row) for row in result.rows[: THRESHOLDS.cited_rows]]
     text = phrase(read.plan, result, (), list(range(1, len(hits) + 1)))
     return LookupAnswer(text, tuple(hits)) if text else None
-
-
-def _likely(question: str, pages: Sequence[PageTable]) -> list[PageTable]:
-    """Those that share most words with the question."""
-    asked = frozenset(analyze(question, "en", query=True))
-    usable = [p for p in pages if p.element.header_rows and len(p.grid) - p.element.header_rows >= _MIN_ROWS]
-    scored = [(len(asked & page.terms), page) for page in usable]
-    return [page for _, page in sorted(scored, key=lambda pair: -pair[0])[:_MAX_TABLES]]
 
 
 def _header(page: PageTable, number: int) -> str:

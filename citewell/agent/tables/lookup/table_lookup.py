@@ -14,12 +14,13 @@ from citewell.agent.tables.lookup.asked import LookupOperation, LookupQuestion, 
 from citewell.agent.tables.lookup.file_tables import read_tables
 from citewell.agent.tables.lookup.find import LineMatch, named_rows
 from citewell.agent.tables.lookup.measures import Measure, MeasurePoint, Quotient, ReportedLine, find_measure, scales_of
-from citewell.agent.tables.lookup.pages import answer_from_pages
+from citewell.agent.tables.lookup.pages import answer_from_pages, described, usable
 from citewell.agent.tables.lookup.parts import asks_for_part, best_part
 from citewell.agent.tables.lookup.periods import Period
 from citewell.agent.tables.lookup.sheet import PageTable, SheetColumn
 from citewell.agent.tables.lookup.thresholds import THRESHOLDS, LookupThresholds
 from citewell.agent.tables.lookup.titled import titled_rows
+from citewell.agent.tables.meaning.nearest import NearestTables
 from citewell.types import Scope
 
 _EXTREMES = (LookupOperation.TOP, LookupOperation.BOTTOM)
@@ -29,9 +30,15 @@ class TableLookup:
     """Looks up rows by columns in the tables of a few files, whose tables it remembers."""
 
     def __init__(
-        self, pages: PageTables, thresholds: LookupThresholds = THRESHOLDS, reader: TableReader | None = None
+        self,
+        pages: PageTables,
+        thresholds: LookupThresholds = THRESHOLDS,
+        reader: TableReader | None = None,
+        nearest: NearestTables | None = None,
     ) -> None:
+        """nearest: chooses the tables that the reader reads; None for all of them."""
         self._reader = reader
+        self._nearest = nearest
         self._pages = pages
         self._thresholds = thresholds
         self._known: OrderedDict[tuple[str, int], tuple[PageTable, ...]] = OrderedDict()
@@ -52,7 +59,10 @@ class TableLookup:
         found_line = None if asked is None else await asyncio.to_thread(_answer, owner_id, asked, tables)
         if found_line is not None or self._reader is None:
             return found_line
-        return await asyncio.to_thread(answer_from_pages, owner_id, question, tables, self._reader)
+        read = usable(tables)
+        if self._nearest is not None:
+            read = [read[place] for place in await self._nearest.of(question, [described(page) for page in read])]
+        return await asyncio.to_thread(answer_from_pages, owner_id, question, read, self._reader)
 
     async def _tables(self, owner_id: str, wanted: Sequence[str]) -> list[PageTable]:
         few = wanted[: self._thresholds.whole_files]

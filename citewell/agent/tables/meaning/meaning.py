@@ -97,17 +97,27 @@ def meanings(read: TableRead, view: TableView, told: Sequence[Mention], question
     """The likeliest first, one or none for each of the likeliest operations.
 
     What identifies something must be used: a number in digits or a time that is in no condition must be in the name of a column, a value
-    or the table; a value that is named by its column (`House A`) must be in a condition. What contradicts itself, or answers with what
-    it asks by, is left out.
+    or the table; a value that is named by its column (`House A`) must be in a condition. Where the likeliest way to take the question
+    leaves one out, the likeliest that uses it is taken. What contradicts itself, or answers with what it asks by, is left out.
     """
     order = np.argsort(-read.operations)[:_TRIED]
     likely = [place for place in order if np.exp(read.operations[place]) >= _MIN_OPERATION]
-    found = [one for place in likely for one in _of_operation(_OPERATIONS[place], read, view, told)]
     named = [one for one in told if one.time is not None or any(map(str.isdigit, question[one.start : one.end]))]
-    used = [one for one in found if all(_is_used(one, view, m, question[m.start : m.end]) for m in named)]
-    values = list(_named_by_column(question, view))
-    whole = [one for one in used if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
+    values = frozenset(_named_by_column(question, view))
+    found: list[Meaning] = []
+    for operation in (_OPERATIONS[place] for place in likely):
+        one = _of_operation(operation, read, view, told, frozenset(), values)
+        left = frozenset() if one is None else _left_out(one, view, named, question)
+        if left:
+            one = _of_operation(operation, read, view, told, left, values)
+        if one is not None and not _left_out(one, view, named, question):
+            found.append(one)
+    whole = [one for one in found if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
     return sorted(whole, key=lambda one: -one.logarithm)
+
+
+def _left_out(meaning: Meaning, view: TableView, named: Sequence[Mention], question: str) -> frozenset[Mention]:
+    return frozenset(one for one in named if not _is_used(meaning, view, one, question[one.start : one.end]))
 
 
 def _named_by_column(question: str, view: TableView) -> Iterator[tuple[ColumnView, str]]:
@@ -161,17 +171,23 @@ def _is_used(meaning: Meaning, view: TableView, mention: Mention, text: str) -> 
 
 
 def _of_operation(
-    operation: RowOperation, read: TableRead, view: TableView, told: Sequence[Mention]
-) -> Iterator[Meaning]:
+    operation: RowOperation,
+    read: TableRead,
+    view: TableView,
+    told: Sequence[Mention],
+    required: frozenset[Mention],
+    values: frozenset[tuple[ColumnView, str]],
+) -> Meaning | None:
+    """The likeliest meaning with this operation. required: numbers and times that a condition is made of, values: values likewise."""
     likelihood = {"operation": float(read.operations[_OPERATIONS.index(operation)])}
     roles: dict[ColumnRole, tuple[ColumnView, ...]] = {}
     for role, (least, most) in _ROLES[operation].items():
         chosen, likely = _columns(role, operation, read, view, least, most)
         if len(chosen) < least:
-            return
+            return None
         roles[role] = chosen
         likelihood[role] = likely
-    used = _Conditions(read, view, told, shares=operation is RowOperation.SHARE)
+    used = _Conditions(read, view, told, required, values, operation)
     likelihood |= {"values": used.values, "numbers": used.numbers}
     empty, likelihood["empty"] = _empty(read, view)
     above, likelihood["above"] = _above(read, view)
@@ -192,8 +208,8 @@ def _of_operation(
     if operation in _PAIRED and len(roles.get(ColumnRole.MEASURE, ())) < 2:
         compared = used.compared()
         if compared is None:
-            return
-    yield Meaning(
+            return None
+    return Meaning(
         operation=operation,
         roles=roles,
         conditions=(*conditions, *empty, *above),
@@ -264,7 +280,15 @@ def _above(read: TableRead, view: TableView) -> tuple[tuple[RowCondition, ...], 
 class _Conditions:
     """What the values and numbers of the question are for. values, numbers: logarithms of how likely that is."""
 
-    def __init__(self, read: TableRead, view: TableView, told: Sequence[Mention], *, shares: bool) -> None:
+    def __init__(
+        self,
+        read: TableRead,
+        view: TableView,
+        told: Sequence[Mention],
+        required: frozenset[Mention],
+        values: frozenset[tuple[ColumnView, str]],
+        operation: RowOperation,
+    ) -> None:
         self._is: dict[ColumnView, list[str]] = {}
         self._is_not: dict[ColumnView, list[str]] = {}
         self._part: dict[ColumnView, list[str]] = {}
@@ -274,22 +298,23 @@ class _Conditions:
         self.used: list[Mention] = []
         self.values = self.numbers = 0.0
         for column, uses in zip(view.columns, read.values, strict=True):
-            self._take_values(column, uses)
+            self._take_values(column, uses, {value for of, value in values if of == column})
         for number, mention in enumerate(told):
-            self._take_number(read, view, number, mention)
-        if shares and not self._part:
+            self._take_number(read, view, number, mention, must=mention in required)
+        if operation is RowOperation.SHARE and not self._part:
             self._part, self._is = self._is, {}
 
-    def _take_values(self, column: ColumnView, uses: Likelihoods) -> None:
+    def _take_values(self, column: ColumnView, uses: Likelihoods, required: set[str]) -> None:
         taken = {ValueUse.IS: self._is, ValueUse.IS_NOT: self._is_not, ValueUse.PART: self._part}
-        for value, likely in zip(column.values, uses, strict=True):
+        for value, found in zip(column.values, uses, strict=True):
+            likely = _without_first(found) if value in required else found
             place = int(np.argmax(likely))
             self.values += float(likely[place])
             if _USES[place] is not ValueUse.NONE:
                 taken[_USES[place]].setdefault(column, []).append(value)
 
-    def _take_number(self, read: TableRead, view: TableView, number: int, mention: Mention) -> None:
-        likely = read.numbers[number]
+    def _take_number(self, read: TableRead, view: TableView, number: int, mention: Mention, *, must: bool) -> None:
+        likely = _without_first(read.numbers[number]) if must else read.numbers[number]
         for place in np.argsort(-likely):
             use = _NUMBER_USES[place]
             if use is NumberUse.NONE:
@@ -319,11 +344,11 @@ class _Conditions:
     def conditions(self) -> tuple[RowCondition, ...]:
         """All that rows must meet, but for a share's part."""
         found = [*_with(self._is, Comparator.EQ, Comparator.IN), *_with(self._is_not, Comparator.NE, Comparator.NOT_IN)]
-        for column, same in self._compared.items():
+        for same in self._compared.values():
             if len(same) == 1:
                 found += same[0]
-            elif all(len(one) == 1 and not isinstance(one[0].value, tuple) for one in same):
-                found.append(one_of(column.ref, [value for one in same for value in one[0].values]))
+            elif all(len(one) == 1 for one in same) and len({one[0].ref for one in same}) == 1:
+                found.append(one_of(same[0][0].ref, [value for one in same for value in one[0].values]))
             else:
                 found += itertools.chain.from_iterable(same[:1])
         return (*found, *self._bounds)
@@ -352,6 +377,12 @@ def _with(values: dict[ColumnView, list[str]], one: Comparator, several: Compara
             if len(named) == 1
             else RowCondition(column.ref, several, tuple(named))
         )
+
+
+def _without_first(likely: Likelihoods) -> Likelihoods:
+    """The logarithms of the probabilities given that it is not the first, which stands for no use."""
+    rest = np.where(np.arange(len(likely)) == 0, -np.inf, likely)
+    return np.asarray(rest - np.logaddexp.reduce(rest[1:]), np.float32)
 
 
 def _log_chance(odds: float) -> float:

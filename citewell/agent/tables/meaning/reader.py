@@ -58,10 +58,11 @@ def view_of(question: str, known: KnownTable) -> TableView:
         columns = tuple(_of_cells(question, column) for column in known.grid.columns)
     else:
         columns = tuple(_of_words(question, column, known.words) for column in table.columns)
-    return TableView(_title(table), columns)
+    return TableView(title_of(table), columns)
 
 
-def _title(table: TableInfo) -> str:
+def title_of(table: TableInfo) -> str:
+    """The names of its file and sheet, in words."""
     stem = table.filename.rpartition(".")[0] or table.filename
     return " ".join(f"{stem} {table.sheet or ''}".replace("_", " ").split())
 
@@ -99,14 +100,16 @@ def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnVi
     return ColumnView(column.name, kind, ColumnRef(column.name), shown, words.years.get(column.name), True, zero)
 
 
-def read_table(reader: TableReader, question: str, known: KnownTable) -> list[ReadTable]:
-    """The likeliest meanings that can be planned, likeliest first."""
+def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[float, ReadTable | None]:
+    """The log-odds that the table is meant, and the likeliest meaning that can be planned."""
     found = mentions(question)
     view = view_of(question, known)
     read = reader.read(question, [(one.start, one.end) for one in found], shown(view))
     table = PlannedTable(known.words.table, known.label, _time_of(known))
-    planned = ((plan_of(one, table), one) for one in meanings(read, view, found, question))
-    return [ReadTable(plan, meaning, read.meant) for plan, meaning in planned if plan is not None]
+    for one in meanings(read, view, found, question):
+        if (plan := plan_of(one, table)) is not None:
+            return read.meant, ReadTable(plan, one, read.meant)
+    return read.meant, None
 
 
 def shown(view: TableView) -> ShownTable:
