@@ -83,8 +83,7 @@ def relations(synsets: dict[Meaning, Synset]) -> dict[str, tuple[set[Meaning], s
     """Per word its meanings, those next to them, and the opposite ones with what is similar to these."""
     found: dict[str, tuple[set[Meaning], set[Meaning], set[Meaning]]] = defaultdict(lambda: (set(), set(), set()))
     similar = {
-        meaning: {p.to for p in synset.pointers if p.kind == SIMILAR} | {meaning}
-        for meaning, synset in synsets.items()
+        meaning: {p.to for p in synset.pointers if p.kind == SIMILAR} | {meaning} for meaning, synset in synsets.items()
     }
     for meaning, synset in synsets.items():
         opposed = {p.to for p in synset.pointers if p.kind == OPPOSITE}

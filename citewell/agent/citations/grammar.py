@@ -14,23 +14,23 @@ def _by_language(**lists: str) -> Mapping[str, frozenset[str]]:
 
 
 _DENIALS = _by_language(
-    en="not no never none neither nor without cannot nobody nothing nowhere hardly scarcely barely",
-    de="nicht nie niemals ohne weder noch nichts niemand kein keine keinen keinem keiner keines nirgends kaum",
-    fr="ne n pas jamais sans aucun aucune ni rien personne nul nulle",
-    es="no nunca jamás sin ningún ninguna ninguno ni nada nadie tampoco",
-    it="non mai senza nessun nessuna nessuno né nulla niente",
-    pt="não nunca jamais sem nenhum nenhuma nem nada ninguém",
-    nl="niet nooit zonder geen noch niets niemand nergens nauwelijks",
+    en="not no never none neither cannot nobody nothing nowhere hardly scarcely barely",
+    de="nicht nie niemals weder nichts niemand kein keine keinen keinem keiner keines nirgends kaum",
+    fr="pas jamais aucun aucune ni rien personne nul nulle",
+    es="no nunca jamás ningún ninguna ninguno ni nada nadie tampoco",
+    it="non mai nessun nessuna nessuno né nulla niente",
+    pt="não nunca jamais nenhum nenhuma nem nada ninguém",
+    nl="niet nooit geen niets niemand nergens nauwelijks",
 )
 # Words that change how far a statement reaches: one that a claim adds or leaves out makes it another statement.
 _REACH = _by_language(
-    en="only solely exclusively all every always some sometimes most few rarely seldom partly partially almost nearly except unless excluding",
-    de="nur ausschließlich alle jeder jede jedes immer stets manche einige manchmal meiste wenige selten teilweise fast beinahe außer ausgenommen",
-    fr="seulement uniquement tous toutes chaque toujours certains certaines quelques parfois rarement partiellement presque sauf hormis excepté",
-    es="solo sólo solamente únicamente todos todas cada siempre algunos algunas veces raramente parcialmente casi salvo excepto",
-    it="solo soltanto unicamente tutti tutte ogni sempre alcuni alcune talvolta raramente parzialmente quasi salvo eccetto tranne",
-    pt="só somente apenas unicamente todos todas cada sempre alguns algumas raramente parcialmente quase salvo exceto",
-    nl="alleen slechts uitsluitend alle iedere elke altijd sommige enkele soms zelden deels gedeeltelijk bijna behalve uitgezonderd",
+    en="only solely exclusively all every always some sometimes few rarely seldom partly partially almost nearly except unless excluding without",
+    de="nur ausschließlich alle jeder jede jedes immer stets manche einige manchmal meiste wenige selten teilweise fast beinahe außer ausgenommen ohne",
+    fr="seulement uniquement tous toutes chaque toujours certains certaines quelques parfois rarement partiellement presque sauf hormis excepté sans",
+    es="solo sólo solamente únicamente todos todas cada siempre algunos algunas veces raramente parcialmente casi salvo excepto sin",
+    it="solo soltanto unicamente tutti tutte ogni sempre alcuni alcune talvolta raramente parzialmente quasi salvo eccetto tranne senza",
+    pt="só somente apenas unicamente todos todas cada sempre alguns algumas raramente parcialmente quase salvo exceto sem",
+    nl="alleen slechts uitsluitend alle iedere elke altijd sommige enkele soms zelden deels gedeeltelijk bijna behalve uitgezonderd zonder",
 )
 _BOUNDARIES = _by_language(
     en="but while whereas although though because unless if when which who whom whose until",
@@ -41,11 +41,12 @@ _BOUNDARIES = _by_language(
     pt="mas enquanto embora porque se quando que quem qual",
     nl="maar terwijl hoewel omdat als indien wanneer dat die wie",
 )
+_COMPARING = frozenset("than als que di do da dan".split())
 _OPPOSITES = {
     "en": "before/after until/from until/after until/since over/under above/below more/less more/fewer most/least most/fewest higher/lower"
-    " with/without within/outside inside/outside within/after up/down for/against all/some all/none every/some always/sometimes always/never"
+    " with/without within/outside inside/outside within/after up/down for/against all/some all/none all/part every/some each/some always/sometimes always/never"
     " including/except including/excluding included/except earlier/later earliest/latest first/last must/may must/can shall/may has/may"
-    " only/also both/neither both/either any/authorised longer/shorter older/younger same/different if/unless increase/decrease half/double",
+    " only/also both/neither both/either longer/shorter older/younger same/different if/unless increase/decrease half/double",
     "de": "vor/nach vorher/nachher über/unter mehr/weniger meisten/wenigsten mindestens/höchstens frühestens/spätestens mit/ohne"
     " innerhalb/außerhalb für/gegen alle/einige immer/nie immer/manchmal ab/bis von/bis früher/später erste/letzte ersten/letzten muss/darf"
     " müssen/dürfen muss/kann müssen/können inklusive/exklusive einschließlich/außer länger/kürzer älter/jünger höher/niedriger höher/geringer",
@@ -109,6 +110,10 @@ class Grammar:
         """Whether a case-folded word denies."""
         return word in self.denials or word.endswith(("n't", "n’t"))
 
+    def compares(self, word: str) -> bool:
+        """Whether a case-folded word may come before what something is compared with."""
+        return word in _COMPARING
+
     def are_opposites(self, one: str, other: str) -> bool:
         """Whether two case-folded function words say the opposite."""
         return (one, other) in self.opposites or {one, other} == {AT_MOST, AT_LEAST}
@@ -116,9 +121,7 @@ class Grammar:
 
 def _grammar(language: str) -> Grammar:
     pairs = [pair.split("/") for pair in _OPPOSITES[language].split()]
-    limits = [
-        (tuple(row.split()), meaning) for meaning, rows in _LIMITS[language].items() for row in rows.split("|")
-    ]
+    limits = [(tuple(row.split()), meaning) for meaning, rows in _LIMITS[language].items() for row in rows.split("|")]
     return Grammar(
         _DENIALS[language],
         _REACH[language],
