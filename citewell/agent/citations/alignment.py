@@ -66,7 +66,7 @@ class _Aligning:
     def by_order(self) -> None:
         """Equal words in order, as `difflib` finds them."""
         to = self.alignment
-        keys = [word.key for word in to.source], [word.key for word in to.claim]
+        keys = [word.key for word in to.source], self._keys_of_source()
         for kind, i1, i2, j1, j2 in SequenceMatcher(None, *keys, autojunk=False).get_opcodes():
             if kind == "equal":
                 to.same.update(zip(range(j1, j2), range(i1, i2), strict=True))
@@ -75,6 +75,16 @@ class _Aligning:
                 self._slot.update((place, range(i1, i2)) for place in range(j1, j2))
         to.in_order = frozenset(to.same.values())
         self._free -= to.in_order
+
+    def _keys_of_source(self) -> list[str]:
+        """The keys of the claim's words; where the source has a word of the same meaning instead, that word's."""
+        to = self.alignment
+        by_key = {word.key: word for word in to.source if word.is_content and not word.is_figure}
+        keys = [word.key for word in to.claim]
+        for place, word in enumerate(to.claim):
+            if self._in_english and word.is_content and not word.is_figure and word.key not in by_key:
+                keys[place] = next((k for k, other in by_key.items() if mean_the_same(other.text, word.text)), word.key)
+        return keys
 
     def opposites_in_place(self) -> None:
         """A word and its opposite in the same place, before either is looked for elsewhere; two that both have are exchanged or moved."""

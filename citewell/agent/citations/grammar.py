@@ -22,15 +22,25 @@ _DENIALS = _by_language(
     pt="não nunca jamais nenhum nenhuma nem nada ninguém",
     nl="niet nooit geen niets niemand nergens nauwelijks",
 )
-# Words that change how far a statement reaches: one that a claim adds or leaves out makes it another statement.
-_REACH = _by_language(
-    en="only solely exclusively all every always some sometimes few rarely seldom partly partially almost nearly except unless excluding without",
-    de="nur ausschließlich alle jeder jede jedes immer stets manche einige manchmal meiste wenige selten teilweise fast beinahe außer ausgenommen ohne",
-    fr="seulement uniquement tous toutes chaque toujours certains certaines quelques parfois rarement partiellement presque sauf hormis excepté sans",
-    es="solo sólo solamente únicamente todos todas cada siempre algunos algunas veces raramente parcialmente casi salvo excepto sin",
-    it="solo soltanto unicamente tutti tutte ogni sempre alcuni alcune talvolta raramente parzialmente quasi salvo eccetto tranne senza",
-    pt="só somente apenas unicamente todos todas cada sempre alguns algumas raramente parcialmente quase salvo exceto sem",
-    nl="alleen slechts uitsluitend alle iedere elke altijd sommige enkele soms zelden deels gedeeltelijk bijna behalve uitgezonderd zonder",
+# Words that change how far a statement reaches; those between two bars say the same.
+_REACH = {
+    "en": "only solely exclusively | always | sometimes | rarely seldom | partly partially | almost nearly | except excluding | unless | without",
+    "de": "nur ausschließlich allein | immer stets | manchmal | selten | teilweise | fast beinahe | außer ausgenommen | ohne",
+    "fr": "seulement uniquement exclusivement | toujours | parfois | rarement | partiellement | presque | sauf hormis excepté | sans",
+    "es": "solo sólo solamente únicamente exclusivamente | siempre | raramente | parcialmente | casi | salvo excepto | sin",
+    "it": "solo soltanto unicamente esclusivamente | sempre | talvolta | raramente | parzialmente | quasi | salvo eccetto tranne | senza",
+    "pt": "só somente apenas unicamente exclusivamente | sempre | raramente | parcialmente | quase | salvo exceto | sem",
+    "nl": "alleen slechts uitsluitend | altijd | soms | zelden | deels gedeeltelijk | bijna | behalve uitgezonderd | zonder",
+}
+# After a denial: "not only" and "no matter" deny nothing.
+_AFFIRMING = _by_language(
+    en="only just merely matter doubt",
+    de="nur",
+    fr="seulement uniquement",
+    es="solo sólo solamente",
+    it="solo soltanto",
+    pt="só apenas somente",
+    nl="alleen slechts",
 )
 _BOUNDARIES = _by_language(
     en="but while whereas although though because unless if when which who whom whose until",
@@ -41,7 +51,7 @@ _BOUNDARIES = _by_language(
     pt="mas enquanto embora porque se quando que quem qual",
     nl="maar terwijl hoewel omdat als indien wanneer dat die wie",
 )
-_COMPARING = frozenset("than als que di do da dan".split())
+_COMPARING = frozenset(("than", "als", "que", "di", "do", "da", "dan"))
 _OPPOSITES = {
     "en": "before/after until/from until/after until/since over/under above/below more/less more/fewer most/least most/fewest higher/lower"
     " with/without within/outside inside/outside within/after up/down for/against all/some all/none all/part every/some each/some always/sometimes always/never"
@@ -98,17 +108,19 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The closed classes of one language. limits: rows of words, the longest first, and which of the two they mean."""
+    """The closed classes of one language. reach: words and the class of which each is one; limits: rows of words, the longest first, and
+    which of the two they mean."""
 
     denials: frozenset[str]
-    reach: frozenset[str]
+    affirming: frozenset[str]
+    reach: Mapping[str, int]
     boundaries: frozenset[str]
     opposites: frozenset[tuple[str, str]]
     limits: tuple[tuple[tuple[str, ...], str], ...]
 
-    def denies(self, word: str) -> bool:
-        """Whether a case-folded word denies."""
-        return word in self.denials or word.endswith(("n't", "n’t"))
+    def denies(self, word: str, after: str = "") -> bool:
+        """Whether a case-folded word denies, before the word `after`."""
+        return (word in self.denials or word.endswith(("n't", "n’t"))) and after not in self.affirming
 
     def compares(self, word: str) -> bool:
         """Whether a case-folded word may come before what something is compared with."""
@@ -124,7 +136,8 @@ def _grammar(language: str) -> Grammar:
     limits = [(tuple(row.split()), meaning) for meaning, rows in _LIMITS[language].items() for row in rows.split("|")]
     return Grammar(
         _DENIALS[language],
-        _REACH[language],
+        _AFFIRMING[language],
+        {word: number for number, same in enumerate(_REACH[language].split("|")) for word in same.split()},
         _BOUNDARIES[language],
         frozenset((a, b) for one, other in pairs for a, b in ((one, other), (other, one))),
         tuple(sorted(limits, key=lambda limit: -len(limit[0]))),

@@ -54,7 +54,12 @@ def read_words(text: str, language: str | None, grammar: Grammar) -> list[Word]:
         key = stem(written, language)
         denies = grammar.denies(plain)
         found.append(Word(plain, key or plain, written, start, end, clause, bool(key) and not denies, False, denies))
-    return _with_limits(found, grammar)
+    after = [word.text for word in found[1:]] + [""]
+    said = [
+        word._replace(denies=False) if word.denies and not grammar.denies(word.text, next_one) else word
+        for word, next_one in zip(found, after, strict=True)
+    ]
+    return _with_limits(said, grammar)
 
 
 @lru_cache(maxsize=20_000)

@@ -72,7 +72,7 @@ def compare_wording(claim: str, texts: Sequence[str], evidence: str) -> Differen
         turned += _exchanged(alignment)
     elif turned:
         turned.clear()  # "A is more than B" and "B is less than A"
-    else:
+    elif alignment.covered() == 1.0:
         turned.append("what is compared is exchanged")
     turned += _other_figures(alignment)
     doubts = [*names, *_other_reach(alignment, grammar)]
@@ -89,7 +89,7 @@ def is_quoted(claim: str, text: str) -> bool:
     start, end = surrounding_sentences(text, found.start, found.end)
     before = [word.text for word in words(text[start : found.start])[-_IN_REACH:]]
     after = [word.text for word in words(text[found.end : end])[:_BESIDE]]
-    return grammar is None or not (any(map(grammar.denies, before)) or grammar.reach.intersection(after))
+    return grammar is None or not (any(map(grammar.denies, before)) or grammar.reach.keys() & set(after))
 
 
 def _aligned(claim: str, texts: Sequence[str], language: str | None, grammar: Grammar) -> Alignment | None:
@@ -161,10 +161,10 @@ def _foreign_names(claim: str, language: str | None, evidence: str) -> tuple[str
             and any(c.islower() for c in match[0])
             and not (opens and (is_word(word) or language not in (None, "en")))
         )
-        if is_name and word not in known and stem(match[0], language) not in _keys(evidence, language):
-            if stem(match[0], language) and not any(
-                other[:_SHARED] == word[:_SHARED] and mean_the_same(word, other) for other in _capitals(evidence)
-            ):
+        key = stem(match[0], language)
+        if is_name and key and word not in known and key not in _keys(evidence, language):
+            alike = (other for other in _capitals(evidence) if other[:_SHARED] == word[:_SHARED])
+            if not any(mean_the_same(word, other) for other in alike):
                 names.append(f"name {match[0][:MAX_REASON_CHARACTERS]} is not in the source")
     return tuple(dict.fromkeys(names))[:MAX_DOUBTS]
 
@@ -178,7 +178,10 @@ def _turned_round(to: Alignment) -> Iterator[str]:
         if not used:
             continue
         denies = any(to.claim[place].denies for place in places)
-        denied = any(word.denies and _reaches(to.source, i, used) for i, word in enumerate(to.source))
+        others = set(to.same.values()) - used  # a denial that another clause of the claim has
+        denied = any(
+            word.denies and i not in others and _reaches(to.source, i, used) for i, word in enumerate(to.source)
+        )
         if (denies + denied + len(opposed)) % 2 == 0:
             continue
         if opposed:
@@ -213,7 +216,7 @@ def _sides_changed(to: Alignment, grammar: Grammar) -> bool:
 
 def _exchanged(to: Alignment) -> Iterator[str]:
     """Pairs of short stretches, each of which has what the source has in the other's place."""
-    short = [slot for slot in to.slots if 0 < len(slot[0]) <= 2 * _SHORT and 0 < len(slot[1]) <= 2 * _SHORT]
+    short = [slot for slot in to.slots if _is_short(to.source, slot[0]) and _is_short(to.claim, slot[1])]
     contents = [(_contents(to.source, source), _contents(to.claim, claim)) for source, claim in short]
     for number, (first, first_said) in enumerate(contents):
         for second, second_said in contents[number + 1 :]:
@@ -223,6 +226,11 @@ def _exchanged(to: Alignment) -> Iterator[str]:
             one, other = next(pairs, (None, None))
             if one is not None and other is not None and not mean_the_same(one.text, other.text):
                 yield f"{_said(one)} and {_said(other)} are exchanged"
+
+
+def _is_short(words: Sequence[Word], places: range) -> bool:
+    """Whether a stretch is a few content words. With an article or a preposition it is a phrase, which may move as a whole."""
+    return 0 < len(places) <= _SHORT and all(words[place].is_content for place in places)
 
 
 def _contents(words: Sequence[Word], places: range) -> dict[str, Word]:
@@ -245,16 +253,15 @@ def _other_figures(to: Alignment) -> Iterator[str]:
 
 def _other_reach(to: Alignment, grammar: Grammar) -> Iterator[str]:
     """Words such as "only", "all" and "unless" that the claim adds, or leaves out beside what it says."""
-    have, said = {word.text for word in to.source}, {word.text for word in to.claim}
+    have, said = ({grammar.reach.get(word.text) for word in words} for words in (to.source, to.claim))
     for place, word in enumerate(to.claim):
-        if word.text in grammar.reach - have and place not in to.same and place not in to.opposed:
+        new = word.text in grammar.reach and grammar.reach[word.text] not in have
+        if new and place not in to.same and place not in to.opposed:
             yield f"{_said(word)} is not in the source"
-    if said & grammar.reach:
-        return
     used = to.used()
     for i, word in enumerate(to.source):
-        beside = any(other in used for other in range(i - _BESIDE, i + _BESIDE + 1))
-        if word.text in grammar.reach and i not in used and beside:
+        missing = word.text in grammar.reach and grammar.reach[word.text] not in said and i not in used
+        if missing and any(other in used for other in range(i - _BESIDE, i + _BESIDE + 1)):
             yield f"{_said(word)} of the source is left out"
 
 
@@ -263,19 +270,20 @@ def _replacements(claim: str, to: Alignment, known: frozenset[str]) -> Iterator[
     used = to.used()
     for source, places in to.slots:
         instead_of = [to.source[i] for i in source if to.source[i].is_content and i not in used]
-        instead_of = [word for word in instead_of if not word.is_figure]
         own = [to.claim[place] for place in places if to.claim[place].is_content and place not in to.opposed]
-        new = [
-            to.claim[place]
-            for place in places
-            if to.claim[place].is_content and place not in to.same and place not in to.opposed
-        ]
-        new = [word for word in new if not word.is_figure and word.key not in known] or (
-            own if len(own) <= _SHORT else []
-        )
-        if not instead_of or not new or len(instead_of) > _SHORT or any(word.is_figure for word in new):
+        new = [word for word in own if word.key not in known]
+        if not new and _is_short(to.source, source) and _is_short(to.claim, places):
+            new = own  # the source has these words too, elsewhere
+        is_phrase = max(len(source) - len(instead_of), len(places) - len(own)) > _BESIDE
+        if (
+            not instead_of
+            or not new
+            or is_phrase
+            or len(instead_of) > _SHORT
+            or any(word.is_figure for word in (*new, *instead_of))
+        ):
             continue
         text = " ".join(word.written for word in instead_of)
-        restored = f"{claim[: new[0].start]}{text}{claim[new[-1].end :]}"
         nouns = any(is_noun(word.text) for word in instead_of) and any(is_noun(word.text) for word in new)
+        restored = f"{claim[: new[0].start]}{text}{claim[new[-1].end :]}"
         yield Replacement(" ".join(word.written for word in new), text, restored, nouns)
