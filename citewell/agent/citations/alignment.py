@@ -100,9 +100,9 @@ class _Aligning:
         by_key: dict[str, list[int]] = {}
         for i in sorted(self._free):
             by_key.setdefault(self.alignment.source[i].key, []).append(i)
-        for place in self._open(figures=True, denials=True):
+        for place in self._open(figures=True):
             word = self.alignment.claim[place]
-            if (word.is_content or word.denies) and by_key.get(word.key):
+            if word.is_content and by_key.get(word.key):
                 self._join(self.alignment.same, place, by_key[word.key].pop(0))
 
     def by_meaning(self) -> None:
@@ -141,15 +141,12 @@ class _Aligning:
             clauses = comes_from[to.claim[place].clause]
             self._oppose(place, [i for i in sorted(self._free) if to.source[i].clause in clauses])
 
-    def _open(self, *, figures: bool = False, denials: bool = False) -> list[int]:
+    def _open(self, *, figures: bool = False) -> list[int]:
         to = self.alignment
         return [
             place
             for place, word in enumerate(to.claim)
-            if place not in to.same
-            and place not in to.opposed
-            and (figures or not word.is_figure)
-            and (denials or not word.denies)
+            if place not in to.same and place not in to.opposed and (figures or not word.is_figure) and not word.denies
         ]
 
     def _oppose(self, place: int, among: Sequence[int]) -> None:

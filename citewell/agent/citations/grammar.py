@@ -52,15 +52,25 @@ _BOUNDARIES = _by_language(
     nl="maar terwijl hoewel omdat als indien wanneer dat die wie",
 )
 _COMPARING = frozenset(("than", "als", "que", "di", "do", "da", "dan"))
+# Between two things that may change places: "A and B", "A is B".
+_SYMMETRIC = _by_language(
+    en="and or nor of is are was were",
+    de="und oder ist sind war waren",
+    fr="et ou est sont était",
+    es="y e o es son era",
+    it="e o è sono era",
+    pt="e ou é são era",
+    nl="en of is zijn was",
+)
 _OPPOSITES = {
     "en": "before/after until/from until/after until/since over/under above/below more/less more/fewer most/least most/fewest higher/lower"
     " with/without within/outside inside/outside within/after up/down for/against all/some all/none all/part every/some each/some always/sometimes always/never"
     " including/except including/excluding included/except earlier/later earliest/latest first/last must/may must/can shall/may has/may"
     " only/also both/neither both/either longer/shorter older/younger same/different if/unless increase/decrease half/double",
     "de": "vor/nach vorher/nachher über/unter mehr/weniger meisten/wenigsten mindestens/höchstens frühestens/spätestens mit/ohne"
-    " innerhalb/außerhalb für/gegen alle/einige immer/nie immer/manchmal ab/bis von/bis früher/später erste/letzte ersten/letzten muss/darf"
+    " innerhalb/außerhalb innerhalb/nach binnen/nach für/gegen alle/einige immer/nie immer/manchmal ab/bis von/bis früher/später erste/letzte ersten/letzten muss/darf"
     " müssen/dürfen muss/kann müssen/können inklusive/exklusive einschließlich/außer länger/kürzer älter/jünger höher/niedriger höher/geringer",
-    "fr": "avant/après plus/moins plus/minimum maximum/minimum avec/sans sur/sous dessus/dessous intérieur/extérieur pour/contre tous/certains"
+    "fr": "avant/après plus/moins plus/minimum maximum/minimum avec/sans sur/sous dessus/dessous dans/après intérieur/extérieur pour/contre tous/certains"
     " toujours/jamais toujours/parfois premier/dernier première/dernière doit/peut doivent/peuvent inclus/sauf tôt/tard jusqu/partir",
     "es": "antes/después más/menos máximo/mínimo con/sin sobre/bajo dentro/fuera favor/contra todos/algunos siempre/nunca siempre/veces"
     " primero/último primera/última debe/puede deben/pueden incluido/excepto hasta/desde",
@@ -113,6 +123,7 @@ class Grammar:
 
     denials: frozenset[str]
     affirming: frozenset[str]
+    symmetric: frozenset[str]
     reach: Mapping[str, int]
     boundaries: frozenset[str]
     opposites: frozenset[tuple[str, str]]
@@ -121,6 +132,10 @@ class Grammar:
     def denies(self, word: str, after: str = "") -> bool:
         """Whether a case-folded word denies, before the word `after`."""
         return (word in self.denials or word.endswith(("n't", "n’t"))) and after not in self.affirming
+
+    def joins(self, word: str) -> bool:
+        """Whether a case-folded word may come between two things that can change places."""
+        return word in self.symmetric
 
     def compares(self, word: str) -> bool:
         """Whether a case-folded word may come before what something is compared with."""
@@ -137,6 +152,7 @@ def _grammar(language: str) -> Grammar:
     return Grammar(
         _DENIALS[language],
         _AFFIRMING[language],
+        _SYMMETRIC[language],
         {word: number for number, same in enumerate(_REACH[language].split("|")) for word in same.split()},
         _BOUNDARIES[language],
         frozenset((a, b) for one, other in pairs for a, b in ((one, other), (other, one))),

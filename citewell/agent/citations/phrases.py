@@ -54,10 +54,9 @@ def read_words(text: str, language: str | None, grammar: Grammar) -> list[Word]:
         key = stem(written, language)
         denies = grammar.denies(plain)
         found.append(Word(plain, key or plain, written, start, end, clause, bool(key) and not denies, False, denies))
-    after = [word.text for word in found[1:]] + [""]
     said = [
-        word._replace(denies=False) if word.denies and not grammar.denies(word.text, next_one) else word
-        for word, next_one in zip(found, after, strict=True)
+        word._replace(denies=False) if word.denies and not grammar.denies(word.text, after) else word
+        for word, after in zip(found, [*(word.text for word in found[1:]), ""], strict=False)
     ]
     return _with_limits(said, grammar)
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from citewell.agent.citations.alignment import Alignment, align
@@ -69,7 +70,7 @@ def compare_wording(claim: str, texts: Sequence[str], evidence: str) -> Differen
         return Differences(doubts=names)
     turned = list(_turned_round(alignment))
     if not _sides_changed(alignment, grammar):
-        turned += _exchanged(alignment)
+        turned += [*_exchanged(alignment), *_inverted(alignment, grammar)]
     elif turned:
         turned.clear()  # "A is more than B" and "B is less than A"
     elif alignment.covered() == 1.0:
@@ -226,6 +227,26 @@ def _exchanged(to: Alignment) -> Iterator[str]:
             one, other = next(pairs, (None, None))
             if one is not None and other is not None and not mean_the_same(one.text, other.text):
                 yield f"{_said(one)} and {_said(other)} are exchanged"
+
+
+def _inverted(to: Alignment, grammar: Grammar) -> Iterator[str]:
+    """Stretches "A paid B" of which the claim has "B paid A"."""
+    for (first, first_said), (second, second_said) in pairwise(to.slots):
+        middle = range(first_said.stop, second_said.start)
+        if not _is_short(to.claim, middle):
+            continue
+        if first_said and second and not first and not second_said:
+            before, after = [to.claim[place] for place in first_said], [to.source[i] for i in second]
+        elif first and second_said and not first_said and not second:
+            before, after = [to.source[i] for i in first], [to.claim[place] for place in second_said]
+        else:
+            continue
+        for size in range(1, min(_SHORT, len(before) - 1) + 1):
+            moved, between = before[:size], before[size:]
+            keys = [word.key for word in (*between, *moved)]
+            is_one = all(word.is_content for word in moved) and keys == [word.key for word in after]
+            if is_one and not all(grammar.joins(word.text) for word in between):
+                yield f"{_said(moved[0])} and {_said(to.claim[middle[0]])} are exchanged"
 
 
 def _is_short(words: Sequence[Word], places: range) -> bool:
