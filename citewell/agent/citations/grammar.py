@@ -118,7 +118,7 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True)
 class Grammar:
-    """The closed classes of one language. reach: words and the class of which each is one; limits: rows of words, the longest first, and
+    """The closed classes of one language. affirming: words with which a denial denies nothing; reach: words and the class of which each is one; limits: rows of words, the longest first, and
     which of the two they mean."""
 
     denials: frozenset[str]
@@ -129,9 +129,9 @@ class Grammar:
     opposites: frozenset[tuple[str, str]]
     limits: tuple[tuple[tuple[str, ...], str], ...]
 
-    def denies(self, word: str, after: str = "") -> bool:
-        """Whether a case-folded word denies, before the word `after`."""
-        return (word in self.denials or word.endswith(("n't", "n’t"))) and after not in self.affirming
+    def denies(self, word: str) -> bool:
+        """Whether a case-folded word denies."""
+        return word in self.denials or word.endswith(("n't", "n’t"))
 
     def joins(self, word: str) -> bool:
         """Whether a case-folded word may come between two things that can change places."""

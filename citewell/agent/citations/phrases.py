@@ -12,6 +12,7 @@ from citewell.agent.citations.numbers import find_figures
 from citewell.text.analysis import analyze
 
 _TOKEN = re.compile(r"[^\W\d_]+n['’]t\b|[^\W_]+(?:[.,]\d+)*|[,;:()–—.?!]")
+MAX_WORD_CHARACTERS = 64
 _TO_FIGURE, _FROM_FIGURE, _TO_DENIAL = 4, 3, 3
 """Words from a limit on to its figure, back to it, and back to what denies the limit."""
 
@@ -49,23 +50,30 @@ def read_words(text: str, language: str | None, grammar: Grammar) -> list[Word]:
         figure = figures.get(start)
         end = figure.end if figure is not None else match.end()
         if figure is not None:
-            found.append(Word(plain, f"#{max(figure.values)}", text[start:end].strip(), start, end, clause, True, True))
+            found.append(
+                Word(plain, f"#{max(figure.values):f}", text[start:end].strip(), start, end, clause, True, True)
+            )
             continue
         key = stem(written, language)
         denies = grammar.denies(plain)
         found.append(Word(plain, key or plain, written, start, end, clause, bool(key) and not denies, False, denies))
-    said = [
-        word._replace(denies=False) if word.denies and not grammar.denies(word.text, after) else word
-        for word, after in zip(found, [*(word.text for word in found[1:]), ""], strict=False)
-    ]
+    said: list[Word] = []
+    for word in found:
+        if said and said[-1].denies and word.text in grammar.affirming:
+            said.pop()  # "not only", "no matter"
+        else:
+            said.append(word)
     return _with_limits(said, grammar)
 
 
-@lru_cache(maxsize=20_000)
 def stem(word: str, language: str | None) -> str:
     """A word's main index term; empty for function words."""
-    terms = analyze(word, language)
-    return terms[0] if terms else ""
+    return _stem(word[:MAX_WORD_CHARACTERS], language)
+
+
+@lru_cache(maxsize=20_000)
+def _stem(word: str, language: str | None) -> str:
+    return next(iter(analyze(word, language)), "")
 
 
 def _with_limits(words: Sequence[Word], grammar: Grammar) -> list[Word]:

@@ -17,7 +17,8 @@ from citewell.text.language import detect_language
 from citewell.text.meanings import is_noun, is_word, mean_the_same
 from citewell.text.sentences import sentence_spans
 
-MAX_CLAIM_WORDS, MAX_SOURCE_WORDS, MAX_SENTENCES = 120, 260, 3
+MAX_CLAIM_CHARACTERS, MAX_CLAIM_WORDS, MAX_SOURCE_WORDS, MAX_SENTENCES = 2_000, 120, 260, 3
+"""What is compared: a claim's beginning, and the sentences of its sources that have most of its words."""
 MAX_DOUBTS, MAX_REASON_CHARACTERS = 20, 80
 _MIN_NEW_WORDS = 2  # of a claim that a further sentence of the source must have
 _SHORT = 4  # content words of a stretch that is one thing said for another
@@ -27,8 +28,10 @@ _SAME_LANGUAGE = (
     0.5  # share of a claim's content in the source from which it is in the source's language, whatever it looks like
 )
 _TITLE = 0.6  # share of words in capitals from which capitals mark no names
+_MARKS = 12  # characters before a word in which a sentence may end
 _SHARED = 3  # first letters of a name and of what is derived from it: Ghana, Ghanaian
 _WORD = re.compile(r"[^\W_]+")
+_ENDS = re.compile(r"\w{3}[.!?]\W*\Z")  # of a sentence; "M." and "Dr." are no words
 
 
 class Replacement(NamedTuple):
@@ -94,7 +97,7 @@ def is_quoted(claim: str, text: str) -> bool:
 
 
 def _aligned(claim: str, texts: Sequence[str], language: str | None, grammar: Grammar) -> Alignment | None:
-    said = read_words(claim, language, grammar)[:MAX_CLAIM_WORDS]
+    said = read_words(claim[:MAX_CLAIM_CHARACTERS], language, grammar)[:MAX_CLAIM_WORDS]
     source = _comes_from(said, [one for text in texts for one in _sentences(text, language)])
     return align(said, source, grammar, in_english=language in (None, "en")) if source else None
 
@@ -124,8 +127,13 @@ def _words(evidence: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _capitals(evidence: str) -> frozenset[str]:
-    return frozenset(match[0].casefold() for match in _WORD.finditer(evidence) if match[0][0].isupper())
+def _capitals(evidence: str) -> dict[str, set[str]]:
+    """The words in capitals, by their first letters."""
+    found: dict[str, set[str]] = {}
+    for match in _WORD.finditer(evidence):
+        if match[0][0].isupper():
+            found.setdefault(match[0][:_SHARED].casefold(), set()).add(match[0].casefold())
+    return found
 
 
 def _comes_from(words: Sequence[Word], sentences: Sequence[_Sentence]) -> list[Word]:
@@ -150,13 +158,16 @@ def _foreign_names(claim: str, language: str | None, evidence: str) -> tuple[str
     """Names that the evidence lacks. German writes every noun in capitals, a title every word."""
     found = list(_WORD.finditer(claim))
     capitals = [match for match in found if match[0][0].isupper()]
-    if language == "de" or (len(found) > 1 and len(capitals) >= _TITLE * len(found) and len(found) > _SHORT):
+    longer = [match[0] for match in found[1:] if len(match[0]) >= _SHORT]
+    is_title = len(longer) > 1 and sum(word[0].isupper() for word in longer) > _TITLE * len(longer)
+    if language == "de" or is_title:
         return ()
     known = _words(evidence)
     names: list[str] = []
     for match in capitals:
         word = match[0].casefold()
-        opens = not claim[: match.start()].strip() or claim[: match.start()].rstrip()[-1] in ".!?"
+        before = claim[max(0, match.start() - _MARKS) : match.start()]
+        opens = match is found[0] or _ENDS.search(before) is not None
         is_name = (
             len(word) > 1
             and any(c.islower() for c in match[0])
@@ -164,7 +175,7 @@ def _foreign_names(claim: str, language: str | None, evidence: str) -> tuple[str
         )
         key = stem(match[0], language)
         if is_name and key and word not in known and key not in _keys(evidence, language):
-            alike = (other for other in _capitals(evidence) if other[:_SHARED] == word[:_SHARED])
+            alike = _capitals(evidence).get(word[:_SHARED], ())
             if not any(mean_the_same(word, other) for other in alike):
                 names.append(f"name {match[0][:MAX_REASON_CHARACTERS]} is not in the source")
     return tuple(dict.fromkeys(names))[:MAX_DOUBTS]
