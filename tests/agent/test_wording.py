@@ -123,12 +123,17 @@ def test_how_much_of_a_claim_is_in_the_source_is_measured() -> None:
         ("Okafor delivers it.", ()),
         ("Orchards Deliver To Many Varga Schools Each Year", ()),  # a title
         ("Schools are served.", ()),
+        ("It asks the World Health Agency and the WHA.", ()),
+        (
+            "It asks the World Food Agency.",
+            ("name World is not in the source", "name Food is not in the source", "name Agency is not in the source"),
+        ),
         ("Ghanaian cocoa, to Ghanaian schools.", ()),
         ("Der Hof von Varga liefert Apfelsaft an die Schulen.", ()),  # German writes every noun so
     ],
 )
 def test_names_have_to_be_in_the_evidence(claim: str, names: tuple[str, ...]) -> None:
-    evidence = "Mr Okafor sells cocoa of Ghana to schools, Ms Adu does not."
+    evidence = "Mr Okafor sells cocoa of Ghana to schools, Ms Adu of the WHA does not."
     found = compare_wording(claim, [evidence], evidence)
     assert tuple(doubt for doubt in found.doubts if doubt.startswith("name")) == names
 

@@ -31,6 +31,7 @@ _TITLE = 0.6  # share of words in capitals from which capitals mark no names
 _MARKS = 12  # characters before a word in which a sentence may end
 _SHARED = 3  # first letters of a name and of what is derived from it: Ghana, Ghanaian
 _WORD = re.compile(r"[^\W_]+")
+_RUN = re.compile(r"[A-Z]\w*+(?: [A-Z]\w*+)+")  # "Deep Neural Networks", where the source has "DNNs"
 _ENDS = re.compile(r"\w{3}[.!?]\W*\Z")  # of a sentence; "M." and "Dr." are no words
 
 
@@ -163,6 +164,12 @@ def _foreign_names(claim: str, language: str | None, evidence: str) -> tuple[str
     if language == "de" or is_title:
         return ()
     known = _words(evidence)
+    spelled_out = {
+        word.casefold()
+        for run in _RUN.findall(claim[:MAX_CLAIM_CHARACTERS])
+        if not {(initials := "".join(word[0] for word in run.split()).casefold()), f"{initials}s"}.isdisjoint(known)
+        for word in run.split()
+    }
     names: list[str] = []
     for match in capitals:
         word = match[0].casefold()
@@ -176,7 +183,7 @@ def _foreign_names(claim: str, language: str | None, evidence: str) -> tuple[str
         key = stem(match[0], language)
         if is_name and key and word not in known and key not in _keys(evidence, language):
             alike = _capitals(evidence).get(word[:_SHARED], ())
-            if not any(mean_the_same(word, other) for other in alike):
+            if word not in spelled_out and not any(mean_the_same(word, other) for other in alike):
                 names.append(f"name {match[0][:MAX_REASON_CHARACTERS]} is not in the source")
     return tuple(dict.fromkeys(names))[:MAX_DOUBTS]
 
