@@ -59,8 +59,10 @@ def is_noun(word: str) -> bool:
 @lru_cache(maxsize=4_096)
 def _meanings(word: str) -> _Meanings:
     lines = [known.split("\t") for base in _bases(word) if (known := _lines().get(base)) is not None]
-    sets = (frozenset(int(number) for line in lines for number in line[column].split()) for column in range(3))
-    return _Meanings(*sets, any(line[3] for line in lines))
+    own, near, opposite = (
+        frozenset(int(number) for line in lines for number in line[column].split()) for column in range(3)
+    )
+    return _Meanings(own, near, opposite, any(line[3] for line in lines))
 
 
 def _bases(word: str) -> Iterator[str]:
