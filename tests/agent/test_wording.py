@@ -125,7 +125,7 @@ def test_how_much_of_a_claim_is_in_the_source_is_measured() -> None:
         ("Schools are served.", ()),
         ("It has asked some people of the World Health Agency.", ()),
         (
-            "It asks the World Food Agency.",
+            "It has asked some people who work for the World Food Agency.",
             ("name World is not in the source", "name Food is not in the source", "name Agency is not in the source"),
         ),
         ("Ghanaian cocoa, to Ghanaian schools.", ()),
