@@ -16,13 +16,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from types import ModuleType
+from typing import cast
 
 import pytest
 
 from citewell.agent.citations import check as citations
 from citewell.agent.citations import claims, numbers, writer
+from citewell.agent.citations.grammar import Grammar, grammar_of
 from citewell.agent.citations.matching import find_match, surrounding_sentences
+from citewell.agent.citations.phrases import read_words, stem
 from citewell.agent.citations.support import containment, find_objections, locate_claim
+from citewell.agent.citations.wording import compare_wording, is_quoted
 from citewell.agent.extractive import answerer as extractive
 from citewell.agent.extractive import asked_above, lists, refusal, trimming
 from citewell.agent.extractive.thresholds import THRESHOLDS as EXTRACTIVE
@@ -74,6 +78,7 @@ from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
 from citewell.text.correction import Speller, words_of
+from citewell.text.meanings import are_opposites, is_noun, is_word, mean_the_same
 from citewell.text.spelling import nearest, suggestion
 from citewell.types import (
     ChunkType,
@@ -111,7 +116,9 @@ UNITS = {
 UNHURRIED = {
     "agent.whole.kinds.items_of": 5,  # all kinds of items, one after the other
     "chunk.": 10,
+    "agent.citations.phrases.": 5,
     "agent.citations.support.judge_paraphrase": 5,
+    "agent.citations.wording.": 5,
     "agent.citations.writer.": 10,
 }
 SHAPES = {name: unit * (SIZE // len(unit.encode()) + 1) for name, unit in UNITS.items()} | {
@@ -132,6 +139,7 @@ _TABLE = TableInfo(
 )
 _GRID = grid_of(_TABLE, [(tuple("a" for _ in _TABLE.columns), 2), (tuple("1 b" for _ in _TABLE.columns), 3)], ())
 _WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
+_GRAMMAR = cast(Grammar, grammar_of("en"))
 _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
 _EMBEDDER = WordEmbedder()
 _CHECKER = citations.CitationChecker(_EMBEDDER)
@@ -251,6 +259,16 @@ READERS: dict[str, Reader] = {
     "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
     "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),
     "agent.citations.support.find_objections:evidence": lambda t: find_objections('the "amount of some" 5', [t]),
+    "agent.citations.wording.compare_wording": lambda t: compare_wording(t, [_POLICY], _POLICY),
+    "agent.citations.wording.compare_wording:source": lambda t: compare_wording("The loan is not 5,000.", [t], t),
+    "agent.citations.wording.is_quoted": lambda t: is_quoted(t, _POLICY),
+    "agent.citations.wording.is_quoted:source": lambda t: is_quoted("the loan", t),
+    "agent.citations.phrases.read_words": lambda t: read_words(t, "en", _GRAMMAR),
+    "agent.citations.phrases.stem": lambda t: stem(t, "en"),
+    "text.meanings.are_opposites": lambda t: are_opposites(t, "red"),
+    "text.meanings.is_noun": is_noun,
+    "text.meanings.is_word": is_word,
+    "text.meanings.mean_the_same": lambda t: mean_the_same(t, "red"),
     "agent.citations.support.containment": lambda t: containment("the loan", t),
     "agent.citations.support.judge_paraphrase:answer": lambda t: _checked(f"{_part(t)} [1]", _POLICY),
     "agent.citations.support.judge_paraphrase:source": lambda t: _checked(
@@ -362,6 +380,7 @@ NO_READERS = {
     "agent.citations.check.with_references", "agent.tables.language.links.value_mentions", "agent.tables.language.phrasing.phrase",
     "agent.tables.run.results.result_text", "agent.tables.run.results.row_hits", "agent.turn.tools.search_call",
     "agent.turn.arguments.check_arguments", "agent.turn.arguments.integer_argument", "agent.turn.arguments.text_argument", "agent.turn.arguments.texts_argument",
+    "agent.citations.alignment.align", "agent.citations.grammar.grammar_of", "agent.citations.support.with_differences",
     "agent.citations.support.with_objections", "agent.citations.support.judge_paraphrase", "ports.points.pulled", "retrieve.context.merge_neighbours",
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.in_places_of", "retrieve.fusion.judged_by_words", "retrieve.fusion.led_by", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",

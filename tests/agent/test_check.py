@@ -143,3 +143,33 @@ async def test_what_was_computed_over_the_cited_rows_is_supported_in_whatever_wo
         {},
     )
     assert computed.citations[0].quote == "sum(Amount): 870 (rows of Figma)"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict", "reason"),
+    [
+        ("The lamp of the harbour is not red [1].", Verdict.UNSUPPORTED, "only one of claim and source denies"),
+        ("The lamp of the harbour is green [1].", Verdict.WEAK, "the source has “red” instead of “green”"),
+        ("It is lit at dusk by the keeper Varga [1].", Verdict.WEAK, "name Varga is not in the source"),
+        ("It is lit at dusk only by the keeper [1].", Verdict.WEAK, "“only” is not in the source"),
+    ],
+)  # fmt: skip
+async def test_words_count_against_a_claim_though_nearly_all_of_it_is_in_the_source(
+    answer: str, verdict: Verdict, reason: str
+) -> None:
+    checked = await _checked(answer)
+    assert (checked.citations[0].verdict, checked.reasons.get(1)) == (verdict, (reason,))
+
+
+async def test_words_that_another_cited_source_has_are_not_foreign() -> None:
+    answer = "The lamp of the harbour is red, and the door of the chapel is green [1][2]."
+    checked = await _checked(answer)
+    assert checked.reasons == {}
+
+
+async def test_part_of_a_sentence_that_is_denied_is_no_quotation() -> None:
+    source = (Source(1, hit("Nobody opens the door of the tower at night.")),)
+    checked = await _checked("Someone opens the door of the tower at night [1].", sources=source)
+    assert checked.citations[0].verdict is not Verdict.SUPPORTED
+    cut = await _checked("It opens the door of the tower at night [1].", sources=source)
+    assert cut.citations[0].verdict is not Verdict.SUPPORTED

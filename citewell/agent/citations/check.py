@@ -19,8 +19,10 @@ from citewell.agent.citations.support import (
     judge_paraphrase,
     locate_claim,
     read_passages,
+    with_differences,
     with_objections,
 )
+from citewell.agent.citations.wording import Differences, compare_wording, is_quoted
 from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import ElementLookup, Source
 from citewell.agent.offload import offload
@@ -121,6 +123,7 @@ class CitationChecker:
         close = await self._compare([once[i] for i in open_claims], hits) if open_claims else []
         by_claim = dict(zip(open_claims, close, strict=True))
         judged = await offload(characters, _judged, once, hits, matches, by_claim)
+        judged = await self._with_wording(once, hits, matches, judged)
         by_words = dict(zip(once, judged, strict=True))
         return [by_words[claim] for claim in found]
 
@@ -130,6 +133,30 @@ class CitationChecker:
         passages = dict(zip(numbers, await read_passages(self._embedder, [hits[n] for n in numbers]), strict=True))
         vectors = await self._embedder.embed([claim.text for claim in claims], "query")
         return await offload(_characters(claims, hits), _supports, claims, vectors, passages, hits)
+
+    async def _with_wording(
+        self,
+        claims: Sequence[Claim],
+        hits: Mapping[int, Hit],
+        matches: Sequence[Mapping[int, Match]],
+        judged: Sequence[Mapping[int, Support]],
+    ) -> list[dict[int, Support]]:
+        """The support of claims in the light of the words that they change, add or leave out; quotations are taken as they are."""
+        found = await offload(_characters(claims, hits), _differences, claims, hits, matches)
+        asked = [one.replacements if _may_hold(each, one) else () for each, one in zip(judged, found, strict=True)]
+        texts = [claim.text for claim, some in zip(claims, asked, strict=True) if some]
+        texts += [one.restored for some in asked for one in some]
+        vectors = iter(await self._embedder.embed(texts, "query") if texts else ())
+        own = {claim.text: next(vectors) for claim, some in zip(claims, asked, strict=True) if some}
+        out: list[dict[int, Support]] = []
+        for claim, each, differences, some in zip(claims, judged, found, asked, strict=True):
+            doubts = [
+                f"the source has “{one.instead_of}” instead of “{one.said}”"
+                for one in some
+                if float(own[claim.text] @ next(vectors)) < THRESHOLDS.least_similar(one.are_nouns)
+            ]
+            out.append({n: with_differences(support, differences, doubts) for n, support in each.items()})
+        return out
 
     async def _cite(
         self, owner_id: str, n: int, hit: Hit, support: Support, stated: str, rest: Collection[tuple[int, int]]
@@ -243,6 +270,28 @@ def _judged(
             each[n] = with_objections(support, reasons) if reasons else support
         judged.append(each)
     return judged
+
+
+def _differences(
+    claims: Sequence[Claim], hits: Mapping[int, Hit], matches: Sequence[Mapping[int, Match]]
+) -> list[Differences]:
+    """How each claim differs from the passages that it cites."""
+    out: list[Differences] = []
+    for claim, each in zip(claims, matches, strict=True):
+        texts = [match.shown or hits[n].chunk.text for n, match in each.items()]
+        quoted = any(
+            match.ratio >= THRESHOLDS.verbatim and is_quoted(claim.text, text)
+            for match, text in zip(each.values(), texts, strict=True)
+        )
+        evidence = "\n".join(evidence_text(hits[n]) for n in each)
+        out.append(Differences() if quoted else compare_wording(claim.text, texts, evidence))
+    return out
+
+
+def _may_hold(each: Mapping[int, Support], differences: Differences) -> bool:
+    """Whether nothing yet speaks against a claim."""
+    supported = any(support.verdict is Verdict.SUPPORTED for support in each.values())
+    return supported and not (differences.contradictions or differences.doubts)
 
 
 def _weakest(judged: Sequence[Mapping[int, Support]]) -> dict[int, Support]:

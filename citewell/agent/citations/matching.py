@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
 from typing import NamedTuple
@@ -25,11 +25,15 @@ _MAX_PAIRS = 400
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """`passage[start:end]` and how much of the claim is there word by word, 0..1 (1 = verbatim)."""
+    """`passage[start:end]` and how much of the claim is there word by word, 0..1 (1 = verbatim).
+
+    shown: what the place says, where that is more than its own words: a row with its header, the heading above
+    """
 
     start: int
     end: int
     ratio: float
+    shown: str = field(default="", compare=False)
 
 
 class _Word(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -13,6 +12,7 @@ import numpy as np
 from citewell.agent.citations.matching import Match, find_match, quoted_spans, surrounding_sentences, words
 from citewell.agent.citations.numbers import find_missing_figures
 from citewell.agent.citations.provenance import provenance_words
+from citewell.agent.citations.wording import Differences
 from citewell.agent.statements import cut_statements
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
@@ -22,8 +22,6 @@ from citewell.types import ChunkType, Hit, Verdict
 MAX_REASONS = 20  # for one claim and kind; an answer with more shows the pattern
 REASON_CHARACTERS = 80  # of a claim's own words in a reason
 _WITH_ROWS = frozenset({ChunkType.TABLE, ChunkType.TEXT, ChunkType.ROW})
-_NEGATION = re.compile(r"\b(?:not|no|never|none|neither|nor|without|cannot|nobody|nothing)\b|n['’]t\b", re.I)
-_NAME = re.compile(r"(?<![.!?:]\s)(?<!^)\b[A-ZÀ-Þ][\w’'-]*[a-zà-þ][\w’'-]*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,8 +39,12 @@ class SupportThresholds:
                  in the passage count for a claim in other words
     supported:   score from which a claim is supported
     weak:        score from which it is weakly supported, and below which it is not
-    doubted:     score of a claim in other words that would be supported, but has a name which the source lacks, or a denial on one
-                 side only: below `supported`
+    doubted:     highest score of a claim that says something else, or more, than its source: a name which the source lacks, "only"
+                 added, a noun for another one: below `supported`
+    retold:      share of a claim's content, in the source's words or in others of the same meaning, from which one that says the
+                 opposite is unsupported, not weak
+    same_noun, same_word: similarity of a claim to itself with the source's words put back, from which nouns, and other words, that the
+                 dictionary does not relate may mean the same
     objected:    highest score of a claim with a figure or quotation that no cited source has
     swap_margin: by how much another source of the turn must support a claim better for its citation to count as swapped
     """
@@ -56,8 +58,15 @@ class SupportThresholds:
     supported: float = 0.62
     weak: float = 0.45
     doubted: float = 0.61
+    retold: float = 0.7
+    same_noun: float = 0.93
+    same_word: float = 0.85
     objected: float = 0.3
     swap_margin: float = 0.15
+
+    def least_similar(self, are_nouns: bool) -> float:
+        """`same_noun` or `same_word`."""
+        return self.same_noun if are_nouns else self.same_word
 
 
 THRESHOLDS = SupportThresholds()
@@ -120,12 +129,12 @@ def locate_claim(claim: str, hit: Hit) -> Match:
                 and len(candidate.shown) >= shortest
                 and find_match(claim, candidate.shown).ratio >= THRESHOLDS.verbatim
             ):
-                return Match(candidate.start, candidate.end, 1.0)
-    if found.ratio < THRESHOLDS.verbatim and any(
-        find_match(claim, heading).ratio >= THRESHOLDS.verbatim for heading in hit.chunk.locator.headings
-    ):
-        first = next(iter(sentence_spans(text)), (0, len(text)))
-        return Match(*first, 1.0)
+                return Match(candidate.start, candidate.end, 1.0, candidate.shown)
+    if found.ratio < THRESHOLDS.verbatim:
+        for heading in hit.chunk.locator.headings:
+            if find_match(claim, heading).ratio >= THRESHOLDS.verbatim:
+                first = next(iter(sentence_spans(text)), (0, len(text)))
+                return Match(*first, 1.0, heading)
     return found
 
 
@@ -155,10 +164,7 @@ def judge_paraphrase(claim: str, vector: FloatMatrix, passage: CitedText, match:
     contained = containment(claim, passage.evidence)
     meaning = THRESHOLDS.similarity_weight * max(similarity, 0.0) + THRESHOLDS.containment_weight * contained
     score = max(match.ratio * THRESHOLDS.match_weight, meaning)
-    doubts = _doubts(claim, passage.evidence, passage.text[start:end])
-    if doubts and score >= THRESHOLDS.supported:
-        score = THRESHOLDS.doubted
-    return Support(verdict_of(score), score, start, end, doubts)
+    return Support(verdict_of(score), score, start, end)
 
 
 def verdict_of(score: float) -> Verdict:
@@ -174,6 +180,18 @@ def with_objections(support: Support, reasons: tuple[str, ...]) -> Support:
     return Support(Verdict.UNSUPPORTED, score, support.start, support.end, (*support.reasons, *reasons))
 
 
+def with_differences(support: Support, differences: Differences, doubts: Sequence[str] = ()) -> Support:
+    """The support in the light of how the claim differs from its sources, and of further doubts: a sentence that is the same but for what
+    turns it round is not supported, one that is told freely is weakly supported at best."""
+    reasons = (*differences.contradictions, *differences.doubts, *doubts)
+    if differences.contradictions and differences.covered >= THRESHOLDS.retold:
+        return with_objections(support, reasons)
+    if not reasons:
+        return support
+    score = min(support.score, THRESHOLDS.doubted)
+    return Support(verdict_of(score), score, support.start, support.end, (*support.reasons, *reasons))
+
+
 def containment(claim: str, evidence: str) -> float:
     """Share of the claim's terms, 0..1, that occur in the evidence; 1 for a claim without terms."""
     terms = set(analyze(claim))
@@ -184,21 +202,6 @@ def containment(claim: str, evidence: str) -> float:
 @lru_cache(maxsize=64)
 def _terms(evidence: str) -> frozenset[str]:
     return frozenset(analyze(evidence))
-
-
-@lru_cache(maxsize=64)
-def _known_words(evidence: str) -> frozenset[str]:
-    return frozenset(word.text for word in words(evidence))
-
-
-def _doubts(claim: str, evidence: str, sentence: str) -> tuple[str, ...]:
-    """What makes a paraphrase doubtful without refuting it: a name that the source lacks, a denial on one side only."""
-    known = _known_words(evidence)
-    names = [m[0] for m in _NAME.finditer(claim) if m[0].casefold().removesuffix("'s") not in known]
-    doubts = [f"name {name[:REASON_CHARACTERS]} is not in the source" for name in names[:MAX_REASONS]]
-    if bool(_NEGATION.search(claim)) != bool(_NEGATION.search(sentence)):
-        doubts.append("only one of claim and source denies")
-    return tuple(doubts)
 
 
 def _most_similar(vector: FloatMatrix, passage: CitedText) -> tuple[float, int, int]:
