@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm
-from citewell.text.quantities import CURRENCY_SIGNS
-from citewell.types import TableColumn, TableInfo
+from citewell.types import TableColumn, TableInfo, figures
 
-CURRENCY = re.compile(rf"[A-Z]{{3}}|[{CURRENCY_SIGNS}₩₽]|[A-Z]{{2}}\$")
+CURRENCY = re.compile(f"[A-Z]{{3}}|{figures.CURRENCY}")
 """What a column's unit is where its numbers are amounts of money."""
 
 

@@ -7,8 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from citewell.extract.formats.tabular.column_types import DECIMAL_COMMA, DECIMAL_POINT, KINDS, TEXT, UNIT, ValueKind
-from citewell.extract.formats.tabular.values import NULL_MARKERS
+from citewell.extract.formats.tabular.column_types import (
+    DECIMAL_COMMA,
+    DECIMAL_POINT,
+    FOLDED,
+    KINDS,
+    TEXT,
+    ValueKind,
+    literal,
+)
+from citewell.extract.formats.tabular.values import MARKER
+from citewell.types.figures import UNIT
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -17,9 +26,9 @@ _SAMPLE_ROWS = 1_000
 """Rows whose values suggest a column's type, before all rows are checked."""
 _SAMPLE_VALUES = 100
 """Distinct values per column used for that."""
+_MARKER = re.compile(MARKER)
 _COLUMNS_PER_QUERY = 20
 """Columns checked in one query; bounds memory on wide tables."""
-_MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +123,9 @@ def _with_decimals(
     for columns in _batches(numbers):
         facts: list[str] = []
         for index in columns:
-            sign = "," if found[index].kind.format == DECIMAL_COMMA else "[.]"
-            digits = f"length(regexp_extract(v{index}, '{sign}([0-9]+)($|[^0-9eE])', 1))"
-            facts += [
-                f"min({digits})",
-                f"max({digits})",
-                f"bool_or(regexp_matches(v{index}, '{sign}[0-9]*0($|[^0-9])'))",
-            ]
+            bare = found[index].kind.bare.replace("{c}", f"v{index}")
+            digits = f"length(regexp_extract({bare}, '[.]([0-9]+)$', 1))"
+            facts += [f"min({digits})", f"max({digits})", f"bool_or(regexp_matches({bare}, '[.][0-9]*0$'))"]
         meant = ", ".join(f"{_meant(f'c{index}')} AS v{index}" for index in columns)
         row = connection.execute(f"SELECT {', '.join(facts)} FROM (SELECT {meant} FROM {table})").fetchone() or ()
         values = iter(row)
@@ -146,7 +151,7 @@ def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set
     rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
     samples: list[set[str]] = []
     for index in range(width):
-        seen = {row[index]: None for row in rows if row[index] is not None and row[index] not in NULL_MARKERS}
+        seen = {row[index]: None for row in rows if row[index] is not None and not _MARKER.fullmatch(row[index])}
         if not seen and len(rows) == _SAMPLE_ROWS:
             query = f"SELECT {_meant('v')} FROM (SELECT c{index} AS v FROM {table}) WHERE {_meant('v')} IS NOT NULL LIMIT {_SAMPLE_VALUES}"
             seen = dict.fromkeys(value for (value,) in connection.execute(query).fetchall())
@@ -183,6 +188,8 @@ def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Pro
     kind = kinds[0]
     if any(other.format in kind.rivals for other in kinds):
         return ColumnKind(TEXT, note=f"dates could be {kind.format} or {kind.rivals[0]}")
+    if kind.dtype == "number" and kind.format and _are_codes(connection, table, column):
+        return ColumnKind(TEXT, note="groups of three digits, as many in all: numbers that name something")
     units = _units(connection, table, column) if kind.dtype == "number" and kind.format else []
     if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
         return ColumnKind(TEXT, note="numbers carry different units")
@@ -196,7 +203,7 @@ def _meant(column: str) -> str:
 
 
 def _is_marker(column: str) -> str:
-    return f"regexp_full_match(trim({column}), '{_MARKERS}')"
+    return f"regexp_full_match(trim({column}), {literal(MARKER)})"
 
 
 def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
@@ -204,8 +211,17 @@ def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> di
     return dict(connection.execute(query).fetchall())
 
 
+def _are_codes(connection: DuckDBPyConnection, table: str, column: str) -> bool:
+    """Whether all numbers are of nine digits or more, as many in each, in groups of three: `612 345 678` is a telephone."""
+    folded = FOLDED.replace("{c}", _meant(column))
+    facts = f"count(v) > 1, bool_and(regexp_full_match(v, '[0-9]{{3}}( [0-9]{{3}}){{2,}}')), min(length(v)) = max(length(v))"
+    row = connection.execute(f"SELECT {facts} FROM (SELECT {folded} AS v FROM {table})").fetchone() or ()
+    return all(row)
+
+
 def _units(connection: DuckDBPyConnection, table: str, column: str) -> list[str]:
     """Returns the units in a column of numbers, "" for numbers without one."""
-    found = f"regexp_extract({_meant(column)}, '{UNIT}')"
+    folded = FOLDED.replace("{c}", _meant(column))
+    found = f"rtrim(regexp_extract({folded}, {literal(UNIT)}), '.')"
     query = f"SELECT DISTINCT {found} FROM {table} WHERE {_meant(column)} IS NOT NULL"
     return [str(unit) for (unit,) in connection.execute(query).fetchall()]

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from citewell.extract.core.safexml import XmlElement
 from citewell.extract.formats.ooxml.package import child
-from citewell.extract.formats.tabular.column_types import UNIT
+from citewell.types.figures import UNIT
 
 _BUILT_IN = {2: "0.00", 4: "#,##0.00", 9: "0%", 10: "0.00%", 39: "#,##0.00", 40: "#,##0.00"}
 """Formats that files need not define, by number. Currency formats are missing: they depend on the reader's machine."""

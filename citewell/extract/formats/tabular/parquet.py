@@ -10,7 +10,8 @@ import duckdb
 
 from citewell.errors import CorruptFile, PasswordRequired
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.tabular.copies import literal, quoted, write_parquet
+from citewell.extract.formats.tabular.column_types import literal
+from citewell.extract.formats.tabular.copies import quoted, write_parquet
 from citewell.extract.formats.tabular.headers import distinct
 from citewell.extract.formats.tabular.stats import Column
 from citewell.extract.formats.tabular.values import text_of, tidy
