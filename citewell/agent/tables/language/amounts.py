@@ -108,6 +108,11 @@ def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
     return held[0] if len(held) == 1 else None
 
 
+def is_called_amount(name: str) -> bool:
+    """Whether a column is called after what it measures: money, sizes, what adds up; not after what its numbers name."""
+    return not is_numbering(name) and _is_called(TableColumn(name, "number"), _MONEY | _ADDITIVE | _SIZES)
+
+
 def _has_currency(column: TableColumn) -> bool:
     return CURRENCY.fullmatch(column.unit or unit_of(column.name)) is not None
 

@@ -39,6 +39,7 @@ class ColumnKind:
     null_markers:  texts such as `N/A` that mean “no value” in a column of numbers or dates, with their counts
     note:          why a column that looks like numbers or dates stayed text
     decimals:      decimal places shown by all its numbers; 0 if they differ
+    grouped:       whether its numbers have signs between groups of digits
     """
 
     kind: ValueKind
@@ -46,6 +47,7 @@ class ColumnKind:
     null_markers: dict[str, int] = field(default_factory=dict[str, int])
     note: str | None = None
     decimals: int = 0
+    grouped: bool = False
 
     def with_decimals(self, decimals: int) -> ColumnKind:
         """Returns a number column with this many decimals shown; other columns, and 0, leave it unchanged."""
@@ -194,7 +196,8 @@ def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Pro
     if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
         return ColumnKind(TEXT, note="numbers carry different units")
     markers = _null_markers(connection, table, column) if proof.marked else {}
-    return ColumnKind(kind, next((unit for unit in units if unit), None), markers)
+    unit = next((unit for unit in units if unit), None)
+    return ColumnKind(kind, unit, markers, grouped=kind.format in (DECIMAL_POINT, DECIMAL_COMMA))
 
 
 def _meant(column: str) -> str:

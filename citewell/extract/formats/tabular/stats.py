@@ -50,6 +50,7 @@ def inferred(name: str, found: ColumnKind) -> Column:
         "format": found.kind.format,
         "unit": found.unit,
         "decimals": found.decimals,
+        "grouped": found.grouped,
         "null_markers": dict(found.null_markers),
         "note": found.note,
     }
