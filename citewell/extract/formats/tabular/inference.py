@@ -49,9 +49,15 @@ class ColumnKind:
     decimals: int = 0
     grouped: bool = False
 
-    def with_decimals(self, decimals: int) -> ColumnKind:
-        """Returns a number column with this many decimals shown; other columns, and 0, leave it unchanged."""
-        return replace(self, decimals=decimals) if decimals and self.kind.dtype in ("integer", "number") else self
+    def as_shown(self, decimals: int, *, grouped: bool = False, unit: str = "") -> ColumnKind:
+        """Returns a number column with this many decimals (0 leaves them unchanged), signs between groups of digits, and
+        a unit if it has none; other columns unchanged.
+        """
+        if self.kind.dtype not in ("integer", "number"):
+            return self
+        return replace(
+            self, decimals=decimals or self.decimals, grouped=grouped or self.grouped, unit=self.unit or unit or None
+        )
 
     def value(self, column: str) -> str:
         """Returns the SQL that converts the staged text of `column` to the typed value."""
@@ -133,7 +139,7 @@ def _with_decimals(
         values = iter(row)
         for index, (least, most, has_zero) in zip(columns, zip(values, values, values, strict=True), strict=True):
             if least and least == most and (least > 1 or has_zero):
-                out[index] = found[index].with_decimals(least)
+                out[index] = found[index].as_shown(least)
     return out
 
 

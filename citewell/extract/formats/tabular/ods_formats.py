@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xml.parsers import expat
 
 from citewell.extract.core.safezip import SafeZip
-from citewell.extract.formats.tabular.number_formats import NumberFormat, format_of_code
+from citewell.extract.formats.tabular.number_formats import NumberFormat, number_format
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
 
 _PARTS = ("styles.xml", "content.xml")
@@ -62,6 +62,7 @@ class _Reader:
         self._known: dict[str, NumberFormat | None] = {}
         self._data_style = ""
         self._is_text = False
+        self._embedded_at: int | None = None
         self._shown = ShownFormats()
         self._row = self._column = self._rows = 0
         self._row_style = ""
@@ -83,22 +84,29 @@ class _Reader:
             self._data_style = attributes.get(f"{_STYLE}name", "")
             self._codes[self._data_style] = ""
         elif self._data_style and name == f"{_NUMBER}number":
-            places = min(_count(attributes.get(f"{_NUMBER}decimal-places"), 0), _MAX_DECIMALS)
-            self._codes[self._data_style] += f"0.{'0' * places}" if places else "0"
+            self._codes[self._data_style] += _digits(attributes)
+        elif self._data_style and name == f"{_NUMBER}embedded-text":
+            self._embedded_at = _count(attributes.get(f"{_NUMBER}position"), 0)
         elif self._data_style and name in _NO_DECIMALS:
             self._codes[self._data_style] += "0E+0"
         self._is_text = name in _TEXTS
 
     def end(self, name: str) -> None:
         self._is_text = False
-        if name in _DATA_STYLES:
+        if name == f"{_NUMBER}embedded-text":
+            self._embedded_at = None
+        elif name in _DATA_STYLES:
             self._data_style = ""
         elif name == f"{_TABLE}table-row":
             self._row += self._rows
 
     def text(self, data: str) -> None:
-        if self._is_text and self._data_style:
-            literal = data.replace('"', "")
+        literal = data.replace('"', "")
+        if self._embedded_at is not None and self._data_style:
+            code = self._codes[self._data_style]
+            at = max(len(code.partition(".")[0]) - self._embedded_at, 0)
+            self._codes[self._data_style] = f'{code[:at]}"{literal}"{code[at:]}'
+        elif self._is_text and self._data_style:
             self._codes[self._data_style] += "%" if literal.strip() == "%" else f'"{literal}"'
 
     def _part_of_table(self, kind: str, attributes: Mapping[str, str]) -> None:
@@ -135,7 +143,7 @@ class _Reader:
                 data, name = self._styles.get(name, ("", ""))
                 if data or not name:
                     break
-            self._known[style] = format_of_code(self._codes.get(data, ""))
+            self._known[style] = number_format(self._codes.get(data, ""))
         return self._known[style]
 
 
@@ -144,10 +152,21 @@ def _by_type(kind: str, currency: str) -> NumberFormat | None:
     return (
         NumberFormat("%", 100)
         if kind == "percentage"
-        else format_of_code(f'0 "{currency}"')
+        else number_format(f'0 "{currency}"')
         if currency.isalpha()
         else None
     )
+
+
+def _digits(attributes: Mapping[str, str]) -> str:
+    """Returns the places of a number's digits as a format code: padded, grouped, in thousands."""
+    places = min(_count(attributes.get(f"{_NUMBER}decimal-places"), 0), _MAX_DECIMALS)
+    least = min(_count(attributes.get(f"{_NUMBER}min-integer-digits")), _MAX_DECIMALS)
+    grouped = attributes.get(f"{_NUMBER}grouping") == "true"
+    factor = _count(attributes.get(f"{_NUMBER}display-factor"))
+    thousands = "," * ((len(str(factor)) - 1) // 3)
+    whole = "#,##0" if grouped else "0" * least or "#"
+    return f"{whole}{'.' if places else ''}{'0' * places}{thousands}"
 
 
 def _count(value: str | None, default: int = 1) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TypeAlias, cast
+from typing import Self, TypeAlias, cast
 
 from citewell.types import JsonValue
 
@@ -28,6 +28,17 @@ _MARKER = re.compile(_EMPTY)
 _MAX_MARKER_LENGTH = 12
 """Characters of the longest text that means “no value”."""
 _BOOLEANS = frozenset({"true", "false"})
+
+
+class Shown(str):
+    """A number's text as the program shows it, and the text that the copy's value is read from."""
+
+    __slots__ = ("value",)
+
+    def __new__(cls, text: str, value: str) -> Self:
+        self = super().__new__(cls, text)
+        self.value = value
+        return self
 
 
 def tidy(value: object) -> Cell:
