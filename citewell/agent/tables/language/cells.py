@@ -27,7 +27,7 @@ _SUM = re.compile(
     r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
     re.I,
 )
-_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
+_CLOCK = re.compile(r"(?:(\d{1,7}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
 _RANKS = frozenset(("rank", "posit", "place", "pos"))
 _NUMBERED = frozenset(("#", "no"))
 _NO_RANK_BEFORE = frozenset(("of", "angl", "point", "chang"))
