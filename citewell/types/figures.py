@@ -67,7 +67,7 @@ _CLASSES = {"python": (r"^\W\d", r"\w"), "sql": (r"\p{L}", r"\p{L}\p{N}_")}
 _MARK = "[⁰¹²³⁴-⁹ᵃ-ᶻ]{1,3}"
 NOTE_MARKS = f"([0-9]){_MARK}(?:,{_MARK})*"
 """Raised marks at a figure, and in a group the digit before them."""
-_POWER = re.compile(r"10[⁰¹²³⁴-⁹⁻]")
+_POWER = re.compile(r"(?<![0-9])10[⁰¹²³⁴-⁹⁻]")
 OPEN_YEARS = "(?:1[0-9]|20)[0-9]{2}-"
 """`1998-` is a time that has not ended, not a negative number."""
 
