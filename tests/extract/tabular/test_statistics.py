@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime
 import math
 import statistics
+from decimal import Decimal
 from pathlib import Path
 
 import pytest

@@ -12,7 +12,17 @@ from citewell.extract.formats.ooxml.package import child
 from citewell.extract.formats.tabular.format_codes import FormatCode, read_code
 from citewell.types.figures import UNIT
 
-_BUILT_IN = {2: "0.00", 3: "#,##0", 4: "#,##0.00", 9: "0%", 10: "0.00%", 37: "#,##0", 38: "#,##0", 39: "#,##0.00", 40: "#,##0.00"}
+_BUILT_IN = {
+    2: "0.00",
+    3: "#,##0",
+    4: "#,##0.00",
+    9: "0%",
+    10: "0.00%",
+    37: "#,##0",
+    38: "#,##0",
+    39: "#,##0.00",
+    40: "#,##0.00",
+}
 """Formats that files need not define, by number. Currency formats are missing: they depend on the reader's machine."""
 _CODE_PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<end>;)|(?P<plain>.)',

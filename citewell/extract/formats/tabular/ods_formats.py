@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from xml.parsers import expat
@@ -18,7 +19,10 @@ _DATA_STYLES = frozenset(f"{_NUMBER}{kind}-style" for kind in ("number", "percen
 _TEXTS = frozenset({f"{_NUMBER}text", f"{_NUMBER}currency-symbol"})
 _NO_DECIMALS = frozenset({f"{_NUMBER}scientific-number", f"{_NUMBER}fraction"})
 _NUMERIC = frozenset({"float", "percentage", "currency"})
+_PARTS_OF_CODE = re.compile(r'"[^"]*"|.', re.DOTALL)
 _MAX_DECIMALS = 15
+_MAX_CODE = 255
+"""Characters of the longest code that more is put into."""
 _MAX_CHAIN = 20
 """Longest chain of base styles."""
 _MAX_REPEATS = 10_000
@@ -103,9 +107,7 @@ class _Reader:
     def text(self, data: str) -> None:
         literal = data.replace('"', "")
         if self._embedded_at is not None and self._data_style:
-            code = self._codes[self._data_style]
-            at = max(len(code.partition(".")[0]) - self._embedded_at, 0)
-            self._codes[self._data_style] = f'{code[:at]}"{literal}"{code[at:]}'
+            self._codes[self._data_style] = _embedded(self._codes[self._data_style], self._embedded_at, literal)
         elif self._is_text and self._data_style:
             self._codes[self._data_style] += "%" if literal.strip() == "%" else f'"{literal}"'
 
@@ -156,6 +158,18 @@ def _by_type(kind: str, currency: str) -> NumberFormat | None:
         if currency.isalpha()
         else None
     )
+
+
+def _embedded(code: str, digits: int, literal: str) -> str:
+    """Returns a format code with a text in front of so many of its digits before the point."""
+    if len(code) > _MAX_CODE:
+        return code
+    parts = _PARTS_OF_CODE.findall(code)
+    at = parts.index(".") if "." in parts else len(parts)
+    while at > 0 and digits > 0:
+        at -= 1
+        digits -= parts[at] in "0#"
+    return "".join((*parts[:at], f'"{literal}"', *parts[at:]))
 
 
 def _digits(attributes: Mapping[str, str]) -> str:

@@ -79,18 +79,32 @@ def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[
 def _written(
     table: SheetTable, columns: Sequence[int], rows: SheetRows, shared: Mapping[int, NumberFormat]
 ) -> Iterator[tuple[int, list[Cell]]]:
-    """Yields the table's rows, with numbers in columns that share a unit written as the program shows them."""
+    """Yields the table's rows, with numbers written as the program shows them where it shows a unit or a name.
+
+    In columns of several units each number has its own: they are not one another's.
+    """
     with_unit = [(place, shown) for place, shown in shared.items() if shown.unit and shown.code is None]
     absolute = [(place, table.region.left + column) for place, column in enumerate(columns)]
     coded = [(place, column) for place, column in absolute if rows.shown and column in rows.shown.coded]
+    mixed = [
+        (place, column) for place, column in absolute if rows.shown and column in rows.shown.signed - rows.shown.coded
+    ]
+    mixed = [(place, column) for place, column in mixed if place not in shared]
     for number, cells in _body(table, columns, rows):
         for place, column in coded:
             cells[place] = _as_coded(cells[place], rows.shown.of(number - 1, column))
+        for place, column in mixed:
+            cells[place] = _with_sign(cells[place], rows.shown.of(number - 1, column))
         for place, shown in with_unit:
-            cell = cells[place]
-            if isinstance(cell, int | float) and not isinstance(cell, bool):
-                cells[place] = shown.shown(cell)
+            cells[place] = _with_sign(cells[place], shown)
         yield number, cells
+
+
+def _with_sign(cell: Cell, shown: NumberFormat | None) -> Cell:
+    """Returns a number with the sign of its unit; other cells as they are."""
+    if shown is None or not shown.unit or isinstance(cell, bool) or not isinstance(cell, int | float):
+        return cell
+    return shown.shown(cell)
 
 
 def _as_coded(cell: Cell, shown: NumberFormat | None) -> Cell:

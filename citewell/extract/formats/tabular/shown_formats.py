@@ -24,6 +24,8 @@ class ShownFormats:
         """The columns with cells whose format shows more than a unit and decimals."""
         self.named: set[int] = set()
         """Those of them whose numbers name something."""
+        self.signed: set[int] = set()
+        """The columns with cells whose format shows the sign of a unit."""
 
     def __bool__(self) -> bool:
         return bool(self._formats) and self._runs <= _MAX_RUNS
@@ -36,6 +38,8 @@ class ShownFormats:
             self.coded.add(column)
             if format.code.names:
                 self.named.add(column)
+        elif format.unit:
+            self.signed.add(column)
         last = self._last.setdefault(column, [])
         formats = self._formats.setdefault(column, [])
         if last and last[-1] == row - 1 and formats[-1] == format:
