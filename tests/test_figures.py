@@ -88,5 +88,5 @@ def test_other_cells_begin_with_a_number(text: str, first: int | None) -> None:
 
 def _in_sql(texts: list[str], comma: bool) -> list[float | None]:
     with duckdb.connect() as connection:
-        rows = connection.execute(f"SELECT {number_sql('x', comma)} FROM (SELECT unnest(?) AS x)", [texts]).fetchall()  # noqa: S608
+        rows = connection.execute(f"SELECT {number_sql('x', comma)} FROM (SELECT unnest(?) AS x)", [texts]).fetchall()
     return [row[0] for row in rows]

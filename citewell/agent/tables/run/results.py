@@ -170,7 +170,6 @@ def condition_words(result: TableResult) -> list[str]:
             if condition.ref.part is None
             else f"{condition.ref.part.value} of {condition.ref.column}"
         )
-        value = condition.value
         words = condition.than or condition_value(condition)
         out.append(f"{name} {condition.comparison.value.replace('_', ' ')} {words}".strip())
     return out

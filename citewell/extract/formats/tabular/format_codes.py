@@ -159,7 +159,7 @@ def read_code(code: str) -> FormatCode | None:
     units = {section.unit for section in sections if section.has_digits}
     unit = units.pop() if len(units) == 1 else ""
     shows_more = any((names, words, any(s.thousands or s.labelled for s in sections)))
-    shows_more = shows_more or bool(unit or units) and not re.fullmatch(UNIT, unit)
+    shows_more = shows_more or (bool(unit or units) and not re.fullmatch(UNIT, unit))
     return FormatCode(tuple(sections), names, unit) if shows_more else None
 
 

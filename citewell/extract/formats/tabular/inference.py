@@ -223,7 +223,7 @@ def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> di
 def _are_codes(connection: DuckDBPyConnection, table: str, column: str) -> bool:
     """Whether all numbers are of nine digits or more, as many in each, in groups of three: `612 345 678` is a telephone."""
     folded = FOLDED.replace("{c}", _meant(column))
-    facts = f"count(v) > 1, bool_and(regexp_full_match(v, '[0-9]{{3}}( [0-9]{{3}}){{2,}}')), min(length(v)) = max(length(v))"
+    facts = "count(v) > 1, bool_and(regexp_full_match(v, '[0-9]{3}( [0-9]{3}){2,}')), min(length(v)) = max(length(v))"
     row = connection.execute(f"SELECT {facts} FROM (SELECT {folded} AS v FROM {table})").fetchone() or ()
     return all(row)
 

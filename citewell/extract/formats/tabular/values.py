@@ -36,6 +36,7 @@ class Shown(str):
     __slots__ = ("value",)
 
     def __new__(cls, text: str, value: str) -> Self:
+        """text: as shown; value: what the copy holds, as text."""
         self = super().__new__(cls, text)
         self.value = value
         return self
