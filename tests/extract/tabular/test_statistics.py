@@ -148,3 +148,11 @@ def check(reading: Reading, present: list[int] | list[float], total: int) -> Non
         for name, expected in zip(("q25", "median", "q75"), quartiles, strict=True):
             assert math.isclose(facts[name], expected, rel_tol=1e-9, abs_tol=1e-6), name
         assert math.isclose(facts["stddev"], statistics.stdev(present), rel_tol=1e-6, abs_tol=1e-3)
+
+
+def test_a_year_beside_dates_says_their_century(tmp_path: Path) -> None:
+    lines = ["Year,Held,Seen", "1908,13-Jul-08,1-Jan-01", "1912,6-Jul-12,2-Jan-02", "1920,20-Aug-20,3-Jan-03"]
+    reading = read_bytes(tmp_path, "a.csv", "\n".join(lines))
+    days = [line["Held"] for line in copied(reading)]
+    assert days == [datetime.date(1908, 7, 13), datetime.date(1912, 7, 6), datetime.date(1920, 8, 20)]
+    assert copied(reading)[0]["Seen"] == datetime.date(2001, 1, 1)

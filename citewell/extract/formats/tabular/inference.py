@@ -96,9 +96,28 @@ def infer(
             beat()
     if written and any(_shows_decimal_comma(one.kind) for one in found.values()):
         found |= _with_decimal_comma(connection, table, found)
+    found |= _with_centuries(connection, table, found)
     if written:
         found |= _with_decimals(connection, table, found)
     return [found[index] for index in range(width)]
+
+
+def _with_centuries(
+    connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
+) -> dict[int, ColumnKind]:
+    """Returns columns of dates with two digits for the year, in the century that a column of years beside them has."""
+    short = [i for i, one in found.items() if one.kind.dtype == "date" and "%y" in (one.kind.format or "")]
+    whole = [i for i, one in found.items() if one.kind.dtype == "integer"][:_COLUMNS_PER_QUERY]
+    out: dict[int, ColumnKind] = {}
+    for place, other in ((place, other) for place in short for other in whole):
+        day, year = found[place].value(f"c{place}"), found[other].value(f"c{other}")
+        same = "coalesce(y BETWEEN 1000 AND 2999 AND y % 100 = year(d) % 100, false)"
+        query = f"SELECT count(d) > 0, bool_and({same}) FROM (SELECT {day} AS d, {year} AS y FROM {table}) WHERE d IS NOT NULL"
+        if place not in out and all(connection.execute(query).fetchone() or (False,)):
+            kind = found[place].kind
+            moved = f"TRY(make_date(CAST({year} AS INTEGER), month({kind.convert}), day({kind.convert})))"
+            out[place] = replace(found[place], kind=replace(kind, convert=moved))
+    return out
 
 
 def _shows_decimal_comma(kind: ValueKind) -> bool:
