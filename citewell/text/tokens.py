@@ -34,6 +34,8 @@ _RUNS = re.compile(
     rf"(?P<ideographic>[{_HAN}{_KANA}]+)|(?P<hangul>[{_HANGUL}]+)"
     rf"|(?P<unspaced>[{_SOUTH_EAST}]+)|(?P<spaced>[^{_HAN}{_KANA}{_HANGUL}{_SOUTH_EAST}]+)"
 )
+# A raised mark at a figure is not one of its digits, which it would become as a plain one: `120³` is 120 and 3.
+_MARKED_FIGURE = re.compile(r"(?<=\d)(?=[⁰¹²³⁴-⁹])")
 # The longest run of combining marks that the Unicode Standard Annex 15 (Stream-Safe Text) lets a normaliser meet.
 _MAX_MARKS = 30
 
@@ -76,7 +78,7 @@ def _may_be_long_run() -> re.Pattern[str]:
 
 def normalise(text: str) -> str:
     """Compatibility-composed text: full-width letters become plain, ligatures fall apart, accents join their letters."""
-    return text if text.isascii() else composed(text, "NFKC").replace("\u00ad", "")
+    return text if text.isascii() else composed(_MARKED_FIGURE.sub(" ", text), "NFKC").replace("\u00ad", "")
 
 
 def composed(text: str, form: Literal["NFC", "NFD", "NFKC"]) -> str:

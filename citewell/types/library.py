@@ -36,6 +36,7 @@ class TableColumn:
     unit:     the currency or percent sign next to its numbers, or empty
     written:  the `strftime` format of its dates, or empty
     decimals: the digits after the point in all its numbers; 0 if they differ
+    grouped:  whether the file shows its numbers with signs between groups of digits
     """
 
     name: str
@@ -43,6 +44,7 @@ class TableColumn:
     unit: str = ""
     written: str = ""
     decimals: int = 0
+    grouped: bool = False
 
     @property
     def is_numeric(self) -> bool:

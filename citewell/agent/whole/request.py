@@ -93,6 +93,8 @@ def read_request(message: str, read: MessageRead, resources: Sequence[ResourceIn
             return None
         certain = read.acts.get(Act.ABOUT, 0.0) + read.acts.get(Act.MENTIONS, 0.0) >= THRESHOLDS.whole_topic
         return _on_topic(WholeKind.FIND, about, files, ()) if certain else None
+    if act is not Act.SUMMARY and others and all(file.category != Category.RAG for file in named):
+        return None  # `accounts.csv` is named by `the account of Ann`, which its rows hold
     return WholeRequest(WholeKind.SUMMARISE, named or files) if whole_name or not others else None
 
 

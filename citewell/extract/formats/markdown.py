@@ -14,6 +14,7 @@ from citewell.extract.core.cells import CellPlacer, build_table
 from citewell.extract.core.decode import decode_file
 from citewell.extract.core.emission import emit_table
 from citewell.extract.core.outline import Outline
+from citewell.extract.core.raised import raised
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.html.flow import HtmlFlow
 from citewell.extract.formats.html.reader import parse_html
@@ -26,6 +27,7 @@ _RUN_IN_LEVEL = 9  # below every heading that has markup
 _MAX_RUN_IN = 120  # characters of the longest line in bold that is a heading
 _BELOW = ("paragraph_open", "bullet_list_open", "ordered_list_open", "table_open", "fence")
 _TAG = re.compile(r"<[^<>]*>")
+_RAISED = re.compile(r"<(?P<end>/?)sup\b[^<>]*>", re.IGNORECASE)
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -171,9 +173,12 @@ def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
     """Like `inline_text`, for some of an inline token's children."""
     parts: list[str] = []
     links: list[JsonValue] = []
+    depth = 0
     for child in children:
         if child.type in ("text", "code_inline"):
-            parts.append(child.content)
+            parts.append(raised(child.content) if depth else child.content)
+        elif child.type == "html_inline" and (tag := _RAISED.fullmatch(child.content)):
+            depth = max(0, depth + (-1 if tag["end"] else 1))
         elif child.type in ("softbreak", "hardbreak"):
             parts.append("\n" if child.type == "hardbreak" else " ")
         elif child.type == "image":

@@ -103,5 +103,10 @@ def _column(column: Mapping[str, Any]) -> TableColumn:
     kind = cast(ColumnKind, column["dtype"])
     written = str(column.get("format") or "") if kind == "date" else ""
     return TableColumn(
-        str(column["name"]), kind, str(column.get("unit") or ""), written, int(column.get("decimals") or 0)
+        str(column["name"]),
+        kind,
+        str(column.get("unit") or ""),
+        written,
+        int(column.get("decimals") or 0),
+        bool(column.get("grouped")),
     )

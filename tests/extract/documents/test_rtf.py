@@ -73,7 +73,7 @@ def test_lists_notes_comments_headers_and_text_boxes(tmp_path: Path) -> None:
         ("footer", "Page 2"),
         ("list_item", "dot"),
         ("paragraph", "Claimgoes on."),
-        ("footnote", "1 A source."),
+        ("footnote", "¹ A source."),
         ("comment", "Really?"),
         ("paragraph", "After"),
         ("paragraph", "Boxed"),

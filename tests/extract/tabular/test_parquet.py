@@ -1,12 +1,18 @@
 from __future__ import annotations
 
+import base64
 import datetime
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from citewell.errors import CorruptFile, PasswordRequired
+from citewell.extract.formats.tabular.arrow_durations import durations
 from citewell.extract.formats.tabular.copies import connect
 from tests.extract.documents.reading import Reading, read, read_bytes
 from tests.extract.tabular.tables import column, copied, copied_types, rows, tables
@@ -103,3 +109,28 @@ def test_a_reader_reaches_no_other_file(tmp_path: Path) -> None:
     with pytest.raises(duckdb.Error):
         connection.execute("SET enable_external_access = true")
     connection.close()
+
+
+@pytest.mark.parametrize(("unit", "factor"), [("s", 1), ("ms", 10**3), ("us", 10**6), ("ns", 10**9)])
+def test_lengths_of_time_are_read_as_times(tmp_path: Path, unit: str, factor: int) -> None:
+    seconds = [4500, 108_000, None, -60]
+    took = [None if one is None else one * factor for one in seconds]
+    table = pa.table({"run": ["a", "b", "c", "d"], "took": pa.array(took, pa.duration(unit)), "count": took})
+    pq.write_table(table, tmp_path / "a.parquet")
+    reading = read(tmp_path / "a.parquet")
+    stored = ["01:15:00", "30:00:00", None, "-00:01:00"] if unit != "s" else None
+    if stored is not None:  # Parquet has no durations in seconds; the library stores them as plain numbers
+        assert [line["took"] for line in copied(reading)] == stored
+        assert column(reading, "took")["dtype"] == "text"
+    assert column(reading, "count")["dtype"] == "integer"
+
+
+def test_fractions_of_seconds_are_kept(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"took": pa.array([1_250_000], pa.duration("us"))}), tmp_path / "a.parquet")
+    assert copied(read(tmp_path / "a.parquet"))[0]["took"] == "00:00:01.25"
+
+
+@given(st.binary(max_size=300))
+def test_a_damaged_schema_names_no_durations(data: bytes) -> None:
+    assert isinstance(durations(data), dict)
+    assert isinstance(durations(base64.b64encode(b"\xff\xff\xff\xff" + data)), dict)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from citewell.errors import CorruptFile, LimitExceeded
+from citewell.extract.formats.tabular.format_codes import read_code
 from citewell.extract.formats.tabular.number_formats import NumberFormat, format_of_code
 from citewell.types import ElementType
 from tests.depth import examples
@@ -462,7 +463,7 @@ def test_a_computed_number_has_a_few_more_decimals_than_its_format(tmp_path: Pat
     assert texts(reading) == ["Owner: Ada | Share: 33.333% | Value: €333.333333"]
 
 
-def test_a_column_whose_numbers_do_not_share_a_unit_is_read_as_stored(tmp_path: Path) -> None:
+def test_numbers_of_a_column_of_several_units_each_have_their_own(tmp_path: Path) -> None:
     codes = {"percent": "0.0%", "euro": '#,##0 "€"', "dollar": '"$"#,##0', "quoted": '0.0"%"'}
     path = shown_with(
         tmp_path / "a.xlsx",
@@ -477,10 +478,11 @@ def test_a_column_whose_numbers_do_not_share_a_unit_is_read_as_stored(tmp_path: 
     )
     reading = read(path)
     assert texts(reading) == [
-        "Item: Rent | Value: 900 | Price: 10 | Rate: 50.0% | Written: 0.5%",
-        "Item: Area | Value: 120 | Price: 12 | Rate: n/a | Written: 5.0%",
-        "Item: Share | Value: 0.25 | Price: 14 | Written: 50.0%",
+        "Item: Rent | Value: €900 | Price: €10 | Rate: 50.0% | Written: 0.5%",
+        "Item: Area | Value: 120 | Price: $12 | Rate: n/a | Written: 5.0%",
+        "Item: Share | Value: 25.0% | Price: $14 | Written: 50.0%",
     ]
+    assert [column(reading, name)["dtype"] for name in ("Value", "Price")] == ["text", "text"]
     assert column(reading, "Rate")["unit"] == "%"
 
 
@@ -521,6 +523,82 @@ def test_format_codes_name_a_unit_or_decimals(code: str, unit: str, times: int, 
 )
 def test_other_format_codes_name_none(code: str) -> None:
     assert format_of_code(code) is None
+
+
+SHOWN = [
+    ("00000", 731, "00731"),
+    ('"PO-"0000', 43, "PO-0043"),
+    (r"\(000\)\ 000\-0000", 4155550123, "(415) 555-0123"),
+    ("000-00-0000", 123456789, "123-45-6789"),
+    ("0000 0000 0000", 411111111111, "4111 1111 1111"),
+    ("#,##0,", 1234567, "1,235"),
+    ('#,##0.0,,"M"', 12345678, "12.3M"),
+    ('[<1000]0;[<1000000]0.0,"K";0.0,,"M"', 1234, "1.2K"),
+    ('[<1000]0;[<1000000]0.0,"K";0.0,,"M"', 1234567, "1.2M"),
+    ('0.00" kg"', 2.255, "2.26 kg"),
+    ('"yes";;"no"', 0, "no"),
+    ('"No. "0', 12, "No. 12"),
+    ('General" pcs"', 12.5, "12.5 pcs"),
+    ("[$-409]0000", 42, "0042"),
+]
+
+
+@pytest.mark.parametrize(("code", "number", "text"), SHOWN)
+def test_a_number_is_read_as_the_sheet_shows_it(tmp_path: Path, code: str, number: float, text: str) -> None:
+    path = shown_with(tmp_path / "a.xlsx", {"f": code}, {"Item": [("Bolt", "")], "Shown": [(number, "f")]})
+    assert texts(read(path)) == [f"Item: Bolt | Shown: {text}"]
+
+
+def test_numbers_that_name_something_are_texts_and_others_stay_numbers(tmp_path: Path) -> None:
+    codes = {"zip": "00000", "kilos": '0.0" kg"', "thousands": "#,##0,"}
+    columns = {
+        "Town": [("Lee", ""), ("Ely", "")],
+        "Zip": [(10045, "zip"), (90210, "zip")],
+        "Mass": [(2.25, "kilos"), (13, "kilos")],
+        "Sold": [(1234567, "thousands"), (5500, "thousands")],
+    }
+    reading = read(shown_with(tmp_path / "a.xlsx", codes, columns))
+    assert [column(reading, name)["dtype"] for name in ("Zip", "Mass", "Sold")] == ["text", "number", "integer"]
+    assert column(reading, "Mass")["unit"] == "kg"
+    assert copied(reading)[1] == {"_row": 3, "Town": "Ely", "Zip": "90210", "Mass": 13.0, "Sold": 6}
+
+
+@pytest.mark.parametrize(
+    "code", ["0.00", "#,##0", "0%", "$#,##0.00", '#,##0 "kr"', "yyyy-mm-dd", "# ?/?", "@", "General", "0;(0)"]
+)
+def test_codes_of_plain_numbers_are_no_names(code: str) -> None:
+    assert read_code(code) is None
+
+
+@given(st.text("0#?,.%;\"'\\[]<>=-+ EMKk€", max_size=20), st.floats(allow_nan=False, allow_infinity=False))
+def test_any_code_can_be_read_and_shows_any_number(code: str, number: float) -> None:
+    found = read_code(code)
+    if found is not None:
+        assert isinstance(found.shown(number), str)
+        float(found.value(number))
+
+
+def test_number_styles_of_ods_are_shown(tmp_path: Path) -> None:
+    number = 'xmlns:number="urn:oasis:names:tc:opendocument:xmlns:datastyle:1.0" xmlns:style="urn:oasis:names:tc:opendocument:xmlns:style:1.0"'
+    styles = (
+        f"<office:automatic-styles {number}>"
+        '<number:number-style style:name="N1"><number:number number:min-integer-digits="5"/></number:number-style>'
+        '<number:number-style style:name="N2"><number:text>INV-</number:text><number:number number:min-integer-digits="4"/></number:number-style>'
+        '<number:number-style style:name="N3"><number:number number:min-integer-digits="9"><number:embedded-text number:position="4">-</number:embedded-text>'
+        '<number:embedded-text number:position="6">-</number:embedded-text></number:number></number:number-style>'
+        + "".join(f'<style:style style:name="c{n}" style:data-style-name="N{n}"/>' for n in (1, 2, 3))
+        + "</office:automatic-styles><office:body>"
+    )
+
+    def change(content: str) -> str:
+        for n, value in ((1, 2134), (2, 43), (3, 123456789)):
+            content = content.replace(
+                f'office:value="{value}"', f'{number} table:style-name="c{n}" office:value="{value}"'
+            )
+        return content.replace("<office:body>", styles)
+
+    path = with_content(ods(tmp_path / "a.ods", [["Zip", "Bill", "Tax"], [2134, 43, 123456789]]), change)
+    assert texts(read(path)) == ["Zip: 02134 | Bill: INV-0043 | Tax: 123-45-6789"]
 
 
 def test_a_label_merged_over_rows_is_that_of_each_of_them(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import datetime
 import math
 import statistics
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -51,7 +52,18 @@ def one_column(folder: Path, cells: list[str]) -> Reading:
         ),
         (["10:30", "23:59:59"], "time", "TIME", [datetime.time(10, 30), datetime.time(23, 59, 59)]),
         (["0123", "0456"], "text", "VARCHAR", ["0123", "0456"]),
-        (["12345678901234567890", "1"], "number", "DOUBLE", [12345678901234567890.0, 1.0]),
+        (["12345678901234567890", "1"], "integer", "DECIMAL(38,0)", [Decimal("12345678901234567890"), Decimal(1)]),
+        (["9" * 31, "1"], "number", "DOUBLE", [1e31, 1.0]),
+        (["1 234,50", "2 000,25"], "number", "DOUBLE", [1234.5, 2000.25]),
+        (["1'234.50", "2’000"], "number", "DOUBLE", [1234.5, 2000.0]),
+        (["1,23,456", "12,34,567"], "number", "DOUBLE", [123456.0, 1234567.0]),
+        (["1200-", "(3,400.50)", "5000"], "number", "DOUBLE", [-1200.0, -3400.5, 5000.0]),
+        (["12,50 kr", "kr. 7,00"], "number", "DOUBLE", [12.5, 7.0]),
+        (["1.234,- €", "5,50 €"], "number", "DOUBLE", [1234.0, 5.5]),
+        (["٣٫٥", "١٢"], "number", "DOUBLE", [3.5, 12.0]),
+        (["k.A.", "7,5", "s/d"], "number", "DOUBLE", [None, 7.5, None]),
+        (["612 345 678", "699 123 456"], "text", "VARCHAR", ["612 345 678", "699 123 456"]),
+        (["1200 CR", "300 DR"], "text", "VARCHAR", ["1200 CR", "300 DR"]),
         (["1", "2", "three"], "text", "VARCHAR", ["1", "2", "three"]),
         (["01/02/2024", "03/04/2024"], "text", "VARCHAR", ["01/02/2024", "03/04/2024"]),
         (["$5", "€6"], "text", "VARCHAR", ["$5", "€6"]),
@@ -136,3 +148,11 @@ def check(reading: Reading, present: list[int] | list[float], total: int) -> Non
         for name, expected in zip(("q25", "median", "q75"), quartiles, strict=True):
             assert math.isclose(facts[name], expected, rel_tol=1e-9, abs_tol=1e-6), name
         assert math.isclose(facts["stddev"], statistics.stdev(present), rel_tol=1e-6, abs_tol=1e-3)
+
+
+def test_a_year_beside_dates_says_their_century(tmp_path: Path) -> None:
+    lines = ["Year,Held,Seen", "1908,13-Jul-08,1-Jan-01", "1912,6-Jul-12,2-Jan-02", "1920,20-Aug-20,3-Jan-03"]
+    reading = read_bytes(tmp_path, "a.csv", "\n".join(lines))
+    days = [line["Held"] for line in copied(reading)]
+    assert days == [datetime.date(1908, 7, 13), datetime.date(1912, 7, 6), datetime.date(1920, 8, 20)]
+    assert copied(reading)[0]["Seen"] == datetime.date(2001, 1, 1)

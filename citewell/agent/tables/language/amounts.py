@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of, unit_words
 from citewell.agent.tables.language.wording import norm
-from citewell.text.quantities import CURRENCY_SIGNS
-from citewell.types import TableColumn, TableInfo
+from citewell.types import TableColumn, TableInfo, figures
 
-CURRENCY = re.compile(rf"[A-Z]{{3}}|[{CURRENCY_SIGNS}₩₽]|[A-Z]{{2}}\$")
+CURRENCY = re.compile(f"[A-Z]{{3}}|{figures.CURRENCY}")
 """What a column's unit is where its numbers are amounts of money."""
 
 
@@ -107,6 +106,11 @@ def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
     units = {word, _UNITS.get(word, word)}
     held = [c for c in table.columns if c.is_numeric and units & (unit_words(c.name) | {c.unit.casefold()})]
     return held[0] if len(held) == 1 else None
+
+
+def is_called_amount(name: str) -> bool:
+    """Whether a column is called after what it measures: money, sizes, what adds up; not after what its numbers name."""
+    return not is_numbering(name) and _is_called(TableColumn(name, "number"), _MONEY | _ADDITIVE | _SIZES)
 
 
 def _has_currency(column: TableColumn) -> bool:

@@ -12,28 +12,28 @@ from itertools import pairwise
 
 from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.wording import DIGITS, FORMS, norm, number_of
-from citewell.agent.tables.query.compile import DATES, NUMBER
+from citewell.agent.tables.query.compile import DATES
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.run.engine import Cell
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
 from citewell.agent.tables.thresholds import THRESHOLDS
-from citewell.text.quantities import SCALES
 from citewell.types import TableColumn, TableInfo
+from citewell.types.figures import CURRENCY, first_number, read_figure
 
-_FIRST_NUMBER = re.compile(NUMBER)
-_MEASURE = re.compile(r"[^\w]{0,3}(?:" + NUMBER + r")\s*(?:%|[^\W\d]{1,12}\.?)?[²³]?\s*(?:[\[(].{0,60})?\W{0,3}")
+_CURRENCY = re.compile(CURRENCY)
 WORDS = re.compile(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+\.\d+|[^\W_]+")
-_SCALE = re.compile(r"\d(?:(?P<letter>k|m|bn)|\s?(?P<word>tsd|thousand|mn|mio|million|mrd|billion))\b")
 _SUM = re.compile(
     r"(?:(?:grand |sub-?|over-?all |sum )?totals?|career|overall|combined|all)\b|(?:world(?:wide)?|nationwide|turnout)$",
     re.I,
 )
-_CLOCK = re.compile(r"(?:(\d{1,3}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
+_CLOCK = re.compile(r"(?:(\d{1,7}):)?(\d{1,3}):(\d{2}(?:\.\d+)?)\W{0,2}")
 _RANKS = frozenset(("rank", "posit", "place", "pos"))
 _NUMBERED = frozenset(("#", "no"))
 _NO_RANK_BEFORE = frozenset(("of", "angl", "point", "chang"))
 _PLACED = re.compile(r"first|second|third|fourth|fifth|top|ten|\d+(?:st|nd|rd|th)?")
+_NUMBERS = (TextValue.NUMBER, TextValue.DECIMAL_COMMA)
+_DIGIT = re.compile(r"\d")
 MAX_MEASURE = 60
 
 
@@ -82,12 +82,19 @@ class GridColumn:
         least = THRESHOLDS.alike * len(filled)
         if sum(date_in(text) is not None for text in filled) >= least:
             return TextValue.DATE
-        return (
-            TextValue.NUMBER
-            if sum(_MEASURE.fullmatch(text[:MAX_MEASURE]) is not None for text in filled) >= least
-            and len({_scale(text) for text in filled}) == 1
-            else None
-        )
+        return next((part for part in _NUMBERS if _are_figures(filled, part, least)), None)
+
+    @cached_property
+    def unit(self) -> str:
+        """The unit of the figures that its texts are, as the first of them has it."""
+        comma = self.part is TextValue.DECIMAL_COMMA
+        figures = (read_figure(text, comma) for text in self.texts) if self.holds_figures else ()
+        return next((figure.unit for figure in figures if figure is not None and figure.unit), "")
+
+    @property
+    def holds_figures(self) -> bool:
+        """Whether its texts are figures."""
+        return isinstance(self.part, TextValue) and self.part.is_number
 
     @property
     def ref(self) -> ColumnRef:
@@ -131,7 +138,7 @@ class GridColumn:
     @cached_property
     def is_numeric(self) -> bool:
         """Numbers, or texts that hold one each."""
-        return self.info.is_numeric or self.part is TextValue.NUMBER
+        return self.info.is_numeric or self.holds_figures
 
     @cached_property
     def is_dated(self) -> bool:
@@ -291,18 +298,30 @@ def comparable(text: str) -> str:
     return plain if value is None else repr(float(value))
 
 
-def _scale(text: str) -> int:
-    """The exponent of `$12k` or `3 million`, 0 without one: figures of different scales are not compared."""
-    found = _SCALE.search(text[:MAX_MEASURE].casefold())
-    return 0 if found is None else SCALES[found["letter"] or found["word"]]
+def _are_figures(texts: Sequence[str], part: TextValue, least: float) -> bool:
+    """Whether texts are figures in one unit, but for some without any digit: of different units (`2 kg` and `900 g`, `$` and `€`,
+    `CR` and `DR`, `12k` and `1.2m`) none is higher than another, and they have no sum."""
+    figures = [read_figure(text, part is TextValue.DECIMAL_COMMA) for text in texts]
+    if sum(figure is not None for figure in figures) < least:
+        return False
+    if any(figure is None and _DIGIT.search(text) for text, figure in zip(texts, figures, strict=True)):
+        return False
+    units = {_unit(figure.unit) for figure in figures if figure is not None and figure.value}
+    named = next(iter(units - {""}), "")
+    # `310` beside `1,204 men` is of men; `1,200` beside `300 CR` is not a credit.
+    shared = "" not in units or named.islower() or _CURRENCY.fullmatch(named) is not None
+    return len(units - {""}) < 2 and (not named or shared)
 
 
-def number_in(text: str) -> float | None:
-    """The first number in a text, as `TextValue.NUMBER` reads it."""
-    found = _FIRST_NUMBER.search(text)
-    if found is None:
-        return None
-    return float(found[0].replace(",", "").replace(" ", "").replace("−", "-"))
+def _unit(unit: str) -> str:
+    """What a unit is compared by: in singular or plural, with or without its point."""
+    return norm(unit.rstrip(".")) if len(unit) > 3 else unit.rstrip(".")
+
+
+def number_in(text: str, part: Part | None = None) -> float | None:
+    """The figure or the first number in a text, as `TextValue.NUMBER` reads it, or another part."""
+    found = first_number(text, part is TextValue.DECIMAL_COMMA)
+    return None if found is None else float(found)
 
 
 def seconds_in(text: str) -> float | None:
@@ -336,4 +355,4 @@ def _measure(cell: Cell, part: Part | None) -> float | None:
     if part is TextValue.DATE:
         found = date_in(cell)
         return None if found is None else float(found.toordinal())
-    return number_in(cell) if len(cell) <= THRESHOLDS.question_characters else None
+    return number_in(cell, part) if len(cell) <= THRESHOLDS.question_characters else None

@@ -11,9 +11,9 @@ from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.sentences import at, figure
 from citewell.agent.tables.language.shape import Plan
-from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
+from citewell.agent.tables.query.typed import Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, table_name
-from citewell.agent.tables.run.results import shown, to_decimals
+from citewell.agent.tables.run.results import condition_value, shown, to_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ROW_COLUMN
 
@@ -45,11 +45,16 @@ def conditions_text(query: TableQuery) -> str:
     named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
     measured = named | {safe_text(name) for name in named}  # in conditions they may be written safely already
     parts = [
-        f"{c.ref.column} {_COMPARISONS[c.comparison]} {c.than or value_words(c.value)}".strip()
+        f"{c.ref.column} {_COMPARISONS[c.comparison]} {c.than or _compared(c)}".strip()
         for c in query.conditions
         if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
     return f" where {' and '.join(parts)}" if parts else ""
+
+
+def _compared(condition: RowCondition) -> str:
+    many = len(condition.values) > THRESHOLDS.listed_values
+    return value_words(condition.value) if many else condition_value(condition)
 
 
 def value_words(value: Any) -> str:

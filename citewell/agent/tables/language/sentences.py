@@ -6,8 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from citewell.agent.tables.language.amounts import CURRENCY
+from citewell.agent.tables.language.amounts import CURRENCY, is_called_amount
 from citewell.agent.tables.language.links import core_name, is_numbering, unit_of
+from citewell.agent.tables.run.engine import PlainInteger
 from citewell.agent.tables.run.results import shown
 
 _UNIT = re.compile(r"%|[^\W\d_]{1,3}[²³]?|[^\W\d_]{3,11}s|[^\W\d_]{1,6}/[^\W\d_]{1,6}[²³]?")
@@ -41,7 +42,9 @@ def figure(value: Any, column: str) -> str:
 
 
 def as_cell(value: Any, column: str) -> str:
-    """A value without its unit: `82,750`, but the number of an order as it is, `100234`."""
+    """A value without its unit: `82,750` of an amount, but the number of an order as it is, `100234`."""
+    if isinstance(value, PlainInteger):
+        return shown(int(value) if unit_of(column) or is_called_amount(column) else value)
     numbers_rows = isinstance(value, int) and not isinstance(value, bool) and is_numbering(column)
     return str(value) if numbers_rows else shown(value)
 

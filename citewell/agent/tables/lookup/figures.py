@@ -13,7 +13,20 @@ _CELL = re.compile(
     rf"\s*(?P<sign>[-−–])?\s*(?P<open>\()?\s*(?P<before>[{CURRENCY_SIGNS}]|USD|EUR|GBP|CHF|GHS)?\s*(?P<inner>\()?\s*(?P<minus>[-−–])?\s*"
     r"(?P<digits>\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?|\.\d+)\s*(?P<percent>%)?\s*\)?\s*(?P<after>%|x)?\s*(?:\(\w{1,2}\)|[*†‡]+)?\s*"
 )
-_SCALE = re.compile(r"\b(thousand|million|billion)s?\b|\b000[’']?s\b|\b(mn|bn|m)\b(?=\W*$)", re.I)
+_NAMED = r"\s(?-i:[A-Z][a-z])"
+_WORDS = "thousand|million|billion"
+_MONEY = rf"(?:[{CURRENCY_SIGNS}]|\b(?:{CURRENCY_CODES})\b|\b(?:U\.?S\.?\s)?(?:dollars|euros|pounds|francs)\b)"
+_SCALE = re.compile(
+    rf"\A\W*(?:in\s)?(?P<whole>{_WORDS})s?\W*\Z"
+    rf"|\b(?P<several>{_WORDS})s\b(?!{_NAMED})"
+    rf"|{_MONEY}\s?(?P<behind>{_WORDS})\b(?!{_NAMED})"
+    rf"|\b(?P<before>{_WORDS})\s(?:of\s)?{_MONEY}"
+    rf"|[(\[][^()\[\]]{{0,60}}\b(?P<inside>{_WORDS})\b(?!{_NAMED})"
+    rf"|\b(?P<zeros>000)[’']?s\b|{_MONEY}\s?(?P<letters>mn|bn|m)\b|\b(?P<last>mn|bn)\b(?=\W*$)|\A(?P<alone>m)\Z",
+    re.I,
+)
+"""A word for a power of ten where a note says what its figures are in: beside a currency, in brackets, or in the plural; not
+in a name, such as `Thousand Oaks`."""
 _CURRENCY = re.compile(rf"[{CURRENCY_SIGNS}]|\b(?:{CURRENCY_CODES})\b|\b(?:U\.?S\.? )?dollars?\b|\beuros?\b", re.I)
 NAMES = {0: "", 3: "thousand", 6: "million", 9: "billion"}
 
@@ -47,7 +60,9 @@ def read_cell(text: str) -> CellValue | None:
 def scale_of(text: str) -> int | None:
     """The exponent of ten that a note such as “in millions, except per share data” states; None where it states none."""
     found = _SCALE.search(text)
-    return None if found is None else SCALES[(found[1] or found[2] or "thousand").casefold()]
+    if found is None:
+        return None
+    return 3 if found["zeros"] else SCALES[found[found.lastgroup or ""].casefold()]
 
 
 def currency_of(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_o
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery
-from citewell.agent.tables.run.engine import ResultRow, TableResult, UnusableTable, faults_of, result_of
+from citewell.agent.tables.run.engine import ResultRow, TableResult, UnusableTable, as_plain, faults_of, result_of
 from citewell.agent.tables.run.results import statement
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
@@ -30,6 +31,7 @@ from citewell.types import ROW_COLUMN, ColumnKind, Hit, TableColumn, TableInfo
 _MIN_ROWS = 2
 _ALIKE = 0.8  # share of the filled cells of a column that are numbers or dates
 _CITED = 20  # rows whose cells a citation shows
+_GROUPED = re.compile(r"\d[,.'\s]\d{3}(?!\d)")
 _AS_WRITTEN = frozenset({Shape.FOUND, Shape.LOOKUP, Shape.ROWS})
 _SQL: dict[ColumnKind, str] = {"number": "DOUBLE", "date": "DATE", "text": "VARCHAR"}
 
@@ -176,7 +178,8 @@ def _column(name: str, texts: Sequence[str]) -> TableColumn:
     if len(figures) >= enough:
         currencies = {value.currency for value in figures}
         percent = all(value.percent for value in figures)
-        return TableColumn(name, "number", unit="%" if percent else currencies.pop() if len(currencies) == 1 else "")
+        unit = "%" if percent else currencies.pop() if len(currencies) == 1 else ""
+        return TableColumn(name, "number", unit=unit, grouped=any(map(_GROUPED.search, filled)))
     if sum(date_in(text.strip()) is not None for text in filled) >= enough:
         return TableColumn(name, "date")
     return TableColumn(name, "text")
@@ -188,7 +191,9 @@ def _cell(text: str, column: TableColumn) -> Any:
         return None
     if column.kind == "number":
         value = read_cell(text)
-        return None if value is None else float(value.number)
+        if value is None:
+            return None
+        return float(value.number) if column.grouped or column.unit else as_plain(float(value.number))
     if column.kind == "date":
         day = date_in(text)
         return None if day is None else day.date()

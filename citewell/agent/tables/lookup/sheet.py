@@ -145,14 +145,19 @@ class PageTable:
         return frozenset(analyze(f"{self.title} {self.element.text}"[:MAX_COMPARED], "en"))
 
     @cached_property
-    def note(self) -> str:
-        """What says its unit: title, unit, the header's cells, and a first row that holds nothing but one in parentheses."""
+    def notes(self) -> tuple[str, ...]:
+        """What says its unit: unit, title, the header's cells, and a first row that holds nothing but one in parentheses."""
         unit = self.element.metadata.get("unit")
         count = self.element.header_rows
         heads = [text for row in self.grid[:count] for text in row]
         first = [text for row in self.grid[count : count + 1] for text in row if text]
         heads += first if len(first) == 1 and _IN_BRACKETS.fullmatch(first[0]) else []
-        return " ".join((unit if isinstance(unit, str) else "", self.title, *heads))[:2_000]
+        return (unit if isinstance(unit, str) else "", self.title, *heads)
+
+    @cached_property
+    def note(self) -> str:
+        """All of its notes as one text."""
+        return " ".join(self.notes)[:2_000]
 
     @cached_property
     def kind(self) -> StatementKind | None:
@@ -230,7 +235,8 @@ class PageTable:
     @cached_property
     def scale(self) -> int | None:
         """The exponent of ten of its figures: as it states it, or as others tell it."""
-        return scale_of(self.note) or self.told_scale
+        stated = (scale_of(note[:2_000]) for note in self.notes)
+        return next((scale for scale in stated if scale), None) or self.told_scale
 
     def boxes(self, row: SheetRow, column: SheetColumn) -> tuple[tuple[Box, ...], tuple[Box, ...]]:
         """The rectangles of the row, and of the cell; without the cell's where an earlier version has read the file."""

@@ -79,7 +79,7 @@ def _of_cells(question: str, column: GridColumn) -> ColumnView:
 
 def _kind(info: TableColumn, part: Part | None = None) -> str:
     """part: what the texts of a column hold."""
-    if info.is_numeric or part is TextValue.NUMBER:
+    if info.is_numeric or (isinstance(part, TextValue) and part.is_number):
         return "number"
     if info.is_dated or part is TextValue.DATE:
         return "date"

@@ -22,6 +22,7 @@ from citewell.agent.tables.query.typed import (
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput, named
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
+from citewell.types.figures import number_sql
 
 _MAX_INTEGER = 2**127 - 1
 _SIGNS = {Comparator.LT: "<", Comparator.LTE: "<=", Comparator.GT: ">", Comparator.GTE: ">="}
@@ -31,7 +32,6 @@ _PARTS = {
     DatePart.MONTH: "strftime({0}, '%Y-%m')",
     DatePart.DAY: "strftime({0}, '%Y-%m-%d')",
 }
-NUMBER = r"[-−]?[0-9]{1,3}(?:[, ][0-9]{3})+(?:\.[0-9]+)?|[-−]?[0-9]+(?:\.[0-9]+)?"
 DATES = (
     "%d %B %Y",
     "%B %d, %Y",
@@ -46,9 +46,8 @@ DATES = (
 )
 """How dates are written in texts; what could be read in two ways (03/04/2005) is none."""
 _HELD = {
-    TextValue.NUMBER: "TRY_CAST(replace(replace(replace(regexp_extract({0}, '"
-    + NUMBER
-    + "'), ',', ''), ' ', ''), '−', '-') AS DOUBLE)",
+    TextValue.NUMBER: number_sql("{0}"),
+    TextValue.DECIMAL_COMMA: number_sql("{0}", comma=True),
     TextValue.DATE: "try_strptime({0}, [" + ", ".join(f"'{form}'" for form in DATES) + "])",
 }
 _FUNCTIONS = {
@@ -92,7 +91,12 @@ def compile_query(query: TableQuery, table: TableInfo, relation: str = "read_par
     return Compiled(sql, tuple(writer.parameters), tuple(names), bool(query.aggregates or query.groups))
 
 
-_KINDS = {DatePart.YEAR: "integer", TextValue.NUMBER: "number", TextValue.DATE: "datetime"}
+_KINDS = {
+    DatePart.YEAR: "integer",
+    TextValue.NUMBER: "number",
+    TextValue.DECIMAL_COMMA: "number",
+    TextValue.DATE: "datetime",
+}
 """Kinds of the parts of a cell; those not named here are text."""
 
 
@@ -191,7 +195,7 @@ class _Writer:
         if aggregate.column is None:
             return "count(*)"
         column, name = self._known(aggregate.column), self._ref(ColumnRef(aggregate.column, aggregate.part))
-        numeric = column.is_numeric or aggregate.part in (TextValue.NUMBER, DatePart.YEAR)
+        numeric = column.is_numeric or aggregate.part in (TextValue.NUMBER, TextValue.DECIMAL_COMMA, DatePart.YEAR)
         if aggregate.function in (Function.SUM, Function.AVG, Function.MEDIAN) and not numeric:
             raise InvalidInput(f"`{column.name}` holds {column.kind}, which has no {aggregate.function.value}.")
         if aggregate.function is Function.SUM:

@@ -54,10 +54,17 @@ class DatePart(StrEnum):
 
 
 class TextValue(StrEnum):
-    """What a text holds: its first number (`£3.00`, `13,845 ft`, `62,176[1]`), or the date that it is (`14 June 2005`)."""
+    """What a text holds: the figure that it is (`£3.00`, `13,845 ft`, `1,200-`), else its first number, with a decimal
+    point or comma; or the date that it is (`14 June 2005`)."""
 
     NUMBER = "number"
+    DECIMAL_COMMA = "decimal_comma"
     DATE = "date"
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it is a figure rather than a date."""
+        return self is not TextValue.DATE
 
 
 Part: TypeAlias = DatePart | TextValue

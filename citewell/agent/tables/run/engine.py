@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import logging
+import math
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,12 +16,19 @@ from typing import Any
 from citewell.agent.interface import Tables
 from citewell.agent.tables.query.compile import Compiled, compile_query
 from citewell.agent.tables.query.quoting import quoted
-from citewell.agent.tables.query.typed import TableQuery
+from citewell.agent.tables.query.typed import Function, TableQuery
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.errors import CitewellError, InvalidInput
 from citewell.types import TableInfo
 
 log = logging.getLogger(__name__)
+
+_ENDS = frozenset({Function.MIN, Function.MAX})
+
+
+class PlainInteger(int):
+    """A whole number as the file has it: `4006381333948`, which may name something."""
+
 
 Cell = str | int | float | bool | date | datetime | time | None
 """What a query gives of a value, whatever type the copy holds it in."""
@@ -114,7 +122,18 @@ class TableEngine:
 
 def result_of(table: TableInfo, query: TableQuery, compiled: Compiled, rows: Sequence[tuple[Any, ...]]) -> TableResult:
     """The rows that a compiled query gave, as its result."""
-    return TableResult(table, query, compiled.names, tuple(_row(row, compiled) for row in rows), compiled.grouped)
+    as_written = _written_plain(table, query)
+    plain = [name in as_written for name in compiled.names]
+    return TableResult(
+        table, query, compiled.names, tuple(_row(row, compiled, plain) for row in rows), compiled.grouped
+    )
+
+
+def _written_plain(table: TableInfo, query: TableQuery) -> frozenset[str]:
+    """The columns of a result that hold whole numbers as the file has them, without signs between groups of digits."""
+    plain = {c.name for c in table.columns if c.is_numeric and not (c.grouped or c.unit or c.decimals)}
+    ends = {a.name for a in query.aggregates if a.function in _ENDS and a.part is None and a.column in plain}
+    return frozenset(plain | ends) if query.aggregates or query.groups else frozenset(plain)
 
 
 def find_table(tables: Sequence[TableInfo], source: str) -> TableInfo:
@@ -151,16 +170,24 @@ def _short_names(table: TableInfo) -> set[str]:
     return {name.casefold() for name in (table.name, table.sheet, table.filename, table.resource_id) if name}
 
 
-def _row(row: tuple[Any, ...], compiled: Compiled) -> ResultRow:
+def _row(row: tuple[Any, ...], compiled: Compiled, plain: Sequence[bool]) -> ResultRow:
     width = len(compiled.names)
     if not compiled.grouped:
-        return ResultRow(_cells(row[:width]), RowFacts(1, row[width], row[width], (row[width],)))
+        return ResultRow(_cells(row[:width], plain), RowFacts(1, row[width], row[width], (row[width],)))
     count, first, last, listed = row[width:]
-    return ResultRow(_cells(row[:width]), RowFacts(count, first, last, tuple(listed or ())))
+    return ResultRow(_cells(row[:width], plain), RowFacts(count, first, last, tuple(listed or ())))
 
 
-def _cells(values: Sequence[object]) -> tuple[Cell, ...]:
-    return tuple(map(as_cell, values))
+def _cells(values: Sequence[object], plain: Sequence[bool]) -> tuple[Cell, ...]:
+    cells = map(as_cell, values)
+    return tuple(as_plain(cell) if whole else cell for cell, whole in zip(cells, plain, strict=True))
+
+
+def as_plain(cell: Cell) -> Cell:
+    """A whole number as one that is shown without signs between groups of digits; anything else as it is."""
+    if isinstance(cell, bool) or not isinstance(cell, int | float) or abs(cell) == math.inf or cell != cell // 1:
+        return cell
+    return PlainInteger(cell)
 
 
 def as_cell(value: object) -> Cell:

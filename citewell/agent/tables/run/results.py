@@ -11,8 +11,8 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from citewell.agent.tables.query.typed import Comparator, Function, TableQuery
-from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableResult
+from citewell.agent.tables.query.typed import Comparator, Function, RowCondition, TableQuery
+from citewell.agent.tables.run.engine import PlainInteger, ResultRow, RowFacts, TableResult, as_plain
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ROW_COLUMN, Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
 
@@ -91,6 +91,8 @@ def format_number(value: float | Decimal) -> str:
     """At most 12 significant digits, without trailing zeros; `NaN` and `Infinity` by these names, as a Parquet file may hold them."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, PlainInteger):
+        return f"{value:d}"
     if isinstance(value, ShownDecimal):
         return f"{value:,f}" if abs(value) >= 10_000 else f"{value:f}"
     if value == int(value):
@@ -168,10 +170,15 @@ def condition_words(result: TableResult) -> list[str]:
             if condition.ref.part is None
             else f"{condition.ref.part.value} of {condition.ref.column}"
         )
-        value = condition.value
-        words = condition.than or (", ".join(map(shown, value)) if isinstance(value, tuple) else shown(value))
+        words = condition.than or condition_value(condition)
         out.append(f"{name} {condition.comparison.value.replace('_', ' ')} {words}".strip())
     return out
+
+
+def condition_value(condition: RowCondition) -> str:
+    """What a condition compares with. A number that a cell must be is one as the file has it: `account is 1002003004`."""
+    exact = condition.comparison in (Comparator.EQ, Comparator.NE, Comparator.IN, Comparator.NOT_IN)
+    return ", ".join(shown(as_plain(value) if exact else value) for value in condition.values)
 
 
 def place(table: TableInfo, facts: RowFacts, column: str | None = None) -> Locator:

@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass, field
 
 from citewell.extract.core.pages import Pages
+from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.core.symbols import symbol_character
+from citewell.extract.formats.docx.styles import Styles, raises
 from citewell.extract.formats.ooxml.equations import equation_text
 from citewell.extract.formats.ooxml.graphics import chosen
-from citewell.extract.formats.ooxml.package import Relationship, attribute, child, is_on
+from citewell.extract.formats.ooxml.package import Relationship, attribute, child, is_on, value
 from citewell.types import JsonValue
 
 # Deleted and moved-away text, field codes, ruby readings and properties are not part of the accepted text.
@@ -49,9 +51,11 @@ class Paragraph:
 class ParagraphReader:
     """Reads paragraphs of one part, whose relationships resolve its links."""
 
-    def __init__(self, relationships: dict[str, Relationship], pages: Pages) -> None:
+    def __init__(self, relationships: dict[str, Relationship], pages: Pages, styles: Styles) -> None:
         self._relationships = relationships
         self._pages = pages
+        self._styles = styles
+        self._raised = False
 
     def read(self, element: XmlElement) -> Paragraph:
         """Reads one `w:p`, with revisions accepted."""
@@ -83,11 +87,16 @@ class ParagraphReader:
         if is_on(child(element, "rPr"), "vanish"):
             out.hidden += sum(len(inner.text or "") for inner in element if local_name(inner) == "t")
             return
+        properties = child(element, "rPr")
+        own = raises(properties)
+        self._raised = self._styles.raises(value(properties, "rStyle")) if own is None else own
         self._children(element, out)
+        self._raised = False
 
     def _leaf(self, element: XmlElement, name: str, out: Paragraph) -> None:
         if name == "t":
-            self._add(element.text or "", out)
+            text = element.text or ""
+            self._add(raised(text) if self._raised else text, out)
         elif name in _CHARACTERS:
             out.parts.append(_CHARACTERS[name])
         elif name == "br":

@@ -46,7 +46,7 @@ class _DocxReader:
         self._comments = self._by_id("comments", "comment")
         self._outline = Outline()
         self._pages = Pages(_tells_pages(self._root))
-        self._reader = ParagraphReader(package.relationships(part), self._pages)
+        self._reader = ParagraphReader(package.relationships(part), self._pages, self._styles)
         self._graphics = Graphics(package, sink)
         # A section's properties are at its end and describe how it begins, so the next section describes a break.
         sections = [element for element in self._root.iter() if local_name(element) == "sectPr"]
@@ -218,7 +218,7 @@ class _DocxReader:
     def _text_of(self, element: XmlElement, kind: str) -> str:
         """Returns all paragraphs of an element of another part, a line each."""
         parts = self._package.related(self._part, kind)
-        reader = ParagraphReader(self._package.relationships(parts[0]) if parts else {}, Pages(False))
+        reader = ParagraphReader(self._package.relationships(parts[0]) if parts else {}, Pages(False), self._styles)
         texts = (reader.read(inner).text for inner in element.iter() if local_name(inner) == "p")
         return "\n".join(text for text in texts if text)
 
@@ -229,7 +229,7 @@ class _DocxReader:
             root = self._package.optional_xml(part, self._sink)
             if root is None:
                 continue
-            reader = ParagraphReader(self._package.relationships(part), Pages(False))
+            reader = ParagraphReader(self._package.relationships(part), Pages(False), self._styles)
             lines = [reader.read(inner).text for inner in root.iter() if local_name(inner) == "p"]
             text = "\n".join(line for line in lines if line)
             if text and text not in seen:

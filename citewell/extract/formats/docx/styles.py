@@ -31,9 +31,16 @@ class Styles:
     def __init__(self, root: XmlElement | None) -> None:
         self._styles: dict[str, Style] = {}
         self._default: str | None = None
+        self._raised: set[str] = set()
         for element in root if root is not None else ():
             if local_name(element) == "style" and attribute(element, "type") in (None, "paragraph"):
                 self._add(element)
+            elif raises(child(element, "rPr")):
+                self._raised.add(attribute(element, "styleId") or "")
+
+    def raises(self, style_id: str | None) -> bool:
+        """Whether a character style raises its text."""
+        return style_id in self._raised
 
     def name(self, style_id: str | None) -> str:
         """Returns the style's name in lowercase; empty for an unknown one."""
@@ -84,6 +91,15 @@ class Styles:
             out.append(self._styles[current])
             current = out[-1].based_on
         return out
+
+
+def raises(properties: XmlElement | None) -> bool | None:
+    """Whether run properties raise their text (ECMA-376 part 1, 17.3.2.24 and 17.3.2.42); None if they do not say."""
+    aligned = value(properties, "vertAlign")
+    if aligned is not None:
+        return aligned == "superscript"
+    position = value(properties, "position")
+    return None if position is None else position.isdigit() and int(position) > 0
 
 
 def outline_level(properties: XmlElement | None) -> int | None:

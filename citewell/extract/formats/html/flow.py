@@ -11,9 +11,10 @@ from lxml import etree
 
 from citewell.extract.core.emission import emit_table
 from citewell.extract.core.outline import Outline
+from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.html.tables import is_data_table, read_table
+from citewell.extract.formats.html.tables import is_data_table, is_raised, read_table
 from citewell.types import ElementType, JsonValue, Locator
 
 SKIPPED = frozenset(
@@ -93,6 +94,7 @@ class HtmlFlow:
         self._lists: list[_List] = []
         self._line = _Line()
         self._hidden = 0
+        self._raised: list[XmlElement] = []
 
     def read(self, root: XmlElement) -> None:
         """Walks the tree without recursion and emits its content."""
@@ -131,6 +133,8 @@ class HtmlFlow:
         elif tag == "math":
             self._line.parts.append(node.get("alttext") or " ".join(node.itertext()))
             return False
+        if is_raised(node):
+            self._raised.append(node)
         self._add(node.text)
         return True
 
@@ -140,6 +144,8 @@ class HtmlFlow:
             self._blocks.pop()
             if tag in ("ul", "ol", "menu") and self._lists:
                 self._lists.pop()
+        if self._raised and self._raised[-1] is node:
+            self._raised.pop()
         self._add(node.tail)
 
     def _block(self, node: XmlElement, tag: str) -> _Block:
@@ -174,6 +180,7 @@ class HtmlFlow:
 
     def _add(self, text: str | None) -> None:
         if text:
+            text = raised(text) if self._raised else text
             self._line.parts.append(text if self._blocks[-1].preformatted else _SPACE.sub(" ", text))
 
     def _link(self, node: XmlElement) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from citewell.extract.core.cells import CellPlacer, Table, build_table
+from citewell.extract.core.raised import is_raised_style, raised
 from citewell.extract.core.safexml import XmlElement
 
 _LINE_BREAKING = frozenset(
@@ -17,6 +18,7 @@ _LINE_BREAKING = frozenset(
     )
 )  # fmt: skip
 _LEFT_OUT = frozenset(["script", "style", "template", "noscript"])
+_INLINE = frozenset(("a", "b", "em", "font", "i", "small", "span", "strong"))
 _MAX_CELL_TEXT = 4_000
 """Characters in a cell beyond which a table is page layout."""
 _MAX_SPAN = 1_000
@@ -62,9 +64,11 @@ def read_table(table: XmlElement) -> Table | None:
 def cell_text(cell: XmlElement) -> str:
     """Returns a cell's text, with inner blocks on separate lines and images replaced by their descriptions."""
     parts: list[str] = []
+    depth = 0
     walk = etree.iterwalk(cell, events=("start", "end"))
     for event, node in walk:
         if event == "start":
+            depth += is_raised(node)
             if node.tag in _LEFT_OUT:
                 walk.skip_subtree()
                 continue
@@ -74,13 +78,23 @@ def cell_text(cell: XmlElement) -> str:
                 parts.append(" ")
             elif node.tag == "img":
                 parts.append(f" {node.get('alt') or ''} ")
-            parts.append(_flat(node.text))
+            parts.append(_raised(_flat(node.text), depth))
         elif node is not cell:
+            depth -= is_raised(node)
             if node.tag in _LINE_BREAKING and node.tag != "br":
                 parts.append("\n")
-            parts.append(_flat(node.tail))
+            parts.append(_raised(_flat(node.tail), depth))
     lines = (" ".join(line.split()) for line in "".join(parts).split("\n"))
     return "\n".join(line for line in lines if line)
+
+
+def is_raised(node: XmlElement) -> bool:
+    """Whether an element raises its text."""
+    return node.tag == "sup" or (node.tag in _INLINE and is_raised_style(node.get("style") or ""))
+
+
+def _raised(text: str, depth: int) -> str:
+    return raised(text) if depth else text
 
 
 def _rows(table: XmlElement) -> Iterator[XmlElement]:

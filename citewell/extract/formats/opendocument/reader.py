@@ -76,7 +76,9 @@ class _OpenDocumentReader:
             self._slide = number
             self._outline = Outline()
             shapes = sorted((inner for inner in slide if local_name(inner) in {*FRAMES, "table"}), key=_reading_order)
-            title = next((plain_text(shape) for shape in shapes if attribute(shape, "class") in _TITLE_CLASSES), "")
+            title = next(
+                (plain_text(shape, self._styles) for shape in shapes if attribute(shape, "class") in _TITLE_CLASSES), ""
+            )
             self._sink.start_unit("slide", number, " ".join(title.split())[:200] or None)
             for shape in shapes:
                 self._frame(shape)
@@ -114,7 +116,7 @@ class _OpenDocumentReader:
             self._sink.progress(self._blocks)
         if self._styles.breaks_page(attribute(element, "style-name")):
             self._pages.rendered_break()
-        paragraph = read_paragraph(element, self._pages)
+        paragraph = read_paragraph(element, self._pages, self._styles)
         text = paragraph.text
         if text:
             self._emit(text, paragraph, element if name == "h" else None, marker)
@@ -174,7 +176,7 @@ class _OpenDocumentReader:
         lines: list[str] = []
         for inner in cell.iter():
             if local_name(inner) in ("p", "h") and not _inside_frame(inner, cell):
-                paragraph = read_paragraph(inner, self._pages)
+                paragraph = read_paragraph(inner, self._pages, self._styles)
                 attached.append(paragraph)
                 lines.append(paragraph.text)
         return "\n".join(line for line in lines if line)
@@ -184,7 +186,7 @@ class _OpenDocumentReader:
             self._frame(frame)
         for note in paragraph.notes:
             body = child(note, "note-body")
-            text = plain_text(body) if body is not None else ""
+            text = plain_text(body, self._styles) if body is not None else ""
             if text:
                 self._sink.emit(
                     ElementType.FOOTNOTE,
@@ -202,7 +204,7 @@ class _OpenDocumentReader:
             self._slide_title(frame)
             return
         if kind in _FURNITURE_CLASSES:
-            text = plain_text(frame)
+            text = plain_text(frame, self._styles)
             if text:
                 self._sink.emit(ElementType.FOOTER, text, self._here())
             return
@@ -228,7 +230,7 @@ class _OpenDocumentReader:
                 self._list(inner)
 
     def _slide_title(self, frame: XmlElement) -> None:
-        text = " ".join(plain_text(frame).split())
+        text = " ".join(plain_text(frame, self._styles).split())
         if text:
             place = self._here().with_headings(self._outline.enter(1, text))
             self._sink.emit(ElementType.TITLE, text, place, level=1)
@@ -261,21 +263,21 @@ class _OpenDocumentReader:
             self._sink.emit(ElementType.PARAGRAPH, source.strip() or " ".join(root.itertext()).strip(), self._here())
             return True
         table = next((inner for inner in root.iter() if local_name(inner) == "table"), None)
-        content = read_table(table, plain_text) if table is not None else None
+        content = read_table(table, lambda cell: plain_text(cell, self._styles)) if table is not None else None
         if content is not None:
             emit_table(self._sink, content, self._here(), {"chart": True})
         return content is not None
 
     def _notes(self, notes: XmlElement) -> None:
         text = "\n".join(
-            plain_text(shape) for shape in notes if attribute(shape, "class") not in _FURNITURE_CLASSES
+            plain_text(shape, self._styles) for shape in notes if attribute(shape, "class") not in _FURNITURE_CLASSES
         ).strip()
         if text:
             self._sink.emit(ElementType.NOTE, text, self._here())
 
     def _comment(self, comment: XmlElement) -> None:
         author = child(comment, "creator")
-        text = plain_text(comment)
+        text = plain_text(comment, self._styles)
         if text:
             name = (author.text or "").strip() if author is not None else ""
             self._sink.emit(ElementType.COMMENT, text, self._here(), metadata={"author": name} if name else None)
@@ -285,7 +287,7 @@ class _OpenDocumentReader:
         seen: set[str] = set()
         for element in self._styles_root.iter() if self._styles_root is not None else ():
             if local_name(element) in (kind, f"{kind}-first", f"{kind}-left"):
-                text = plain_text(element)
+                text = plain_text(element, self._styles)
                 if text and text not in seen:
                     seen.add(text)
                     self._sink.emit(type, text, Locator())

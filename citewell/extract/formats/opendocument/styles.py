@@ -29,6 +29,7 @@ class OpenStyles:
     def __init__(self, *roots: XmlElement | None) -> None:
         self._parents: dict[str, str] = {}
         self._breaks: set[str] = set()
+        self._raised: dict[str, bool] = {}
         self._lists: dict[str, dict[int, ListLevel]] = {}
         for root in roots:
             for element in root.iter() if root is not None else ():
@@ -47,6 +48,14 @@ class OpenStyles:
             style = self._parents.get(style)
         return False
 
+    def raises(self, style: str | None) -> bool | None:
+        """Whether a text style raises its text (OpenDocument 1.3, 20.396); None if neither it nor its parents say."""
+        for _ in range(_MAX_CHAIN):
+            if style is None or style in self._raised:
+                break
+            style = self._parents.get(style)
+        return self._raised.get(style or "")
+
     def list_level(self, style: str | None, level: int) -> ListLevel | None:
         """Returns the numbering of a list level (from 1); None for bullets and unknown styles."""
         return self._lists.get(style or "", {}).get(level)
@@ -61,6 +70,9 @@ class OpenStyles:
         for properties in element:
             if local_name(properties) == "paragraph-properties" and attribute(properties, "break-before") == "page":
                 self._breaks.add(name)
+            position = attribute(properties, "text-position") if local_name(properties) == "text-properties" else None
+            if position is not None:
+                self._raised[name] = position.startswith("super") or position[:1] in set("123456789")
 
 
 def label(numbers: list[int], levels: list[ListLevel | None]) -> str:

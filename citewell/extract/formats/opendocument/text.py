@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass, field
 
 from citewell.extract.core.pages import Pages
+from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.formats.opendocument.package import attribute, child
+from citewell.extract.formats.opendocument.styles import OpenStyles
 from citewell.types import JsonValue
 
 _LEFT_OUT = frozenset(
@@ -45,76 +47,95 @@ class OpenParagraph:
         return "\n".join(line.strip() for line in "".join(self.parts).split("\n")).strip()
 
 
-def read_paragraph(element: XmlElement, pages: Pages) -> OpenParagraph:
+def read_paragraph(element: XmlElement, pages: Pages, styles: OpenStyles) -> OpenParagraph:
     """Reads one paragraph or heading; libxml2 bounds the depth of its content."""
     out = OpenParagraph(first_page=pages.number, last_page=pages.number)
-    _inside(element, out, pages)
+    _Inline(out, pages, styles).inside(element)
     return out
 
 
-def plain_text(element: XmlElement) -> str:
+def plain_text(element: XmlElement, styles: OpenStyles) -> str:
     """Returns all paragraphs below an element, a line each."""
-    texts = (read_paragraph(inner, Pages(False)).text for inner in element.iter() if local_name(inner) in ("p", "h"))
+    texts = (
+        read_paragraph(inner, Pages(False), styles).text for inner in element.iter() if local_name(inner) in ("p", "h")
+    )
     return "\n".join(text for text in texts if text)
 
 
-def _inside(element: XmlElement, out: OpenParagraph, pages: Pages) -> None:
-    _add(element.text, out, pages)
-    for inner in element:
-        _one(inner, local_name(inner), out, pages)
-        _add(inner.tail, out, pages)
+class _Inline:
+    """Collects the inline content of one paragraph."""
 
+    def __init__(self, out: OpenParagraph, pages: Pages, styles: OpenStyles) -> None:
+        self._out, self._pages, self._styles = out, pages, styles
+        self._raised = False
 
-def _one(element: XmlElement, name: str, out: OpenParagraph, pages: Pages) -> None:
-    if name in _LEFT_OUT or not name:
-        return
-    if name == "s":
-        count = attribute(element, "c") or "1"
-        out.parts.append(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
-    elif name == "tab":
-        out.parts.append("\t")
-    elif name == "line-break":
-        out.parts.append("\n")
-    elif name == "soft-page-break":
-        pages.rendered_break()
-    elif name == "note":
-        out.notes.append(element)
-    elif name == "annotation":
-        out.comments.append(element)
-    elif name in FRAMES:
-        out.frames.append(element)
-        pages.text()
-    elif name == "number":
-        out.number = (element.text or "").strip()
-    elif name == "a":
-        _link(element, out, pages)
-    elif name == "ruby":
-        base = child(element, "ruby-base")
-        if base is not None:
-            _inside(base, out, pages)
-    else:
-        _inside(element, out, pages)
+    def inside(self, element: XmlElement) -> None:
+        """Adds the content of an element."""
+        self._add(element.text)
+        for inner in element:
+            self._one(inner, local_name(inner))
+            self._add(inner.tail)
 
+    def _one(self, element: XmlElement, name: str) -> None:
+        out = self._out
+        if name in _LEFT_OUT or not name:
+            return
+        if name == "s":
+            count = attribute(element, "c") or "1"
+            out.parts.append(" " * (min(int(count), _MAX_SPACES) if count.isdigit() else 1))
+        elif name == "tab":
+            out.parts.append("\t")
+        elif name == "line-break":
+            out.parts.append("\n")
+        elif name == "soft-page-break":
+            self._pages.rendered_break()
+        elif name == "note":
+            out.notes.append(element)
+        elif name == "annotation":
+            out.comments.append(element)
+        elif name in FRAMES:
+            out.frames.append(element)
+            self._pages.text()
+        elif name == "number":
+            out.number = (element.text or "").strip()
+        elif name == "a":
+            self._link(element)
+        elif name == "span":
+            self._span(element)
+        elif name == "ruby":
+            base = child(element, "ruby-base")
+            if base is not None:
+                self.inside(base)
+        else:
+            self.inside(element)
 
-def _add(text: str | None, out: OpenParagraph, pages: Pages) -> None:
-    if not text:
-        return
-    if text.strip():
-        if not any(part.strip() for part in out.parts):
-            out.first_page = pages.number
-        out.last_page = pages.number
-        pages.text()
-    out.parts.append(_SPACE.sub(" ", text))
+    def _span(self, element: XmlElement) -> None:
+        around = self._raised
+        own = self._styles.raises(attribute(element, "style-name"))
+        self._raised = around if own is None else own
+        self.inside(element)
+        self._raised = around
 
+    def _add(self, text: str | None) -> None:
+        if not text:
+            return
+        out = self._out
+        if text.strip():
+            if not any(part.strip() for part in out.parts):
+                out.first_page = self._pages.number
+            out.last_page = self._pages.number
+            self._pages.text()
+        folded = _SPACE.sub(" ", text)
+        out.parts.append(raised(folded) if self._raised else folded)
 
-def _link(element: XmlElement, out: OpenParagraph, pages: Pages) -> None:
-    begin = len(out.parts)
-    _inside(element, out, pages)
-    target = attribute(element, "href") or ""
-    if (
-        target
-        and not target.startswith("#")
-        and not target.lower().startswith(("javascript:", "data:", "file:"))
-        and len(out.links) < _MAX_LINKS
-    ):
-        out.links.append({"text": " ".join("".join(out.parts[begin:]).split())[:200], "href": target[:2000]})
+    def _link(self, element: XmlElement) -> None:
+        out, begin = self._out, len(self._out.parts)
+        self.inside(element)
+        target = attribute(element, "href") or ""
+        if (
+            target
+            and not target.startswith("#")
+            and not target.lower().startswith(("javascript:", "data:", "file:"))
+            and len(out.links) < _MAX_LINKS
+        ):
+            out.links.append({"text": " ".join("".join(out.parts[begin:]).split())[:200], "href": target[:2000]})

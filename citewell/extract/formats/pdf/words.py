@@ -15,9 +15,12 @@ import numpy.typing as npt
 import pypdfium2.raw as pdfium_c
 from pypdfium2 import PdfTextPage
 
+from citewell.extract.core.raised import SUPERSCRIPTS, raised
 from citewell.extract.formats.pdf import native
 from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.formats.pdf.geometry import FULL_TURN, QUARTER, Floats, PageFrame, Rect, Rotation, rotation_of
+from citewell.extract.formats.pdf.marks import THRESHOLDS as MARK_THRESHOLDS
+from citewell.extract.formats.pdf.marks import with_superscripts
 
 HYPHEN = "\ufffe"
 """PDFium's character for a hyphen that ends a line."""
@@ -30,6 +33,7 @@ _UNMAPPED = "\uffff"
 _CODE_OF_HYPHEN = 2
 """What PDFium's `FPDFText_GetUnicode` returns for such a hyphen."""
 _FILLER = "\u2060"
+_AFTER_MARK = frozenset(".,;:)]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,18 +139,56 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     if not spans:
         return []
     address = native.handle(textpage.raw)
-    rects = _word_rects(address, spans, frame)
+    boxes = _end_boxes(address, spans)
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     styles = StyleReader(address, frame).styles(starts)
+    straight = [style.angle % QUARTER == 0 for style in styles]
+    texts = with_superscripts(address, [text[start:end] for start, end in spans], starts, boxes, straight)
+    rects = _word_rects(boxes, frame)
     _trim(rects, styles)
-    texts = [text[start:end] for start, end in spans]
     gaps = [text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
     after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]
     breaks = ["\n" in gap or hyphen for gap, hyphen in zip(gaps, after_hyphen, strict=False)]
     if _FILLER in text:
         texts = [word.replace(_FILLER, "") for word in texts]
     columns = (texts, *rects.T.tolist(), starts, ends, map(bool, gaps), breaks, styles)
-    return list(map(Word._make, zip(*columns, strict=True)))
+    return joined_marks(list(map(Word._make, zip(*columns, strict=True))))
+
+
+def joined_marks(words: Sequence[Word]) -> list[Word]:
+    """Returns the words with raised marks that are words of their own (`240 ¹`) joined to the word before, and with
+    punctuation right after one.
+    """
+    out: list[Word] = []
+    for word in words:
+        before = out[-1] if out else None
+        written = raised(word.text) if before is not None and _is_mark(word, before) else word.text
+        if before is not None and written != word.text:
+            out[-1] = before._replace(text=before.text + written, x1=max(before.x1, word.x1), end=word.end)
+        elif before is not None and _touches(word, before):
+            out.append(word._replace(space_before=False))
+        else:
+            out.append(word)
+    return out
+
+
+def _touches(word: Word, before: Word) -> bool:
+    """Whether punctuation follows a raised mark at once: PDFium reads a space between sizes of letters."""
+    return (
+        word.text[0] in _AFTER_MARK
+        and before.text[-1] in SUPERSCRIPTS
+        and abs(word.x0 - before.x1) <= MARK_THRESHOLDS.touch * before.style.size
+    )
+
+
+def _is_mark(word: Word, before: Word) -> bool:
+    size, height = before.style.size, before.y1 - before.y0
+    return (
+        word.style.size <= MARK_THRESHOLDS.size * size
+        and word.style.angle == before.style.angle == 0
+        and before.y0 - MARK_THRESHOLDS.rise * height < word.y1 < before.y1 - MARK_THRESHOLDS.rise * height
+        and abs(word.x0 - before.x1) <= MARK_THRESHOLDS.gap * size
+    )
 
 
 def _split_at(spans: list[tuple[int, int]], places: set[int]) -> list[tuple[int, int]]:
@@ -172,8 +214,8 @@ def _trim(rects: npt.NDArray[np.float64], styles: Sequence[TextStyle]) -> None:
         rects[which, bottom] -= sign * under[which]
 
 
-def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) -> npt.NDArray[np.float64]:
-    """Returns x0, y0, x1, y1 of each word: the union of its first and last characters' boxes."""
+def _end_boxes(address: int, spans: list[tuple[int, int]]) -> npt.NDArray[np.float32]:
+    """Returns left, top, right and bottom of each word's first and last character: shape (n, 2, 4), in the page's points."""
     boxes = np.zeros((len(spans), 2, 4), dtype=np.float32)
     place = boxes.ctypes.data
     read_box = native.loose_char_box
@@ -181,6 +223,11 @@ def _word_rects(address: int, spans: list[tuple[int, int]], frame: PageFrame) ->
         read_box(address, start, place)
         read_box(address, end - 1, place + 16)
         place += 32
+    return boxes
+
+
+def _word_rects(boxes: npt.NDArray[np.float32], frame: PageFrame) -> npt.NDArray[np.float64]:
+    """Returns x0, y0, x1, y1 of each word: the union of its first and last characters' boxes, which it levels."""
     left, top, right, bottom = (boxes[:, :, i] for i in range(4))
     _level(left, right, bottom, top)
     _level(bottom, top, left, right)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from citewell.extract.core.numbering import formatted
+from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement, local_name
 from citewell.extract.formats.ooxml.equations import equation_text
 from citewell.extract.formats.ooxml.graphics import chosen
@@ -67,7 +68,8 @@ def _text(element: XmlElement, relationships: dict[str, Relationship], links: li
         if name in ("r", "fld"):
             run = "".join(piece.text or "" for piece in inner if local_name(piece) == "t")
             _collect_link(inner, run, relationships, links)
-            parts.append(run.replace("\x0b", "\n"))
+            shown = raised(run) if _is_raised(inner) else run
+            parts.append(shown.replace("\x0b", "\n"))
         elif name == "br":
             parts.append("\n")
         elif name == "AlternateContent":
@@ -75,6 +77,13 @@ def _text(element: XmlElement, relationships: dict[str, Relationship], links: li
         elif name == "m":
             parts += [equation_text(math) for math in inner if local_name(math) in ("oMath", "oMathPara")]
     return "\n".join(line.strip() for line in "".join(parts).split("\n")).strip()
+
+
+def _is_raised(run: XmlElement) -> bool:
+    """Whether a run is above the baseline, by a positive percentage of the font size (ECMA-376 part 1, 21.1.2.3.9)."""
+    properties = child(run, "rPr")
+    offset = (attribute(properties, "baseline") or "0") if properties is not None else "0"
+    return not offset.startswith("-") and any(digit in "123456789" for digit in offset)
 
 
 def _collect_link(run: XmlElement, text: str, relationships: dict[str, Relationship], links: list[JsonValue]) -> None:

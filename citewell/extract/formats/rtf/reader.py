@@ -9,6 +9,7 @@ from pathlib import Path
 from citewell.errors import CorruptFile
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.pictures import Pictures
+from citewell.extract.core.raised import raised
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.symbols import SYMBOL
 from citewell.extract.formats.rtf.blocks import Blocks
@@ -150,8 +151,12 @@ class _RtfReader:
             state.hidden = number != 0
         elif word == "deleted":
             state.deleted = number != 0
+        elif word in ("super", "up"):
+            state.raised = number != 0
+        elif word in ("nosupersub", "sub", "dn"):
+            state.raised = False
         elif word == "plain":
-            state.hidden = state.deleted = state.symbol = False
+            state.hidden = state.deleted = state.symbol = state.raised = False
             state.encoding = self._head.default
         elif word == "ansicpg" and number:
             self._head.set_codepage(number)
@@ -295,6 +300,7 @@ class _RtfReader:
         self._put(text)
 
     def _put(self, text: str) -> None:
+        text = raised(text) if self._state.raised else text
         if self._state.place is Place.BODY:
             self._blocks.text(text)
         else:

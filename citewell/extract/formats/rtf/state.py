@@ -81,6 +81,7 @@ class State:
     after_unicode: int = 1
     hidden: bool = False
     deleted: bool = False
+    raised: bool = False
     style: int = 0
     outline: int | None = None
     listed: bool = False

@@ -8,16 +8,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-UNIT = (
-    "([$€£¥₵₦₹₩₽%]|USD|EUR|GBP|GHS|NGN|KES|UGX|TZS|RWF|XOF|XAF|ZAR|EGP|MAD|JPY|CNY|INR|KRW|SGD|HKD|CHF|CAD|AUD|NZD|"
-    "SEK|NOK|DKK|PLN|CZK|HUF|RON|TRY|BRL|MXN|ARS|CLP|COP|AED|SAR|ILS|THB|IDR|MYR|PHP|VND|PKR|BDT|RUB|UAH)"
-)
+from citewell.types.figures import COMMA, FOLD_FROM, FOLD_TO, POINT, UNIT, amount, plain
 
 DECIMAL_POINT, DECIMAL_COMMA = "1,234.5", "1.234,5"
 """Formats of written numbers."""
 _PLAIN = r"[+-]?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?"
-_POINT = r"([1-9][0-9]{0,2}(,[0-9]{3})+|0|[1-9][0-9]*)(\.[0-9]*)?"
-_COMMA = r"([1-9][0-9]{0,2}(\.[0-9]{3})+|0|[1-9][0-9]*)(,[0-9]*)?"
 _ZONED = r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?(Z|[+-][0-9]{2}(:?[0-9]{2})?)"
 _CLOCK = r"([01]?[0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,6})?)?"
 _NUMERIC_DAYS = ("%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%m-%d-%Y")
@@ -31,9 +26,10 @@ class ValueKind:
     """One kind of value.
 
     dtype:   the name shown to people: integer, number, boolean, date, datetime, time or text
-    pattern: matches every text of this kind; not every match is of this kind
+    pattern: matches every text of this kind, once folded (`types.figures.plain`); not every match is of this kind
     format:  how it was written, if not in plain form
     rivals:  formats that read the same text differently (day/month or month/day)
+    bare:    of numbers, the digits with their decimal point
     """
 
     dtype: str
@@ -42,25 +38,38 @@ class ValueKind:
     convert: str
     format: str | None = None
     rivals: tuple[str, ...] = ()
+    bare: str = "{c}"
 
     def admits(self, text: str) -> bool:
         """Whether `text` may be of this kind; `test` decides."""
-        return re.fullmatch(self.pattern, text, re.IGNORECASE) is not None
+        return re.fullmatch(self.pattern, plain(text), re.IGNORECASE) is not None
 
 
 TEXT = ValueKind("text", "(?s).*", "true", "{c}")
 
 
-def _matching(pattern: str) -> str:
-    return f"regexp_full_match({{c}}, '{pattern}')"
+def _matching(pattern: str, text: str = "{c}") -> str:
+    return f"regexp_full_match({text}, {literal(pattern)})"
+
+
+def literal(text: str) -> str:
+    """Quotes an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+FOLDED = f"translate({{c}}, {literal(FOLD_FROM)}, {literal(FOLD_TO)})"
+"""`types.figures.plain` in SQL."""
 
 
 def _written_number(digits: str, decimal: str, name: str) -> ValueKind:
-    """Returns the kind of numbers with group separators, a currency or percent sign, or parentheses for a minus."""
-    pattern = rf"[(]?[+-]?{UNIT}?\s?[+-]?{digits}\s?{UNIT}?[)]?"
-    bare = f"replace(regexp_replace({{c}}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
-    sign = "CASE WHEN regexp_matches({c}, '[(-]') THEN -1 ELSE 1 END"
-    return ValueKind("number", pattern, _matching(pattern), f"TRY_CAST({bare} AS DOUBLE) * {sign}", name)
+    """Returns the kind of numbers as people write them: with separators, a currency or percent sign, and any minus."""
+    pattern = amount(digits)
+    without_unit = f"regexp_replace({FOLDED}, {literal(UNIT)}, '', 'g')"
+    bare = f"replace(regexp_replace({without_unit}, '[^0-9{decimal}]', '', 'g'), '{decimal}', '.')"
+    # A dash in the place of the cents (`12,-`) is no minus.
+    sign = f"CASE WHEN regexp_matches(regexp_replace({FOLDED}, '[.,]-{{1,2}}', ''), '[(-]') THEN -1 ELSE 1 END"
+    convert = f"TRY_CAST({bare} AS DOUBLE) * {sign}"
+    return ValueKind("number", pattern, _matching(pattern, FOLDED), convert, name, bare=bare)
 
 
 def _day(format: str) -> ValueKind:
@@ -100,17 +109,20 @@ def _swapped(format: str) -> str:
 
 
 _INTEGER = r"[+-]?(0|[1-9][0-9]{0,17})"
+_LONG_INTEGER = r"[+-]?(0|[1-9][0-9]{0,29})"
+"""More digits than 64 bits hold: kept exactly, with room for sums."""
 _TIME_TEXT = "CASE WHEN length({c}) - length(replace({c}, ':', '')) = 1 THEN {c} || ':00' ELSE {c} END"
 _IN_UTC = "TRY_CAST({c} AS TIMESTAMPTZ) AT TIME ZONE 'UTC'"
 
 KINDS: tuple[ValueKind, ...] = (
     ValueKind("boolean", "true|false", "lower({c}) IN ('true', 'false')", "lower({c}) = 'true'"),
     ValueKind("integer", _INTEGER, _matching(_INTEGER), "TRY_CAST({c} AS BIGINT)"),
+    ValueKind("integer", _LONG_INTEGER, _matching(_LONG_INTEGER), "TRY_CAST({c} AS DECIMAL(38, 0))"),
     ValueKind(
         "number", _PLAIN, f"{_matching(_PLAIN)} AND isfinite(TRY_CAST({{c}} AS DOUBLE))", "TRY_CAST({c} AS DOUBLE)"
     ),
-    _written_number(_POINT, ".", DECIMAL_POINT),
-    _written_number(_COMMA, ",", DECIMAL_COMMA),
+    _written_number(POINT, ".", DECIMAL_POINT),
+    _written_number(COMMA, ",", DECIMAL_COMMA),
     *map(_day, (*_NUMERIC_DAYS, *_SHORT_DAYS, *_NAMED_DAYS)),
     ValueKind("datetime", _ZONED, f"{_IN_UTC} IS NOT NULL", _IN_UTC, "ISO 8601, in UTC"),
     *map(_moment, (*_NUMERIC_DAYS, *_SHORT_DAYS)),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from citewell.extract.formats.tabular.column_types import literal
 from citewell.extract.formats.tabular.inference import ColumnKind, infer
 from citewell.types import ROW_COLUMN
 
@@ -53,11 +54,6 @@ def connect(folder: Path, readable: Path | None = None) -> DuckDBPyConnection:
 def quoted(identifier: str) -> str:
     """Quotes an SQL identifier."""
     return '"' + identifier.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """Quotes an SQL string."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 def write_parquet(connection: DuckDBPyConnection, query: str, path: Path, width: int) -> None:

@@ -7,8 +7,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from citewell.extract.formats.tabular.column_types import DECIMAL_COMMA, DECIMAL_POINT, KINDS, TEXT, UNIT, ValueKind
-from citewell.extract.formats.tabular.values import NULL_MARKERS
+from citewell.extract.formats.tabular.column_types import (
+    DECIMAL_COMMA,
+    DECIMAL_POINT,
+    FOLDED,
+    KINDS,
+    TEXT,
+    ValueKind,
+    literal,
+)
+from citewell.extract.formats.tabular.values import MARKER
+from citewell.types.figures import UNIT
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -17,9 +26,9 @@ _SAMPLE_ROWS = 1_000
 """Rows whose values suggest a column's type, before all rows are checked."""
 _SAMPLE_VALUES = 100
 """Distinct values per column used for that."""
+_MARKER = re.compile(MARKER)
 _COLUMNS_PER_QUERY = 20
 """Columns checked in one query; bounds memory on wide tables."""
-_MARKERS = "|".join(re.escape(marker) for marker in NULL_MARKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +39,7 @@ class ColumnKind:
     null_markers:  texts such as `N/A` that mean “no value” in a column of numbers or dates, with their counts
     note:          why a column that looks like numbers or dates stayed text
     decimals:      decimal places shown by all its numbers; 0 if they differ
+    grouped:       whether its numbers have signs between groups of digits
     """
 
     kind: ValueKind
@@ -37,10 +47,17 @@ class ColumnKind:
     null_markers: dict[str, int] = field(default_factory=dict[str, int])
     note: str | None = None
     decimals: int = 0
+    grouped: bool = False
 
-    def with_decimals(self, decimals: int) -> ColumnKind:
-        """Returns a number column with this many decimals shown; other columns, and 0, leave it unchanged."""
-        return replace(self, decimals=decimals) if decimals and self.kind.dtype in ("integer", "number") else self
+    def as_shown(self, decimals: int, *, grouped: bool = False, unit: str = "") -> ColumnKind:
+        """Returns a number column with this many decimals (0 leaves them unchanged), signs between groups of digits, and
+        a unit if it has none; other columns unchanged.
+        """
+        if self.kind.dtype not in ("integer", "number"):
+            return self
+        return replace(
+            self, decimals=decimals or self.decimals, grouped=grouped or self.grouped, unit=self.unit or unit or None
+        )
 
     def value(self, column: str) -> str:
         """Returns the SQL that converts the staged text of `column` to the typed value."""
@@ -79,9 +96,28 @@ def infer(
             beat()
     if written and any(_shows_decimal_comma(one.kind) for one in found.values()):
         found |= _with_decimal_comma(connection, table, found)
+    found |= _with_centuries(connection, table, found)
     if written:
         found |= _with_decimals(connection, table, found)
     return [found[index] for index in range(width)]
+
+
+def _with_centuries(
+    connection: DuckDBPyConnection, table: str, found: Mapping[int, ColumnKind]
+) -> dict[int, ColumnKind]:
+    """Returns columns of dates with two digits for the year, in the century that a column of years beside them has."""
+    short = [i for i, one in found.items() if one.kind.dtype == "date" and "%y" in (one.kind.format or "")]
+    whole = [i for i, one in found.items() if one.kind.dtype == "integer"][:_COLUMNS_PER_QUERY]
+    out: dict[int, ColumnKind] = {}
+    for place, other in ((place, other) for place in short for other in whole):
+        day, year = found[place].value(f"c{place}"), found[other].value(f"c{other}")
+        same = "coalesce(y BETWEEN 1000 AND 2999 AND y % 100 = year(d) % 100, false)"
+        query = f"SELECT count(d) > 0, bool_and({same}) FROM (SELECT {day} AS d, {year} AS y FROM {table}) WHERE d IS NOT NULL"
+        if place not in out and all(connection.execute(query).fetchone() or (False,)):
+            kind = found[place].kind
+            moved = f"TRY(make_date(CAST({year} AS INTEGER), month({kind.convert}), day({kind.convert})))"
+            out[place] = replace(found[place], kind=replace(kind, convert=moved))
+    return out
 
 
 def _shows_decimal_comma(kind: ValueKind) -> bool:
@@ -114,19 +150,15 @@ def _with_decimals(
     for columns in _batches(numbers):
         facts: list[str] = []
         for index in columns:
-            sign = "," if found[index].kind.format == DECIMAL_COMMA else "[.]"
-            digits = f"length(regexp_extract(v{index}, '{sign}([0-9]+)($|[^0-9eE])', 1))"
-            facts += [
-                f"min({digits})",
-                f"max({digits})",
-                f"bool_or(regexp_matches(v{index}, '{sign}[0-9]*0($|[^0-9])'))",
-            ]
+            bare = found[index].kind.bare.replace("{c}", f"v{index}")
+            digits = f"length(regexp_extract({bare}, '[.]([0-9]+)$', 1))"
+            facts += [f"min({digits})", f"max({digits})", f"bool_or(regexp_matches({bare}, '[.][0-9]*0$'))"]
         meant = ", ".join(f"{_meant(f'c{index}')} AS v{index}" for index in columns)
         row = connection.execute(f"SELECT {', '.join(facts)} FROM (SELECT {meant} FROM {table})").fetchone() or ()
         values = iter(row)
         for index, (least, most, has_zero) in zip(columns, zip(values, values, values, strict=True), strict=True):
             if least and least == most and (least > 1 or has_zero):
-                out[index] = found[index].with_decimals(least)
+                out[index] = found[index].as_shown(least)
     return out
 
 
@@ -146,7 +178,7 @@ def _samples(connection: DuckDBPyConnection, table: str, width: int) -> list[set
     rows = connection.execute(f"SELECT {columns} FROM {table} LIMIT {_SAMPLE_ROWS}").fetchall() if width else []
     samples: list[set[str]] = []
     for index in range(width):
-        seen = {row[index]: None for row in rows if row[index] is not None and row[index] not in NULL_MARKERS}
+        seen = {row[index]: None for row in rows if row[index] is not None and not _MARKER.fullmatch(row[index])}
         if not seen and len(rows) == _SAMPLE_ROWS:
             query = f"SELECT {_meant('v')} FROM (SELECT c{index} AS v FROM {table}) WHERE {_meant('v')} IS NOT NULL LIMIT {_SAMPLE_VALUES}"
             seen = dict.fromkeys(value for (value,) in connection.execute(query).fetchall())
@@ -183,11 +215,14 @@ def _decide(connection: DuckDBPyConnection, table: str, column: str, proof: _Pro
     kind = kinds[0]
     if any(other.format in kind.rivals for other in kinds):
         return ColumnKind(TEXT, note=f"dates could be {kind.format} or {kind.rivals[0]}")
+    if kind.dtype == "number" and kind.format and _are_codes(connection, table, column):
+        return ColumnKind(TEXT, note="groups of three digits, as many in all: numbers that name something")
     units = _units(connection, table, column) if kind.dtype == "number" and kind.format else []
     if len([unit for unit in units if unit]) > 1 or ("%" in units and len(units) > 1):
         return ColumnKind(TEXT, note="numbers carry different units")
     markers = _null_markers(connection, table, column) if proof.marked else {}
-    return ColumnKind(kind, next((unit for unit in units if unit), None), markers)
+    unit = next((unit for unit in units if unit), None)
+    return ColumnKind(kind, unit, markers, grouped=kind.format in (DECIMAL_POINT, DECIMAL_COMMA))
 
 
 def _meant(column: str) -> str:
@@ -196,7 +231,7 @@ def _meant(column: str) -> str:
 
 
 def _is_marker(column: str) -> str:
-    return f"regexp_full_match(trim({column}), '{_MARKERS}')"
+    return f"regexp_full_match(trim({column}), {literal(MARKER)})"
 
 
 def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
@@ -204,8 +239,17 @@ def _null_markers(connection: DuckDBPyConnection, table: str, column: str) -> di
     return dict(connection.execute(query).fetchall())
 
 
+def _are_codes(connection: DuckDBPyConnection, table: str, column: str) -> bool:
+    """Whether all numbers are of nine digits or more, as many in each, in groups of three: `612 345 678` is a telephone."""
+    folded = FOLDED.replace("{c}", _meant(column))
+    facts = "count(v) > 1, bool_and(regexp_full_match(v, '[0-9]{3}( [0-9]{3}){2,}')), min(length(v)) = max(length(v))"
+    row = connection.execute(f"SELECT {facts} FROM (SELECT {folded} AS v FROM {table})").fetchone() or ()
+    return all(row)
+
+
 def _units(connection: DuckDBPyConnection, table: str, column: str) -> list[str]:
     """Returns the units in a column of numbers, "" for numbers without one."""
-    found = f"regexp_extract({_meant(column)}, '{UNIT}')"
+    folded = FOLDED.replace("{c}", _meant(column))
+    found = f"rtrim(regexp_extract({folded}, {literal(UNIT)}), '.')"
     query = f"SELECT DISTINCT {found} FROM {table} WHERE {_meant(column)} IS NOT NULL"
     return [str(unit) for (unit,) in connection.execute(query).fetchall()]

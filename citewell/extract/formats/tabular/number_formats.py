@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from citewell.extract.core.safexml import XmlElement
 from citewell.extract.formats.ooxml.package import child
-from citewell.extract.formats.tabular.column_types import UNIT
+from citewell.extract.formats.tabular.format_codes import FormatCode, read_code
+from citewell.types.figures import UNIT
 
-_BUILT_IN = {2: "0.00", 4: "#,##0.00", 9: "0%", 10: "0.00%", 39: "#,##0.00", 40: "#,##0.00"}
+_BUILT_IN = {
+    2: "0.00",
+    3: "#,##0",
+    4: "#,##0.00",
+    9: "0%",
+    10: "0.00%",
+    37: "#,##0",
+    38: "#,##0",
+    39: "#,##0.00",
+    40: "#,##0.00",
+}
 """Formats that files need not define, by number. Currency formats are missing: they depend on the reader's machine."""
 _CODE_PART = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|\[\$(?P<currency>[^\]-]*)[^\]]*\]|\[[^\]]*\]|[_*].|(?P<end>;)|(?P<plain>.)',
     re.DOTALL,
 )
 _UNITS = re.compile(rf"(?<![A-Za-z]){UNIT}(?![A-Za-z])")
+_GROUPED = re.compile(r"[0#],[0#]")
 _DECIMALS = re.compile(r"\.(0+)")
 _SHOWN_DIGITS = 15
 """Significant digits shown by spreadsheet programs."""
@@ -31,11 +43,15 @@ _MAX_CODE = 255
 class NumberFormat:
     """How a cell's number is written: with its `unit` (empty without one), multiplied by `times`, and with at least
     this many `decimals`.
+
+    grouped: with signs between groups of digits; code: what shows more than that, if anything
     """
 
     unit: str
     times: int = 1
     decimals: int = 0
+    grouped: bool = field(default=False, compare=False)
+    code: FormatCode | None = None
 
     def shown(self, number: float) -> str:
         """Returns the number as text, with up to two more decimals than the format for percentages, four for amounts.
@@ -77,6 +93,17 @@ def format_of_code(code: str) -> NumberFormat | None:
     return NumberFormat("", 1, places) if places and not units and "E" not in plain else None
 
 
+def number_format(code: str) -> NumberFormat | None:
+    """Returns all that a format code shows besides plain digits; None for nothing, and for dates."""
+    coded, found = read_code(code), format_of_code(code)
+    grouped = _GROUPED.search(code.split(";")[0]) is not None
+    if coded is not None:
+        return NumberFormat(coded.unit, 1, 0, grouped, coded)
+    if found is not None:
+        return replace(found, grouped=grouped)
+    return NumberFormat("", grouped=True) if grouped else None
+
+
 def formats_of_styles(styles: XmlElement | None) -> dict[int, NumberFormat]:
     """Returns the styles with more than plain numbers, by cell style number (`s`), from the part `xl/styles.xml`."""
     codes = {
@@ -93,7 +120,7 @@ def formats_of_codes(codes: Mapping[int, str], used: Iterable[int]) -> dict[int,
 
     codes: the formats that the file defines, by number; used: the number of each style's format
     """
-    found = {number: shown for number, code in (_BUILT_IN | dict(codes)).items() if (shown := format_of_code(code))}
+    found = {number: shown for number, code in (_BUILT_IN | dict(codes)).items() if (shown := number_format(code))}
     return {style: found[number] for style, number in enumerate(used) if number in found}
 
 

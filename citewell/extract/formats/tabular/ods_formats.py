@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Mapping
 from xml.parsers import expat
 
 from citewell.extract.core.safezip import SafeZip
-from citewell.extract.formats.tabular.number_formats import NumberFormat, format_of_code
+from citewell.extract.formats.tabular.number_formats import NumberFormat, number_format
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
 
 _PARTS = ("styles.xml", "content.xml")
@@ -18,7 +19,10 @@ _DATA_STYLES = frozenset(f"{_NUMBER}{kind}-style" for kind in ("number", "percen
 _TEXTS = frozenset({f"{_NUMBER}text", f"{_NUMBER}currency-symbol"})
 _NO_DECIMALS = frozenset({f"{_NUMBER}scientific-number", f"{_NUMBER}fraction"})
 _NUMERIC = frozenset({"float", "percentage", "currency"})
+_PARTS_OF_CODE = re.compile(r'"[^"]*"|.', re.DOTALL)
 _MAX_DECIMALS = 15
+_MAX_CODE = 255
+"""Characters of the longest code that more is put into."""
 _MAX_CHAIN = 20
 """Longest chain of base styles."""
 _MAX_REPEATS = 10_000
@@ -62,6 +66,7 @@ class _Reader:
         self._known: dict[str, NumberFormat | None] = {}
         self._data_style = ""
         self._is_text = False
+        self._embedded_at: int | None = None
         self._shown = ShownFormats()
         self._row = self._column = self._rows = 0
         self._row_style = ""
@@ -83,22 +88,27 @@ class _Reader:
             self._data_style = attributes.get(f"{_STYLE}name", "")
             self._codes[self._data_style] = ""
         elif self._data_style and name == f"{_NUMBER}number":
-            places = min(_count(attributes.get(f"{_NUMBER}decimal-places"), 0), _MAX_DECIMALS)
-            self._codes[self._data_style] += f"0.{'0' * places}" if places else "0"
+            self._codes[self._data_style] += _digits(attributes)
+        elif self._data_style and name == f"{_NUMBER}embedded-text":
+            self._embedded_at = _count(attributes.get(f"{_NUMBER}position"), 0)
         elif self._data_style and name in _NO_DECIMALS:
             self._codes[self._data_style] += "0E+0"
         self._is_text = name in _TEXTS
 
     def end(self, name: str) -> None:
         self._is_text = False
-        if name in _DATA_STYLES:
+        if name == f"{_NUMBER}embedded-text":
+            self._embedded_at = None
+        elif name in _DATA_STYLES:
             self._data_style = ""
         elif name == f"{_TABLE}table-row":
             self._row += self._rows
 
     def text(self, data: str) -> None:
-        if self._is_text and self._data_style:
-            literal = data.replace('"', "")
+        literal = data.replace('"', "")
+        if self._embedded_at is not None and self._data_style:
+            self._codes[self._data_style] = _embedded(self._codes[self._data_style], self._embedded_at, literal)
+        elif self._is_text and self._data_style:
             self._codes[self._data_style] += "%" if literal.strip() == "%" else f'"{literal}"'
 
     def _part_of_table(self, kind: str, attributes: Mapping[str, str]) -> None:
@@ -135,7 +145,7 @@ class _Reader:
                 data, name = self._styles.get(name, ("", ""))
                 if data or not name:
                     break
-            self._known[style] = format_of_code(self._codes.get(data, ""))
+            self._known[style] = number_format(self._codes.get(data, ""))
         return self._known[style]
 
 
@@ -144,10 +154,33 @@ def _by_type(kind: str, currency: str) -> NumberFormat | None:
     return (
         NumberFormat("%", 100)
         if kind == "percentage"
-        else format_of_code(f'0 "{currency}"')
+        else number_format(f'0 "{currency}"')
         if currency.isalpha()
         else None
     )
+
+
+def _embedded(code: str, digits: int, literal: str) -> str:
+    """Returns a format code with a text in front of so many of its digits before the point."""
+    if len(code) > _MAX_CODE:
+        return code
+    parts = _PARTS_OF_CODE.findall(code)
+    at = parts.index(".") if "." in parts else len(parts)
+    while at > 0 and digits > 0:
+        at -= 1
+        digits -= parts[at] in "0#"
+    return "".join((*parts[:at], f'"{literal}"', *parts[at:]))
+
+
+def _digits(attributes: Mapping[str, str]) -> str:
+    """Returns the places of a number's digits as a format code: padded, grouped, in thousands."""
+    places = min(_count(attributes.get(f"{_NUMBER}decimal-places"), 0), _MAX_DECIMALS)
+    least = min(_count(attributes.get(f"{_NUMBER}min-integer-digits")), _MAX_DECIMALS)
+    grouped = attributes.get(f"{_NUMBER}grouping") == "true"
+    factor = _count(attributes.get(f"{_NUMBER}display-factor"))
+    thousands = "," * ((len(str(factor)) - 1) // 3)
+    whole = "#,##0" if grouped else "0" * least or "#"
+    return f"{whole}{'.' if places else ''}{'0' * places}{thousands}"
 
 
 def _count(value: str | None, default: int = 1) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,7 +11,9 @@ import duckdb
 
 from citewell.errors import CorruptFile, PasswordRequired
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.tabular.copies import literal, quoted, write_parquet
+from citewell.extract.formats.tabular.arrow_durations import durations
+from citewell.extract.formats.tabular.column_types import literal
+from citewell.extract.formats.tabular.copies import quoted, write_parquet
 from citewell.extract.formats.tabular.headers import distinct
 from citewell.extract.formats.tabular.stats import Column
 from citewell.extract.formats.tabular.values import text_of, tidy
@@ -60,14 +63,21 @@ def extract(path: Path, sink: Sink) -> None:
     sink.start_unit("file", 1)
     try:
         with DataFile(sink, path) as data:
-            _read(f"read_parquet({literal(str(path))})", data)
+            _read(f"read_parquet({literal(str(path))})", _lengths(data.connection, path), data)
     except duckdb.Error as error:
         reason = str(error).strip().split("\n", 1)[0].replace(str(path), "the file")
         raise CorruptFile(f"The Parquet file cannot be read: {reason[:300]}") from error
 
 
-def _read(source: str, data: DataFile) -> None:
-    leaves = _bounded(_leaves(data.connection, source), data.sink)
+def _lengths(connection: DuckDBPyConnection, path: Path) -> dict[str, int]:
+    """Returns the units per second of columns that are lengths of time, by path."""
+    sql = f"SELECT value FROM parquet_kv_metadata({literal(str(path))}) WHERE key = 'ARROW:schema'"
+    found = connection.execute(sql).fetchone()
+    return durations(bytes(found[0])) if found else {}
+
+
+def _read(source: str, lengths: Mapping[str, int], data: DataFile) -> None:
+    leaves = _bounded(_leaves(data.connection, source, lengths), data.sink)
     rows = data.emitter("data", [leaf.name for leaf in leaves])
     shown = ", ".join(f"{leaf.shown} AS {quoted(leaf.name)}" for leaf in leaves)
     cursor = data.connection.cursor()
@@ -84,8 +94,11 @@ def _read(source: str, data: DataFile) -> None:
     data.record(rows, [Column(leaf.name, leaf.dtype) for leaf in leaves])
 
 
-def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
-    """Returns the file's columns, with structures expanded into their fields."""
+def _leaves(connection: DuckDBPyConnection, source: str, lengths: Mapping[str, int]) -> list[Leaf]:
+    """Returns the file's columns, with structures expanded into their fields.
+
+    lengths: units per second of columns that are lengths of time
+    """
     relation = connection.sql(f"SELECT * FROM {source}")
     found: list[Leaf] = []
     work = [(name, quoted(name), kind) for name, kind in zip(relation.columns, relation.types, strict=True)][::-1]
@@ -97,7 +110,8 @@ def _leaves(connection: DuckDBPyConnection, source: str) -> list[Leaf]:
                 (f"{name}.{field}", f"struct_extract({sql}, {literal(field)})", inner) for field, inner in fields[::-1]
             )
         else:
-            found.append(_leaf(name, sql, kind))
+            length = lengths.get(name) if kind.id == "bigint" else None
+            found.append(_leaf(name, sql, kind) if length is None else _length(name, sql, length))
     names = distinct([leaf.name for leaf in found])
     return [replace(leaf, name=name) for leaf, name in zip(found, names, strict=True)]
 
@@ -113,6 +127,17 @@ def _bounded(leaves: list[Leaf], sink: Sink) -> list[Leaf]:
     fields = ", ".join(f"{quoted(leaf.name)} := {leaf.shown}" for leaf in more)
     shared = f"CAST(to_json(struct_pack({fields})) AS VARCHAR)"
     return [*own, Leaf(distinct([*(leaf.name for leaf in own), MORE])[-1], shared, shared, "text")]
+
+
+def _length(name: str, sql: str, per_second: int) -> Leaf:
+    """Returns a length of time as `hours:mm:ss`, with the fraction of a second that it has."""
+    seconds = f"abs({sql}) // {per_second}"
+    clock = f"format('{{:02d}}:{{:02d}}:{{:02d}}', {seconds} // 3600, {seconds} // 60 % 60, {seconds} % 60)"
+    digits = len(str(per_second)) - 1
+    rest = f"abs({sql}) % {per_second}"
+    part = f"CASE WHEN {rest} > 0 THEN rtrim('.' || lpad(CAST({rest} AS VARCHAR), {digits}, '0'), '0') ELSE '' END"
+    text = f"CASE WHEN {sql} < 0 THEN '-' ELSE '' END || {clock} || {part}"
+    return Leaf(name, text, text, "text")
 
 
 def _leaf(name: str, sql: str, column_type: DuckDBPyType) -> Leaf:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
+from typing import cast
 
 from citewell.extract.formats.tabular.layout import SheetTable, note_text
 from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_plan import plan_sheet
 from citewell.extract.formats.tabular.sheet_rows import MergedLabels, SheetRows
-from citewell.extract.formats.tabular.values import Cell, line_of
+from citewell.extract.formats.tabular.values import Cell, Shown, line_of
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
 from citewell.extract.formats.tabular.writer import DataFile, TableWriter
 from citewell.types import ElementType, Locator
@@ -49,7 +51,9 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=index + 1))
     writer = data.table(name, [table.names[place] for place in columns], table.header_row, rows.name)
     shared = _shared(table, columns, rows)
-    writer.decimals = {place: shown.decimals for place, shown in shared.items()}
+    writer.shown = shared
+    writer.coded = bool(rows.shown.coded)
+    writer.named = {place for place, column in enumerate(columns) if table.region.left + column in rows.shown.named}
     notes: list[tuple[int, list[Cell]]] = []
     for number, row in _written(table, columns, rows, shared):
         if _may_be_note(row):
@@ -75,14 +79,43 @@ def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[
 def _written(
     table: SheetTable, columns: Sequence[int], rows: SheetRows, shared: Mapping[int, NumberFormat]
 ) -> Iterator[tuple[int, list[Cell]]]:
-    """Yields the table's rows, with numbers in columns that share a unit written as the program shows them."""
-    with_unit = [(place, shown) for place, shown in shared.items() if shown.unit]
+    """Yields the table's rows, with numbers written as the program shows them where it shows a unit or a name.
+
+    In columns of several units each number has its own: they are not one another's.
+    """
+    with_unit = [(place, shown) for place, shown in shared.items() if shown.unit and shown.code is None]
+    absolute = [(place, table.region.left + column) for place, column in enumerate(columns)]
+    coded = [(place, column) for place, column in absolute if rows.shown and column in rows.shown.coded]
+    mixed = [
+        (place, column) for place, column in absolute if rows.shown and column in rows.shown.signed - rows.shown.coded
+    ]
+    mixed = [(place, column) for place, column in mixed if place not in shared]
     for number, cells in _body(table, columns, rows):
+        for place, column in coded:
+            cells[place] = _as_coded(cells[place], rows.shown.of(number - 1, column))
+        for place, column in mixed:
+            cells[place] = _with_sign(cells[place], rows.shown.of(number - 1, column))
         for place, shown in with_unit:
-            cell = cells[place]
-            if isinstance(cell, int | float) and not isinstance(cell, bool):
-                cells[place] = shown.shown(cell)
+            cells[place] = _with_sign(cells[place], shown)
         yield number, cells
+
+
+def _with_sign(cell: Cell, shown: NumberFormat | None) -> Cell:
+    """Returns a number with the sign of its unit; other cells as they are."""
+    if shown is None or not shown.unit or isinstance(cell, bool) or not isinstance(cell, int | float):
+        return cell
+    return shown.shown(cell)
+
+
+def _as_coded(cell: Cell, shown: NumberFormat | None) -> Cell:
+    """Returns a number as its format code shows it, with the number that a copy holds; other cells as they are."""
+    if shown is None or shown.code is None or cell.__class__ not in (int, float):
+        return cell
+    number = cast("float", cell)
+    if not math.isfinite(number):
+        return cell
+    text = shown.code.shown(number).strip()
+    return Shown(text, text if shown.code.names else shown.code.value(number)) if text else cell
 
 
 def _body(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> Iterator[tuple[int, list[Cell]]]:

@@ -20,6 +20,12 @@ class ShownFormats:
         self._last: dict[int, list[int]] = {}
         self._formats: dict[int, list[NumberFormat]] = {}
         self._runs = 0
+        self.coded: set[int] = set()
+        """The columns with cells whose format shows more than a unit and decimals."""
+        self.named: set[int] = set()
+        """Those of them whose numbers name something."""
+        self.signed: set[int] = set()
+        """The columns with cells whose format shows the sign of a unit."""
 
     def __bool__(self) -> bool:
         return bool(self._formats) and self._runs <= _MAX_RUNS
@@ -28,6 +34,12 @@ class ShownFormats:
         """Sets the format of one cell, or of `rows` cells down from it. Cells must come from top to bottom."""
         if self._runs > _MAX_RUNS:
             return
+        if format.code is not None:
+            self.coded.add(column)
+            if format.code.names:
+                self.named.add(column)
+        elif format.unit:
+            self.signed.add(column)
         last = self._last.setdefault(column, [])
         formats = self._formats.setdefault(column, [])
         if last and last[-1] == row - 1 and formats[-1] == format:

@@ -10,7 +10,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from citewell.extract.formats.tabular.copies import literal, quoted
+from citewell.extract.formats.tabular.column_types import literal
+from citewell.extract.formats.tabular.copies import quoted
 from citewell.extract.formats.tabular.inference import ColumnKind
 from citewell.types import JsonObject, JsonValue
 
@@ -49,6 +50,7 @@ def inferred(name: str, found: ColumnKind) -> Column:
         "format": found.kind.format,
         "unit": found.unit,
         "decimals": found.decimals,
+        "grouped": found.grouped,
         "null_markers": dict(found.null_markers),
         "note": found.note,
     }

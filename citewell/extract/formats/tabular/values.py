@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
-from typing import TypeAlias, cast
+from typing import Self, TypeAlias, cast
 
 from citewell.types import JsonValue
 
@@ -16,14 +16,30 @@ _PLAIN_JSON = frozenset({str, int, float, bool})
 _LINE_BREAKS = re.compile(r"\s*[\r\n]+\s*")
 _NUMBER = re.compile(r"[-+(]?[^\w\s]?\s?(\d[\d.,' ]*|\.\d+)([eE][-+]?\d+)?\)?\s?[%€$£¥]?")
 _DATE = re.compile(r"(\d{1,4})[-/.](\d{1,2})[-/.](\d{1,4})([T ]\d{1,2}:\d{2}.*)?|\d{1,2}:\d{2}(:\d{2})?")
-NULL_MARKERS = (
-    *("NA", "N/A", "n/a", "#N/A", "NULL", "null", "None", "NaN", "nan", "-", "--", "–", "—", "?"),
-    *("#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#NULL!"),
+_EMPTY = (
+    r"NA|N/A|n/a|#N/A|NULL|null|None|NaN|nan|nil|[\-–—]{1,3}|[.…*]{1,3}|[?]"
+    r"|#DIV/0!|#VALUE!|#REF!|#NAME[?]|#NUM!|#NULL!"
 )
-_MARKERS = frozenset(NULL_MARKERS)
+MARKER = rf"{_EMPTY}|[A-Za-z]([./] ?[A-Za-z]){{1,3}}[.]?"
+"""Texts that mean “no value” in a column of numbers or dates, as a pattern of Python and DuckDB. Initials are short for
+words such as “not available” in any language: `k.A.`, `s/d`, `b. d.`
+"""
+_MARKER = re.compile(_EMPTY)
 _MAX_MARKER_LENGTH = 12
 """Characters of the longest text that means “no value”."""
 _BOOLEANS = frozenset({"true", "false"})
+
+
+class Shown(str):
+    """A number's text as the program shows it, and the text that the copy's value is read from."""
+
+    __slots__ = ("value",)
+
+    def __new__(cls, text: str, value: str) -> Self:
+        """text: as shown; value: what the copy holds, as text."""
+        self = super().__new__(cls, text)
+        self.value = value
+        return self
 
 
 def tidy(value: object) -> Cell:
@@ -90,7 +106,7 @@ def _on_one_line(text: str) -> str:
 
 def is_marker(cell: Cell) -> bool:
     """Whether a cell marks a missing value, such as `N/A` or a dash."""
-    return isinstance(cell, str) and len(cell) <= _MAX_MARKER_LENGTH and cell.strip() in _MARKERS
+    return isinstance(cell, str) and len(cell) <= _MAX_MARKER_LENGTH and _MARKER.fullmatch(cell.strip()) is not None
 
 
 def is_data(cell: Cell) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -13,11 +13,14 @@ import duckdb
 
 from citewell.errors import ParserOutOfMemory
 from citewell.extract.core.sink import Sink
+from citewell.extract.formats.tabular.column_types import TEXT
 from citewell.extract.formats.tabular.copies import Staging, connect
 from citewell.extract.formats.tabular.headers import distinct, free_name
+from citewell.extract.formats.tabular.inference import ColumnKind
+from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.row_emitter import RowEmitter
 from citewell.extract.formats.tabular.stats import Column, describe, inferred
-from citewell.extract.formats.tabular.values import Cell, column_letter, json_of, text_of
+from citewell.extract.formats.tabular.values import Cell, Shown, column_letter, json_of, text_of
 from citewell.types import ROW_COLUMN, JsonObject, JsonValue
 
 PARQUET_TYPE = "application/vnd.apache.parquet"
@@ -123,8 +126,9 @@ def is_sparse(rows: int, columns: int, values: int) -> bool:
 class TableWriter:
     """A table whose cells arrive as text or typed values: emitted, and staged for its typed copy.
 
-    Cells of a row after the columns are in `beyond` and share the column `MORE`. `decimals` are those that the program
-    shows for all numbers of a column, by position; numbers as people wrote them show their own.
+    Cells of a row after the columns are in `beyond` and share the column `MORE`. `shown` is how the program
+    shows all numbers of a column, by position; numbers as people wrote them show their own. `named` columns hold numbers
+    that name something: their copies are texts. `coded`: some cells are `Shown`.
     """
 
     def __init__(self, file: DataFile, rows: RowEmitter, beyond: Sequence[str] = ()) -> None:
@@ -133,7 +137,9 @@ class TableWriter:
         self._own = len(rows.columns) - bool(beyond)
         self._values = 0
         self._given_up = False
-        self.decimals: Mapping[int, int] = {}
+        self.shown: Mapping[int, NumberFormat] = {}
+        self.named: Set[int] = frozenset()
+        self.coded = False
         self._taken = {name.casefold() for name in (ROW_COLUMN, *rows.columns, *beyond)}
         self._staging = Staging(file.connection, f"stage_{rows.id}", len(rows.columns))
 
@@ -144,16 +150,27 @@ class TableWriter:
 
     def add(self, number: int, cells: Sequence[Cell]) -> None:
         """Adds one data row under its visible number."""
-        self.add_with_texts(number, cells, [text_of(cell) for cell in cells])
+        texts = [text_of(cell) for cell in cells]
+        if self.coded:
+            values = [cell.value if isinstance(cell, Shown) else text for cell, text in zip(cells, texts, strict=True)]
+            self.add_with_texts(number, cells, texts, values)
+        else:
+            self.add_with_texts(number, cells, texts)
 
-    def add_with_texts(self, number: int, cells: Sequence[Cell], texts: Sequence[str]) -> None:
-        """Like `add`, for a reader that already has the cells' texts; empty text means no value."""
+    def add_with_texts(
+        self, number: int, cells: Sequence[Cell], texts: Sequence[str], values: Sequence[str] | None = None
+    ) -> None:
+        """Like `add`, for a reader that already has the cells' texts; empty text means no value.
+
+        values: what the copy's values are read from, if not the texts
+        """
         self._values += sum(map(bool, texts))
         if self._beyond and len(cells) > self._own:
             cells, texts = self._folded(cells, texts)
+            values = None
         self._rows.add(number, cells, texts)
         with self._without_copy_in_shortage():
-            self._staging.add(number, texts)
+            self._staging.add(number, texts if values is None else values)
         if self._rows.rows % _PROGRESS_ROWS == 0:
             self._file.sink.progress(self._rows.rows)
             spanned = self._rows.rows * self._own
@@ -204,10 +221,16 @@ class TableWriter:
         if self._given_up:
             return
         kinds = self._staging.kinds(lambda: self._file.sink.progress(self._rows.rows), written=self._file.written)
-        kinds = [kind.with_decimals(self.decimals.get(place, 0)) for place, kind in enumerate(kinds)]
+        kinds = [self._as_shown(kind, place) for place, kind in enumerate(kinds)]
         self._staging.write(self._file.add_copy(self._rows), self._rows.columns, kinds)
         columns = [inferred(name, kind) for name, kind in zip(self._rows.columns, kinds, strict=True)]
         self._file.record(self._rows, columns)
+
+    def _as_shown(self, kind: ColumnKind, place: int) -> ColumnKind:
+        shown = self.shown.get(place)
+        if place in self.named:
+            return ColumnKind(TEXT)
+        return kind if shown is None else kind.as_shown(shown.decimals, grouped=shown.grouped, unit=shown.unit)
 
     @contextmanager
     def _without_copy_in_shortage(self) -> Generator[None]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import struct
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import islice
 
 from citewell.errors import CorruptFile
+from citewell.extract.core.raised import raised
 from citewell.extract.formats.word97.fib import PIECES, Fib, plc
 
 _MAX_CHARACTERS = 100_000_000
@@ -31,6 +33,19 @@ class PieceText:
         self._starts = [piece.start for piece in pieces]
         self._texts = [_decoded(document, piece) for piece in pieces]
         self.length = pieces[-1].end if pieces else 0
+
+    def raise_(self, ranges: list[tuple[int, int]]) -> None:
+        """Writes the characters with stream offsets in `ranges` as superscripts."""
+        for index, piece in enumerate(self._pieces):
+            text, parts, position = self._texts[index], list[str](), 0
+            for low, high in islice(ranges, max(0, bisect_right(ranges, (piece.offset, 1 << 62)) - 1), None):
+                start, end = ((at - piece.offset) // piece.width for at in (max(low, piece.offset), high))
+                if start >= len(text):
+                    break
+                if start < end:
+                    parts += text[position:start], raised(text[start:end])
+                    position = end
+            self._texts[index] = "".join((*parts, text[position:]))
 
     def slice(self, start: int, end: int, hidden: list[tuple[int, int]]) -> str:
         """Returns characters `start` to `end` except those with stream offsets in `hidden` (sorted, disjoint)."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from citewell.extract.core.edge_tables import RowFormat
@@ -14,7 +14,7 @@ _PAGE = 512
 _OPERAND_SIZES = (1, 1, 2, 4, 2, 2, 0, 3)
 _IN_TABLE, _ROW_END, _OUTLINE, _LIST, _LIST_LEVEL, _NESTING = 0x2416, 0x2417, 0x2640, 0x460B, 0x260A, 0x6649
 _TABLE_DEFINITION, _TABS, _HEADER_ROW = 0xD608, 0xC615, 0x3404
-_DELETED, _HIDDEN = 0x0800, 0x083C
+_DELETED, _HIDDEN, _RAISED = 0x0800, 0x083C, 0x2A48
 
 
 @dataclass(slots=True)
@@ -52,6 +52,15 @@ class ParagraphRuns:
 
 def hidden_ranges(document: bytes, table: bytes, fib: Fib) -> list[tuple[int, int]]:
     """Returns stream offsets of text deleted under revision or formatted as hidden, sorted and merged."""
+    return _ranges(document, table, fib, _is_hidden)
+
+
+def raised_ranges(document: bytes, table: bytes, fib: Fib) -> list[tuple[int, int]]:
+    """Returns stream offsets of superscripts, sorted and merged."""
+    return _ranges(document, table, fib, _is_raised)
+
+
+def _ranges(document: bytes, table: bytes, fib: Fib, wanted: Callable[[bytes], bool]) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for page in _pages(document, fib.part(table, CHARACTER_RUNS)):
         count = page[-1]
@@ -60,7 +69,7 @@ def hidden_ranges(document: bytes, table: bytes, fib: Fib) -> list[tuple[int, in
         bounds = struct.unpack_from(f"<{count + 1}I", page)
         for index in range(count):
             at = page[4 * (count + 1) + index] * 2
-            if at and _is_hidden(page[at + 1 : at + 1 + page[at]]):
+            if at and wanted(page[at + 1 : at + 1 + page[at]]):
                 found.append((bounds[index], bounds[index + 1]))
     out: list[tuple[int, int]] = []
     for start, end in sorted(found):
@@ -160,3 +169,7 @@ def _row_format(data: bytes) -> RowFormat:
 
 def _is_hidden(modifiers: bytes) -> bool:
     return any(code in (_DELETED, _HIDDEN) and operand[:1] == b"\x01" for code, operand in _modifiers(modifiers))
+
+
+def _is_raised(modifiers: bytes) -> bool:
+    return any(code == _RAISED and operand[:1] == b"\x01" for code, operand in _modifiers(modifiers))

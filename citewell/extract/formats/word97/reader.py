@@ -21,7 +21,7 @@ from citewell.extract.formats.word97 import fib as blocks
 from citewell.extract.formats.word97.fib import Fib, plc, read_fib
 from citewell.extract.formats.word97.fields import FieldFilter
 from citewell.extract.formats.word97.pieces import PieceText, read_pieces
-from citewell.extract.formats.word97.properties import ParagraphProperties, ParagraphRuns, hidden_ranges
+from citewell.extract.formats.word97.properties import ParagraphProperties, ParagraphRuns, hidden_ranges, raised_ranges
 from citewell.extract.formats.word97.styles import ListTable, StyleSheet
 from citewell.types import ElementType, JsonValue, Locator
 
@@ -82,6 +82,7 @@ class _WordReader:
     def __init__(self, document: bytes, table: bytes, fib: Fib, sink: Sink) -> None:
         self._fib, self._table, self._sink = fib, table, sink
         self._text: PieceText = read_pieces(document, table, fib)
+        self._text.raise_(raised_ranges(document, table, fib))
         self._runs = ParagraphRuns(document, table, fib)
         self._hidden = hidden_ranges(document, table, fib)
         self._styles = StyleSheet(table, fib)
