@@ -198,7 +198,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
     for part in parts:
         for row, cells in part.rows():
             line = line_starts[table.line_of(row)]
-            columns = _column_starts(table.grid, row, line)
+            columns = _column_starts(table.written, row, line)
             spans = [
                 Span(columns[column] + _escaped(flow.text, span.start), span.words)
                 for column, flow in cells
