@@ -17,6 +17,7 @@ from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.html.flow import HtmlFlow
 from citewell.extract.formats.html.reader import parse_html
+from citewell.text.lines import leads_to_value
 from citewell.types import ElementType, JsonValue, Locator
 
 MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
@@ -170,12 +171,15 @@ def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
 def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
     """Like `inline_text`, for some of an inline token's children."""
     parts: list[str] = []
+    begun = 0
     links: list[JsonValue] = []
     for child in children:
         if child.type in ("text", "code_inline"):
             parts.append(child.content)
         elif child.type in ("softbreak", "hardbreak"):
-            parts.append("\n" if child.type == "hardbreak" else " ")
+            ends = child.type == "hardbreak" or leads_to_value("".join(parts[begun:]))
+            parts.append("\n" if ends else " ")
+            begun = len(parts)
         elif child.type == "image":
             parts.append(child.content)
         elif child.type == "link_open":

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from citewell.extract.formats.pdf.lines import Line
 from citewell.extract.formats.pdf.words import HYPHEN, Word
+from citewell.text.lines import leads_to_value
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]]*$")
 _WIDE_SENTENCE_END = re.compile(r"[。！？][\"'”’»)\]]*$")
@@ -41,10 +42,12 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
     """Returns the running text of successive lines of one paragraph.
 
     page_text decides whether a hyphen at a line end belongs to the word: it does if the page also has the word with it.
+    A line that ends with a value after a row of dots keeps its break.
     keep_breaks puts a line feed instead of a space between lines, and keeps their indentation.
     """
     text = ""
     spans: list[Span] = []
+    begun = 0
     left = min((line.x0 for line in lines), default=0.0)
     for line in lines:
         words = line.words
@@ -55,8 +58,11 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
                 joint = " " if words[start].space_before else ""
             elif keep_breaks:
                 joint = ("\n" if text else "") + " " * round((line.x0 - left) / (_CHARACTER * line.size))
+            elif text and leads_to_value(text[begun:]):
+                joint = "\n"
             else:
                 text, joint = _across_lines(text, addition, page_text)
+            begun = begun if start else len(text) + len(joint)
             spans.append(Span(len(text) + len(joint), part))
             text += joint + addition
     return RunningText(text.replace(HYPHEN, "-"), spans)
