@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from citewell.extract.core.decode import file_encoding
+from citewell.extract.core.decode import encoding_of
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.written_once import WrittenOnce, written_once
 from citewell.extract.formats.tabular.dialect import sniff
@@ -25,12 +25,12 @@ _SAMPLE_CHARACTERS = 256 * 1024
 
 def extract(path: Path, sink: Sink) -> None:
     """Emits each record as a row element, numbered as in a spreadsheet, with a typed copy and statistics."""
-    encoding = file_encoding(path)
     sink.start_unit("file", 1)
+    encoding = encoding_of(path, sink)
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         dialect = sniff(file.read(_SAMPLE_CHARACTERS))
         file.seek(0)
-        sink.metadata |= {"encoding": encoding, "delimiter": dialect.delimiter}
+        sink.metadata["delimiter"] = dialect.delimiter
         with DataFile(sink, written=True) as data:
             _read(Records(file, dialect), data)
 
