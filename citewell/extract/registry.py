@@ -34,6 +34,7 @@ READERS: dict[str, str] = {
     "pptx": "citewell.extract.formats.pptx",
     "rtf": "citewell.extract.formats.rtf",
     "spreadsheet": "citewell.extract.formats.tabular.spreadsheet",
+    "spreadsheet_xml": "citewell.extract.formats.tabular.spreadsheet_xml",
     "svg": "citewell.extract.formats.svg",
     "transcript": "citewell.extract.formats.transcript",
     "video": "citewell.extract.formats.video.reader",

@@ -10,7 +10,7 @@ from pathlib import Path
 from citewell.extract.core.decode import encoding_of
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.written_once import WrittenOnce, written_once
-from citewell.extract.formats.tabular.dialect import sniff
+from citewell.extract.formats.tabular.dialect import NO_DELIMITER, sniff
 from citewell.extract.formats.tabular.headers import header_depth, join_names
 from citewell.extract.formats.tabular.records import CsvRecord, Records
 from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, is_figure, tidy
@@ -30,7 +30,7 @@ def extract(path: Path, sink: Sink) -> None:
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         dialect = sniff(file.read(_SAMPLE_CHARACTERS))
         file.seek(0)
-        sink.metadata["delimiter"] = dialect.delimiter
+        sink.metadata["delimiter"] = dialect.delimiter if dialect.delimiter != NO_DELIMITER else ""
         with DataFile(sink, written=True) as data:
             _read(Records(file, dialect), data)
 
