@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 from citewell.extract.formats.pdf.lines import Line
 from citewell.extract.formats.pdf.words import HYPHEN, Word
+from citewell.text.known_words import is_compound
+from citewell.text.language import detect_language
 from citewell.text.lines import leads_to_value
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]]*$")
@@ -95,9 +97,20 @@ def _across_lines(text: str, addition: str, page_text: str) -> tuple[str, str]:
         if _is_suspended(text, addition, page_text):
             return text, " "
         return (text, "") if _keeps_hyphen(text, addition, page_text) else (text[:-1], "")
+    if _begins_word(text, addition, page_text):
+        return text, ""
     if _WIDE.match(text[-1]) and _WIDE.match(addition[0]):
         return text, ""
     return text, " "
+
+
+def _begins_word(text: str, addition: str, page_text: str) -> bool:
+    """Whether a hyphen after a space begins the word on the next line: `in- and -outgoing`, `-v` as elsewhere on the page."""
+    after = _FIRST_WORD.match(addition)
+    if after is None or not text.endswith(_LINE_HYPHENS) or not text[:-1].endswith(" "):
+        return False
+    before = text[:-1].split()[-1:]
+    return bool(before and before[0] in _BETWEEN) or f" -{after.group()}" in page_text
 
 
 def _is_suspended(text: str, addition: str, page_text: str) -> bool:
@@ -109,11 +122,17 @@ def _is_suspended(text: str, addition: str, page_text: str) -> bool:
 
 
 def _keeps_hyphen(text: str, addition: str, page_text: str) -> bool:
-    """Whether a compound keeps its hyphen: before a capital or digit, or if the page has it only with the hyphen."""
+    """Whether a compound keeps its hyphen: before a capital or digit, if the page has it only with the hyphen, or if it
+    cannot be a word that was divided. Typesetters leave no single letter at a line's end.
+    """
     before, after = _LAST_WORD.search(text[:-1]), _FIRST_WORD.match(addition)
     if not addition[:1].islower() or before is None or after is None:
         return True
     if text[-1] == "\u00ad":
         return False
-    whole = before.group() + after.group()
-    return whole not in page_text and f"{before.group()}-{after.group()}" in page_text
+    first, second = before.group(), after.group()
+    if first + second in page_text:
+        return False
+    if f"{first}-{second}" in page_text or len(first) == 1:
+        return True
+    return is_compound(first, second) and detect_language(page_text or text) in (None, "en")
