@@ -13,6 +13,7 @@ from markdown_it.token import Token
 from citewell.extract.core.cells import CellPlacer, build_table
 from citewell.extract.core.decode import decode_file
 from citewell.extract.core.emission import emit_table
+from citewell.extract.core.names import own_description
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.html.flow import BLOCKS, HtmlFlow
@@ -182,7 +183,7 @@ def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
             parts.append("\n" if ends else " ")
             begun = len(parts)
         elif child.type == "image":
-            parts.append(child.content)
+            parts.append(own_description(child.content))
         elif child.type == "html_inline":
             parts.append(_shown(child.content))
         elif child.type == "link_open":
@@ -197,7 +198,7 @@ def _shown(tag: str) -> str:
     name = named[1].lower() if named else ""
     if name == "img":
         picture = parse_html(tag).find(".//img")
-        return f" {picture.get('alt') or ''} " if picture is not None else ""
+        return f" {own_description(picture.get('alt') or '')} " if picture is not None else ""
     return "\n" if name == "br" or name in BLOCKS else ""
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from citewell.extract.core.cells import CellPlacer, Table, build_table
+from citewell.extract.core.names import own_description
 from citewell.extract.core.safexml import XmlElement
 
 _LINE_BREAKING = frozenset(
@@ -73,7 +74,7 @@ def cell_text(cell: XmlElement) -> str:
             elif node.tag in ("td", "th") and node is not cell:
                 parts.append(" ")
             elif node.tag == "img":
-                parts.append(f" {node.get('alt') or ''} ")
+                parts.append(f" {own_description(node.get('alt') or '')} ")
             parts.append(_flat(node.text))
         elif node is not cell:
             if node.tag in _LINE_BREAKING and node.tag != "br":
