@@ -128,8 +128,13 @@ class _Kind(Enum):
 def _blocks(text: str) -> Iterator[tuple[_Kind, int, int]]:
     """Spans of runs of lines of one kind."""
     position = 0
-    for kind, group in groupby(text.splitlines(keepends=True), key=_kind):
-        lines = list(group)
+    lines_of = text.splitlines(keepends=True)
+    kinds = list(map(_kind, lines_of))
+    for number in range(1, len(kinds)):  # an empty line does not end a table of contents
+        if not lines_of[number].strip() and kinds[number - 1] is _Kind.CONTENTS:
+            kinds[number] = _Kind.CONTENTS
+    for kind, group in groupby(zip(kinds, lines_of, strict=True), key=lambda pair: pair[0]):
+        lines = [line for _, line in group]
         start, position = position, position + sum(map(len, lines))
         yield (_Kind.TEXT if kind is _Kind.CONTENTS and not _pages_rise(lines) else kind), start, position
 
@@ -186,7 +191,7 @@ def _heads_below(header: Sequence[str], cells: Sequence[str]) -> bool:
     shared = [bool(name) and header.count(name) > 1 for name in header]
     told = [cell for cell, is_shared in zip(cells, shared, strict=True) if is_shared]
     rest = [(name, cell) for name, cell, is_shared in zip(header, cells, shared, strict=True) if not is_shared]
-    repeats = bool(rest) and all(cell == name or not name for name, cell in rest)
+    repeats = bool(rest) and all(cell == name or not name or not cell for name, cell in rest)
     return repeats and all(told) and len(set(told)) > 1 and not any(map(_FIGURE.match, told))
 
 

@@ -60,7 +60,7 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
                 joint = " " if words[start].space_before else ""
             elif keep_breaks:
                 joint = ("\n" if text else "") + " " * round((line.x0 - left) / (_CHARACTER * line.size))
-            elif text and leads_to_value(text[begun:]):
+            elif text and (leads_to_value(text[begun:]) or _is_label(words)):
                 joint = "\n"
             else:
                 text, joint = _across_lines(text, addition, page_text)
@@ -68,6 +68,11 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
             spans.append(Span(len(text) + len(joint), part))
             text += joint + addition
     return RunningText(text.replace(HYPHEN, "-"), spans)
+
+
+def _is_label(words: Sequence[Word]) -> bool:
+    """Whether a line is a label with its value after a row of dots, rather than the end of a label begun above."""
+    return not words[0].text[:1].islower() and leads_to_value(_text_of(words))
 
 
 def _sentence_parts(words: Sequence[Word]) -> list[tuple[int, int]]:

@@ -18,6 +18,7 @@ from pypdfium2 import PdfTextPage
 from citewell.extract.formats.pdf import native
 from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.formats.pdf.geometry import FULL_TURN, QUARTER, Floats, PageFrame, Rect, Rotation, rotation_of
+from citewell.extract.formats.pdf.ligatures import joined_at_ligatures
 
 HYPHEN = "\ufffe"
 """PDFium's character for a hyphen that ends a line."""
@@ -132,6 +133,8 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     spans = [match.span() for match in _WORD.finditer(text)]
     if ". . ." in text:
         spans = _split_at(spans, {match.start() for match in _LEADER.finditer(text)})
+    if "fi " in text or "fl " in text:
+        spans = joined_at_ligatures(textpage, text, spans)
     if not spans:
         return []
     address = native.handle(textpage.raw)
@@ -143,6 +146,7 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]
     gaps = [text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
     after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]
     breaks = ["\n" in gap or hyphen for gap, hyphen in zip(gaps, after_hyphen, strict=False)]
+    texts = [word.replace(" ", "") for word in texts]  # where a ligature's glyph cut it
     if _FILLER in text:
         texts = [word.replace(_FILLER, "") for word in texts]
     columns = (texts, *rects.T.tolist(), starts, ends, map(bool, gaps), breaks, styles)
