@@ -67,7 +67,7 @@ def _reach(cells: Sequence[Spanning], rows: Sequence[Sequence[str]], count: int)
         return down
     title = len(last) == 1 and last[0].colspan == width > 1
     below = [rows[count][place] for group in groups for place in range(group.column, group.column + group.colspan)]
-    named = bool(groups) and all(below) and not any(map(is_amount, below)) and _figures_follow(rows, count + 1)
+    named = bool(groups) and all(below) and not any(map(is_amount, rows[count])) and _figures_follow(rows, count + 1)
     return count + (named or (title and header_depth(_values(rows[count:])) > 0))
 
 

@@ -16,7 +16,7 @@ _INSIDE = 1.0
 """Points from a word's ends within which a line is beside it, not in it."""
 _SLACK = 0.5
 """Points by which a line may touch the letters beside it."""
-_GAP = 0.5
+_GAP = 0.25
 """Points between two letters that a line parts; letters of one word touch."""
 
 
