@@ -7,14 +7,16 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from itertools import chain, groupby, repeat
+from itertools import chain, groupby, pairwise, repeat
 
-from citewell.text.lines import line_ends
+from citewell.text.lines import leaders, line_ends
 from citewell.text.sentences import running_spans, sentence_spans
 from citewell.types import ChunkType, Hit
 
 MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")
+_BAR = re.compile(r"(?<!\\)\|")
+_FIGURE = re.compile(r"(?!(?:19|20)\d\d\b)[^\w\s]?\d")
 _LETTER_OR_DIGIT = re.compile(r"\w")
 _ITEM_CHARACTERS = 50  # of a line; one of prose that was broken to fit a page is longer
 _BEGINS_ITEM = re.compile(r"[A-ZÀ-ÖØ-Þ0-9\"“„«(]|[^\W\d_a-zß-öø-ÿ]")
@@ -84,7 +86,7 @@ def _statements(hit: Hit, rank: int) -> Iterator[Statement]:
             for first, last, item in _sentences(block):
                 sentence = block[first:last]
                 if len(_LETTER_OR_DIGIT.findall(sentence)) >= 3:
-                    yield Statement(hit, rank, start + first, start + last, _line(sentence), heading, item=item)
+                    yield Statement(hit, rank, start + first, start + last, _named(sentence), heading, item=item)
 
 
 def _sentences(text: str) -> Iterator[tuple[int, int, bool]]:
@@ -126,15 +128,27 @@ class _Kind(Enum):
 def _blocks(text: str) -> Iterator[tuple[_Kind, int, int]]:
     """Spans of runs of lines of one kind."""
     position = 0
-    for kind, lines in groupby(text.splitlines(keepends=True), key=_kind):
+    lines_of = text.splitlines(keepends=True)
+    kinds = list(map(_kind, lines_of))
+    for number in range(1, len(kinds)):  # an empty line does not end a table of contents
+        if not lines_of[number].strip() and kinds[number - 1] is _Kind.CONTENTS:
+            kinds[number] = _Kind.CONTENTS
+    for kind, group in groupby(zip(kinds, lines_of, strict=True), key=lambda pair: pair[0]):
+        lines = [line for _, line in group]
         start, position = position, position + sum(map(len, lines))
-        yield kind, start, position
+        yield (_Kind.TEXT if kind is _Kind.CONTENTS and not _pages_rise(lines) else kind), start, position
 
 
 def _kind(line: str) -> _Kind:
     if line.lstrip().startswith("|"):
         return _Kind.TABLE
     return _Kind.CONTENTS if _names_a_page(line.rstrip()) else _Kind.TEXT
+
+
+def _pages_rise(lines: Sequence[str]) -> bool:
+    """Whether lines that may be of a table of contents are in the order of their pages, as prices hardly are."""
+    numbers = [int(page[0]) for line in lines if (page := _PAGE.search(line.rstrip())) and page[0].isdigit()]
+    return all(first <= second for first, second in pairwise(numbers))
 
 
 def _names_a_page(line: str) -> bool:
@@ -150,16 +164,35 @@ def _table_rows(hit: Hit, rank: int, start: int, end: int, heading: str) -> Iter
     """The body rows of a Markdown table, each with the header's words."""
     position = start
     header: list[str] = []
+    in_header = True
     text = hit.chunk.text
     for line in text[start:end].splitlines(keepends=True):
-        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        cells = [cell.strip().replace("\\|", "|") for cell in _BAR.split(line.strip().strip("|"))]
         if not header:
             header = cells
         elif not _TABLE_RULE.match(line) and any(_LETTER_OR_DIGIT.search(cell) for cell in cells):
-            stop = position + len(line.rstrip())
-            row = tuple(cell for cell in cells if cell)
-            yield Statement(hit, rank, position, stop, _with_header(header, cells), heading, row)
+            in_header = in_header and _heads_below(header, cells)
+            if in_header:
+                header = [" ".join(dict.fromkeys(filter(None, names))) for names in zip(header, cells, strict=True)]
+            else:
+                stop = position + len(line.rstrip())
+                row = tuple(cell for cell in cells if cell)
+                yield Statement(hit, rank, position, stop, _with_header(header, cells), heading, row)
         position += len(line)
+
+
+def _heads_below(header: Sequence[str], cells: Sequence[str]) -> bool:
+    """Whether a row is a second one of the header: it tells columns under one name apart, and repeats the other names.
+
+    Markdown has one header row; a name over several columns, or beside two rows, is in each of its cells.
+    """
+    if len(cells) != len(header):
+        return False
+    shared = [bool(name) and header.count(name) > 1 for name in header]
+    told = [cell for cell, is_shared in zip(cells, shared, strict=True) if is_shared]
+    rest = [(name, cell) for name, cell, is_shared in zip(header, cells, shared, strict=True) if not is_shared]
+    repeats = bool(rest) and all(cell == name or not name or not cell for name, cell in rest)
+    return repeats and all(told) and len(set(told)) > 1 and not any(map(_FIGURE.match, told))
 
 
 def _with_header(header: Sequence[str], cells: Sequence[str]) -> str:
@@ -169,6 +202,13 @@ def _with_header(header: Sequence[str], cells: Sequence[str]) -> str:
         if cell
     ]
     return _line("; ".join(pairs))
+
+
+def _named(text: str) -> str:
+    """A sentence or line as shown: a label and its value without the row of dots between them."""
+    for start, end in reversed(leaders(text)):
+        text = f"{text[:start].rstrip(':')}: {text[end:]}"
+    return _line(text)
 
 
 def _row(text: str) -> str:

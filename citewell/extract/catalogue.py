@@ -58,6 +58,7 @@ _FORMATS = (
         "xlsb", "Excel binary", "application/vnd.ms-excel.sheet.binary.macroenabled.12", DATA, "spreadsheet", ("xlsb",)
     ),
     Format("xls", "Excel 97", "application/vnd.ms-excel", DATA, "spreadsheet", ("xls", "xlt")),
+    Format("spreadsheetml", "Excel 2003 XML", "application/vnd.ms-excel", DATA, "spreadsheet_xml", ()),
     Format("doc", "Word 97", "application/msword", RAG, "word97", ("doc", "dot")),
     Format("ppt", "PowerPoint 97", "application/vnd.ms-powerpoint", RAG, "powerpoint97", ("ppt", "pps", "pot")),
     Format("odt", "OpenDocument text", f"{_ODF}.text", RAG, "opendocument", ("odt", "ott")),

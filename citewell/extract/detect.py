@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,9 @@ _JSON_CHECK_MAX = 8 * 1024 * 1024
 _MODEL_CERTAIN = 0.8
 """Score (0 to 1) from which the content-type model overrides the file name. Set by hand."""
 _MIN_ROWS = 5
-"""Fewest lines of consistently delimited text that count as a table. Set by hand."""
+"""Fewest lines of consistently delimited text, besides the last, that count as a table. Set by hand."""
+_MOSTLY = 0.8
+"""Share of lines with as many columns that make text under a spreadsheet's name a table. Set by hand."""
 
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "png"),
@@ -78,6 +81,10 @@ _MAIL_FIELDS = frozenset(
         "from", "to", "cc", "subject", "date", "received", "message-id", "mime-version", "return-path", "delivered-to", "reply-to", "sender", "content-type",
     )
 )  # fmt: skip
+_SPREADSHEET_NAMESPACE = "urn:schemas-microsoft-com:office:spreadsheet"
+_NAMESPACES = 2_000
+"""Characters of a root element in which its namespaces are looked for."""
+_SHEETS = frozenset(("xls", "xlsx", "xlsm", "xlsb", "ods"))
 _HTML_START = re.compile(
     r"<!doctype\s+html|<(?:html|head|body|title|meta|table|div|p|h[1-6]|ul|script|style|link)\b", re.IGNORECASE
 )
@@ -224,8 +231,10 @@ def _text_label(path: Path, head: bytes, named: Format | None) -> str:
     shaped = _markup_label(text, named) or _mail_label(text, named) or _json_label(path, text, named)
     if shaped:
         return shaped
+    if named and named.label in _SHEETS and (delimiter := _delimiter(text, 2, share=_MOSTLY)):  # exported as text under a sheet's name
+        return "tsv" if delimiter == "\t" else "csv"
     told = named.label if named and (named.loose or named.label in ("html", "eml", "mbox")) else None
-    is_delimited = _is_delimited(text)
+    is_delimited = _delimiter(text, _MIN_ROWS + 1) is not None
     if told and not is_delimited:  # Covers most notes, and saves the model's 9 ms.
         return told
     guess = _model_guess(path)
@@ -257,6 +266,8 @@ def _markup_label(text: str, named: Format | None) -> str | None:
     name = root.group(1).lower() if root else ""
     if name == "svg":
         return "svg"
+    if name == "workbook" and _SPREADSHEET_NAMESPACE in body[:_NAMESPACES]:
+        return "spreadsheetml"
     if re.match(r"<!doctype\s+html", text, re.IGNORECASE) or name == "html" or _HTML_START.match(body):
         return "html"
     if text.startswith("<?xml") or re.match(r"<!DOCTYPE\s+\w", text) or (root and _is_whole_xml(text, named)):
@@ -317,16 +328,18 @@ def _parses(text: str) -> bool:
         return False
 
 
-def _is_delimited(text: str) -> bool:
-    """Whether one delimiter splits at least five full lines into equally many columns, with some text in each line."""
-    lines = [line for line in text.split("\n")[:200] if line.strip()][:-1]
-    if len(lines) < _MIN_ROWS:
-        return False
+def _delimiter(text: str, least: int, share: float = 1.0) -> str | None:
+    """Returns what splits lines, at least this many, into equally many columns (this share of them), with some text in each."""
+    lines = [line for line in text.split("\n")[:200] if line.strip()]
+    lines = lines if text.endswith("\n") or len(text) < _HEAD // 4 else lines[:-1]  # the last may be cut off
+    if len(lines) < least:
+        return None
     for delimiter in ",\t;|":
         rows = list(csv.reader(lines, delimiter=delimiter))
-        if len({len(row) for row in rows}) == 1 and len(rows[0]) > 1 and all(any(row) for row in rows):
-            return True
-    return False
+        width, count = Counter(len(row) for row in rows).most_common(1)[0]
+        if width > 1 and count >= share * len(rows) and all(any(row) for row in rows):
+            return delimiter
+    return None
 
 
 def _unread_category(label: str) -> Category:
@@ -336,7 +349,7 @@ def _unread_category(label: str) -> Category:
 def _mismatch(named: Format | None, found: Format | None, label: str) -> str | None:
     if named is None or (found is not None and (found.label == named.label or (found.loose and named.label == "txt"))):
         return None
-    if found is not None and {found.label, named.label} in ({"eml", "mbox"}, {"xlsx", "xlsm"}, {"xml", "html"}):
+    if found is not None and {found.label, named.label} in ({"eml", "mbox"}, {"xlsx", "xlsm"}, {"xml", "html"}, {"xml", "spreadsheetml"}):
         return None
     return f"The name says {named.name}, the content is {found.name if found else label}."
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol, cast
 
 from citewell.extract.core.decrypt import decrypted
+from citewell.extract.core.names import own_title
 from citewell.extract.core.sink import Sink
 from citewell.extract.detect import detect
 from citewell.extract.views import draw_page
@@ -34,6 +35,7 @@ READERS: dict[str, str] = {
     "pptx": "citewell.extract.formats.pptx",
     "rtf": "citewell.extract.formats.rtf",
     "spreadsheet": "citewell.extract.formats.tabular.spreadsheet",
+    "spreadsheet_xml": "citewell.extract.formats.tabular.spreadsheet_xml",
     "svg": "citewell.extract.formats.svg",
     "transcript": "citewell.extract.formats.transcript",
     "video": "citewell.extract.formats.video.reader",
@@ -81,11 +83,17 @@ def summary(detected: DetectedType, sink: Sink) -> ExtractionSummary:
     return ExtractionSummary(
         detected=detected,
         coverage=sink.coverage(),
-        metadata=_json_object({**sink.metadata, **_counts(detected, sink)}),
+        metadata=_json_object({**_without_empty_title(sink.metadata), **_counts(detected, sink)}),
         language=sink.language,
         blobs=tuple(sink.blobs),
         children=tuple(sink.children),
     )
+
+
+def _without_empty_title(metadata: dict[str, object]) -> dict[str, object]:
+    """Returns the metadata without a title that says nothing, so that the file's name counts as one."""
+    named = "title" not in metadata or own_title(metadata["title"]) is not None
+    return metadata if named else {key: value for key, value in metadata.items() if key != "title"}
 
 
 def _counts(detected: DetectedType, sink: Sink) -> dict[str, object]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -18,6 +19,8 @@ from citewell.types.chunking import measured_in_characters
 _MAX_TABLE_TOKENS = 512
 _CHARACTERS_PER_TOKEN = 2
 """A low estimate of characters per token; only scripts without spaces have fewer."""
+
+_BETWEEN_WORDS = re.compile(r"_+|%20|(?<=[^\W\d_])[-.](?=[^\W\d_])")
 
 
 def server_chunking(settings: ChunkingSettings) -> ChunkConfig:
@@ -99,8 +102,8 @@ def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | 
 
 
 def chunk_title(filename: str, title: object) -> str:
-    """The text before the heading path of a file's chunks: its title, if it has a plausible one, else its file name."""
+    """The text before the heading path of a file's chunks: its title, if it has a plausible one, else its file name in words."""
     if isinstance(title, str) and 3 < len(title.strip()) <= 120:
         return title.strip()
     stem, _, _ = filename.rpartition(".")
-    return stem or filename
+    return " ".join(_BETWEEN_WORDS.sub(" ", stem or filename).split()) or filename

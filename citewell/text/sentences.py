@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from citewell.text.lines import line_ends
+from citewell.text.lines import leaders, line_ends
 
 # Each alternative begins only where a run of its first characters begins, and gives nothing back: one look at each character.
 _ENDS = re.compile(
@@ -83,8 +83,9 @@ def running_spans(text: str) -> list[tuple[int, int]]:
     """The same where a line break ends nothing but before the item of a list: `text` is read as one run of prose."""
     spans: list[tuple[int, int]] = []
     start = 0
+    dots = {place for first, last in leaders(text) for place in range(first, last)}
     for match in _ENDS.finditer(text):
-        if match["stop"] is not None and not _is_end(text, start, match):
+        if match["stop"] is not None and (match.start() in dots or not _is_end(text, start, match)):
             continue
         end = match.end("wide") if match["wide"] is not None else match.end("stop") if match["stop"] is not None else -1
         _append(spans, text, start, end if end >= 0 else match.start())

@@ -9,13 +9,14 @@ from enum import StrEnum
 from functools import cache
 from typing import Literal, NamedTuple
 
-# Python's \w leaves out combining marks, without which words of Indic, Thai, Hebrew and Arabic script fall apart.
-_MARKS = (
+MARKS = (
     "\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u064b-\u065f\u0670"
     "\u06d6-\u06dc\u06df-\u06e8\u06ea-\u06ed\u0900-\u0963\u0971-\u0dff\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc"
     "\u0ec8-\u0ecd\u0f18\u0f19\u0f35\u0f37\u0f39\u0f71-\u0f84\u0f86\u0f87\u0f8d-\u0fbc\u102b-\u103e\u1056-\u109d\u17b4-\u17d3"
     "\u1ab0-\u1aff\u1dc0-\u1dff\u200c\u200d\u20d0-\u20ff\ua8e0-\ua8f1\ufe20-\ufe2f"
 )
+"""Combining marks, for a class of a regular expression: Python's \\w leaves them out, and words of Indic, Thai, Hebrew and Arabic
+script fall apart."""
 
 
 def _combining(end: int = 0x1E950) -> str:
@@ -23,7 +24,7 @@ def _combining(end: int = 0x1E950) -> str:
     return "".join(filter(unicodedata.combining, map(chr, range(0x300, end))))
 
 
-_WORD = rf"[\w{_MARKS}]+"
+_WORD = rf"[\w{MARKS}]+"
 _TOKEN = re.compile(rf"{_WORD}(?:[.,@\-‐‑/:'’&+]{_WORD})*")
 _SIGN = re.compile(r"[.,@\-‐‑/:'’&+_]")
 _HAN = "\u2e80-\u2fdf\u3005-\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"

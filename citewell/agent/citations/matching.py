@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from citewell.text.sentences import sentence_spans
+from citewell.text.tokens import MARKS
 
-_TOKEN = re.compile(r"\w+(?:[.,]\d+)*")
+_TOKEN = re.compile(rf"[\w{MARKS}]+(?:[.,]\d+)*")
 _QUOTED = re.compile(r"[\"“„«»‟]([^\"“”„«»‟\n]{8,})[\"”“»«]")
 # A claim of more words, which no sentence has, is looked for part by part; what comes after the last part counts as missing.
 _MAX_CLAIM_LENGTH = 100

@@ -7,10 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
+from citewell.extract.core.header_rows import header_rows_of, is_amount
+from citewell.extract.core.written_once import written_once
+
 MAX_CELLS = 1_000_000
 """Largest table, in cells, kept as a grid."""
 Grid = tuple[tuple[str, ...], ...]
 
+_MAX_REPEATED = 100_000
+"""Characters that one merged cell may add to a table."""
 _YEAR = re.compile(r"(?:19|20)\d\d$")
 # An amount of money, perhaps followed by words, or just a number: three or more digits and separators, or a percentage.
 _AMOUNT = re.compile(r"[~(+–−-]?\s?(?:[$€£¥]\s?\(?\d|[\d.,]{3,}\s?[%)]*$|\d{1,2}\s?%\)?$)")
@@ -30,9 +35,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table ready to emit. All rows of `grid` have the same length; a spanning cell's text comes first."""
+    """A table ready to emit. All rows of a grid have the same length.
+
+    grid:    a merged label is in every cell that it covers; a merged figure, which counts once, only in the first
+    written: the cells of the Markdown, in which merged figures are repeated, too, so that each line explains itself
+    """
 
     grid: Grid
+    written: Grid
     html: str
     markdown: str
     header_rows: int
@@ -73,12 +83,11 @@ class CellPlacer:
         self._column += colspan
 
 
-def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat_merged: bool = False) -> Table | None:
+def build_table(cells: Sequence[Cell], header_rows: int | None = None) -> Table | None:
     """Builds a table from cells; None if there is no cell, or more than `MAX_CELLS`.
 
-    Without `header_rows`, the leading rows made up of header cells only are the header. With `repeat_merged`, the
-    Markdown repeats a merged cell in every row that it covers, and a merged header cell in every column, so that each
-    line is self-explanatory.
+    header_rows: as the format marks them; without it, leading rows made up of header cells only, or else as the cells
+                 show. Rows below that belong to the header by its merged cells are added.
     """
     if not cells:
         return None
@@ -90,10 +99,12 @@ def build_table(cells: Sequence[Cell], header_rows: int | None = None, *, repeat
     rows = [[""] * width for _ in range(height)]
     for cell in cells:
         rows[cell.row][cell.column] = cell.text
-    grid = tuple(tuple(row) for row in rows)
-    count = _leading_header_rows(cells, height) if header_rows is None else header_rows
-    written = _with_merged_repeated(cells, rows, count) if repeat_merged else grid
-    return Table(grid, to_html(cells, height, count), to_markdown(written, count), count)
+    marked = (_leading_header_rows(cells, height) or None) if header_rows is None else header_rows
+    count = header_rows_of(cells, rows, marked)
+    html = to_html(cells, height, count)
+    grid = _with_labels_repeated(cells, rows, count, figures=False)
+    written = _with_labels_repeated(cells, rows, count, figures=True)
+    return Table(grid, written, html, to_markdown(written, count), count)
 
 
 def to_html(cells: Sequence[Cell], height: int, header_rows: int) -> str:
@@ -124,13 +135,29 @@ def to_markdown(grid: Grid, header_rows: int = 1) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def _with_merged_repeated(cells: Sequence[Cell], rows: list[list[str]], header_rows: int) -> Grid:
-    for cell in cells:
-        columns = cell.colspan if cell.row < header_rows else 1
+def _with_labels_repeated(cells: Sequence[Cell], rows: Sequence[Sequence[str]], header_rows: int, *, figures: bool) -> Grid:
+    """Returns the rows with merged cells, and labels written once for a group, in every row that they are for.
+
+    A merged header cell is over each of its columns; so is a cell merged to the right of a row's label, but not the
+    label itself, nor a line that fills the row. figures: whether amounts are repeated as well
+    """
+    out = [list(row) for row in rows]
+    width = len(rows[0])
+    merged = [cell for cell in cells if cell.text and (cell.rowspan > 1 or cell.colspan > 1)]
+    for cell in merged:
+        across = cell.colspan if cell.colspan < width and (cell.row < header_rows or cell.column) else 1
+        area = cell.rowspan * across
+        amount = cell.row >= header_rows and cell.column > 0 and is_amount(cell.text)
+        if len(cell.text) * area > _MAX_REPEATED or (amount and not figures):
+            continue
         for row in range(cell.row, cell.row + cell.rowspan):
-            for column in range(cell.column, cell.column + columns):
-                rows[row][column] = rows[row][column] or cell.text
-    return tuple(tuple(row) for row in rows)
+            for column in range(cell.column, cell.column + across):
+                out[row][column] = out[row][column] or cell.text
+    once = written_once(out[header_rows:], is_amount) if header_rows else None
+    if once is not None:
+        for row in out[header_rows:]:
+            once.fill(row)
+    return tuple(map(tuple, out))
 
 
 def _clamped(cell: Cell, height: int) -> Cell:

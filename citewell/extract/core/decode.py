@@ -10,6 +10,7 @@ from pathlib import Path
 
 from citewell.errors import CorruptFile
 from citewell.extract.core.encodings import guess_encoding
+from citewell.extract.core.sink import Sink
 
 _SAMPLE = 256 * 1024
 """Bytes sampled to guess an encoding."""
@@ -60,11 +61,26 @@ def detect_encoding(sample: bytes) -> str:
 
 def file_encoding(path: Path) -> str:
     """Detects the encoding of a whole file: the first byte that is not UTF-8 may be far from the start."""
+    return _detected(path)[0]
+
+
+def encoding_of(path: Path, sink: Sink) -> str:
+    """Returns `file_encoding`, notes it in the sink's metadata, and warns of what cannot be decoded."""
+    encoding, whole = _detected(path)
+    sink.metadata["encoding"] = encoding
+    damaged = 0 if whole else sum(piece.count("\ufffd") for piece in stream_text(path, encoding))
+    if damaged:
+        sink.warn(f"{damaged} characters could not be decoded as {encoding}.")
+    return encoding
+
+
+def _detected(path: Path) -> tuple[str, bool]:
+    """Returns the encoding, and whether all of the file is known to be in it."""
     with path.open("rb") as file:
         head = file.read(_SAMPLE)
         encoding = detect_encoding(head)
         if encoding != "utf-8":
-            return encoding
+            return encoding, False
         decoder = codecs.getincrementaldecoder("utf-8")()
         piece, position = head, 0
         try:
@@ -72,11 +88,12 @@ def file_encoding(path: Path) -> str:
                 decoder.decode(piece)
                 position += len(piece)
                 piece = file.read(_PIECE)
+            decoder.decode(b"", final=True)
         except UnicodeDecodeError:
             file.seek(max(0, position - _SAMPLE // 2))
             window = file.read(_SAMPLE)
-            return "utf-8" if _is_utf8(window) else guess_encoding(window)
-    return "utf-8"
+            return ("utf-8" if _is_utf8(window) else guess_encoding(window)), False
+    return "utf-8", True
 
 
 def decode_bytes(data: bytes, declared: str | None = None) -> Decoded:
@@ -123,13 +140,16 @@ def _fits(data: bytes, encoding: str) -> bool:
 
 
 def _is_utf8(sample: bytes) -> bool:
-    """Whether the sample is UTF-8, allowing a sequence cut off at the end and a few damaged bytes."""
+    """Whether the sample is UTF-8, allowing a sequence cut off at the end and damage.
+
+    Other encodings hardly ever form the sequences of UTF-8, so these outweigh as many places that are not UTF-8.
+    """
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
         text = sample.decode("utf-8", "replace")
         wide = sum(1 for character in text if character > "\x7f")
-        return text.count("\ufffd") * 20 < wide
+        return text.count("\ufffd") * 2 <= wide
     return True
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rapidocr import RapidOCR
 
 
+_MIN_CHARACTERS = 2
+"""Fewest letters and digits that are text; one alone is a line or stain read as a character."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OcrThresholds:
     """Thresholds for reading text in images. Lengths are in pixels, confidences 0 to 1.
@@ -131,6 +135,8 @@ def examine_image(image: Image.Image, progress: Callable[[], None] | None = None
         for quad, reading in zip(quads, readings, strict=True)
         if reading.confidence >= THRESHOLDS.min_confidence and any(c.isalnum() for c in reading.text)
     ]
+    if sum(c.isalnum() for _, reading in found for c in reading.text) < _MIN_CHARACTERS:
+        return OcrPage([], len(quads))
     return OcrPage(_in_reading_order(found, scale, image.size), len(quads) - len(found))
 
 

@@ -12,6 +12,7 @@ import warnings
 from PIL import Image, ImageOps
 
 from citewell.extract.core.damage import LIBRARY_DAMAGE
+from citewell.extract.core.names import own_description
 from citewell.extract.core.ocr import OcrLine, as_rgb, mean_confidence, read_image
 from citewell.extract.core.sink import Sink
 from citewell.types import PREVIEW, ElementType, JsonValue, Locator
@@ -45,7 +46,7 @@ class Pictures:
 
     def emit(self, data: bytes, name: str, place: Locator, description: str = "") -> None:
         """Emits one picture from its file's bytes; an unreadable one is noted as skipped."""
-        description = " ".join(description.split())
+        description = own_description(description)
         digest = hashlib.sha256(data).digest()
         if not self._sink.options.extract_images or digest in self._seen:
             return

@@ -14,6 +14,7 @@ from typing import Self
 import orjson
 
 from citewell.errors import LimitExceeded
+from citewell.extract.core.names import own_title
 from citewell.types import (
     CellPlace,
     ChildFile,
@@ -245,7 +246,7 @@ class Sink:
                 f"The text of this file exceeds the limit of {self.options.max_output_bytes:,} bytes. Split it and upload the parts."
             )
         if not self._elements:
-            (self.folder / TITLE_FILE).write_text(str(self.metadata.get("title") or ""), "utf-8", errors="replace")
+            (self.folder / TITLE_FILE).write_text(own_title(self.metadata.get("title")) or "", "utf-8", errors="replace")
         self._file.write(line)
         self._elements += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from citewell.extract.core.decode import file_encoding, stream_text
+from citewell.extract.core.decode import encoding_of, stream_text
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.plain import counted_lines
 from citewell.types import ElementType, Locator
@@ -18,9 +18,8 @@ _MAX = 6_000
 
 def extract(path: Path, sink: Sink) -> None:
     """Reads a source file in any encoding, streaming."""
-    encoding = file_encoding(path)
-    sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
+    encoding = encoding_of(path, sink)
     for number, (start, text) in enumerate(pieces(counted_lines(stream_text(path, encoding), sink))):
         sink.emit(ElementType.CODE, text, Locator(char_start=start, char_end=start + len(text)))
         if number % 500 == 0:

@@ -13,11 +13,13 @@ from markdown_it.token import Token
 from citewell.extract.core.cells import CellPlacer, build_table
 from citewell.extract.core.decode import decode_file
 from citewell.extract.core.emission import emit_table
+from citewell.extract.core.names import own_description
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.raised import raised
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.html.flow import HtmlFlow
+from citewell.extract.formats.html.flow import BLOCKS, HtmlFlow
 from citewell.extract.formats.html.reader import parse_html
+from citewell.text.lines import leads_to_value
 from citewell.types import ElementType, JsonValue, Locator
 
 MAX_MARKDOWN_BYTES = 64 * 1024 * 1024
@@ -26,6 +28,7 @@ _FIELD = re.compile(r"^([A-Za-z][\w-]{0,40}):[ \t]*(\S.*)$", re.MULTILINE)
 _RUN_IN_LEVEL = 9  # below every heading that has markup
 _MAX_RUN_IN = 120  # characters of the longest line in bold that is a heading
 _BELOW = ("paragraph_open", "bullet_list_open", "ordered_list_open", "table_open", "fence")
+_TAG_NAME = re.compile(r"</?([A-Za-z][\w-]*)")
 _TAG = re.compile(r"<[^<>]*>")
 _RAISED = re.compile(r"<(?P<end>/?)sup\b[^<>]*>", re.IGNORECASE)
 
@@ -118,7 +121,7 @@ class _MarkdownReader:
         if not text:
             return
         if before is not None and before.type == "heading_open":
-            level = int(before.tag[1])
+            level, text = int(before.tag[1]), " ".join(text.split())
             place = self._place(token).with_headings(self._outline.enter(level, text))
             self._sink.emit(ElementType.TITLE, text, place, level=level, metadata=metadata)
             return
@@ -172,6 +175,7 @@ def inline_text(token: Token) -> tuple[str, dict[str, JsonValue]]:
 def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
     """Like `inline_text`, for some of an inline token's children."""
     parts: list[str] = []
+    begun = 0
     links: list[JsonValue] = []
     depth = 0
     for child in children:
@@ -180,12 +184,27 @@ def plain_inline(children: Sequence[Token]) -> tuple[str, dict[str, JsonValue]]:
         elif child.type == "html_inline" and (tag := _RAISED.fullmatch(child.content)):
             depth = max(0, depth + (-1 if tag["end"] else 1))
         elif child.type in ("softbreak", "hardbreak"):
-            parts.append("\n" if child.type == "hardbreak" else " ")
+            ends = child.type == "hardbreak" or leads_to_value("".join(parts[begun:]))
+            parts.append("\n" if ends else " ")
+            begun = len(parts)
         elif child.type == "image":
-            parts.append(child.content)
+            parts.append(own_description(child.content))
+        elif child.type == "html_inline":
+            parts.append(_shown(child.content))
         elif child.type == "link_open":
             links.append({"href": str(child.attrs.get("href", ""))[:2000]})
-    return "".join(parts).strip(), {"links": links[:50]} if links else {}
+    lines = (line.strip(" \t") for line in "".join(parts).strip().split("\n"))
+    return "\n".join(lines), {"links": links[:50]} if links else {}
+
+
+def _shown(tag: str) -> str:
+    """Returns what a page shows for an HTML tag inside a line: a line's end, a picture's description, or nothing."""
+    named = _TAG_NAME.match(tag)
+    name = named[1].lower() if named else ""
+    if name == "img":
+        picture = parse_html(tag).find(".//img")
+        return f" {own_description(picture.get('alt') or '')} " if picture is not None else ""
+    return "\n" if name == "br" or name in BLOCKS else ""
 
 
 def _filled(token: Token) -> list[Token]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from citewell.extract.core.decode import file_encoding, stream_text
+from citewell.extract.core.decode import encoding_of, stream_text
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
 from citewell.extract.core.text_headings import find_heading
@@ -25,19 +25,14 @@ _SENTENCE_END = re.compile(r"[.!?]\s|[。！？]")
 
 def extract(path: Path, sink: Sink) -> None:
     """Reads a text file in any encoding, streaming: memory does not grow with the file."""
-    encoding = file_encoding(path)
-    sink.metadata["encoding"] = encoding
     sink.start_unit("file", 1)
-    replaced = 0
+    encoding = encoding_of(path, sink)
     outline = Outline()
     read = paragraphs(counted_lines(stream_text(path, encoding), sink))
     for number, ((start, text), after) in enumerate(with_next(read)):
-        replaced += text.count("\ufffd")
         _emit(sink, outline, start, text, after)
         if number % _PROGRESS_EVERY == 0:
             sink.progress(start)
-    if replaced:
-        sink.warn(f"{replaced} characters could not be decoded as {encoding}.")
 
 
 def with_next(read: Iterable[tuple[int, str]]) -> Iterator[tuple[tuple[int, str], str]]:

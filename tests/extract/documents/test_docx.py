@@ -111,7 +111,7 @@ def test_a_table_keeps_merged_cells_in_html_grid_and_markdown(tmp_path: Path) ->
         row("deleted row", properties="<w:del/>"),
     )
     found = reading_of(tmp_path, paragraph("Part", "berschrift1") + body).of(ElementType.TABLE)[0]
-    assert found.grid == (("Head", "", "A|B"), ("tall", "x", "y"), ("", "p\nq", "<z>"))
+    assert found.grid == (("Head", "Head", "A|B"), ("tall", "x", "y"), ("tall", "p\nq", "<z>"))
     assert found.header_rows == 1
     assert '<th colspan="2">Head</th>' in (found.html or "")
     assert '<td rowspan="2">tall</td>' in (found.html or "")

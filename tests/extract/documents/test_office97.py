@@ -91,7 +91,7 @@ def test_tables_keep_cells_merged_across_and_down(tmp_path: Path) -> None:
     )
     reading = read_doc(tmp_path, doc)
     table = reading.of(ElementType.TABLE)[0]
-    assert table.grid == (("Wide", ""), ("tall", "first\nx"), ("", "y"))
+    assert table.grid == (("Wide", ""), ("tall", "first\nx"), ("tall", "y"))
     assert 'colspan="2"' in (table.html or "")
     assert 'rowspan="2"' in (table.html or "")
     assert [e.text for e in reading.of(ElementType.PARAGRAPH)] == ["Before", "After"]

@@ -99,7 +99,7 @@ def test_tables_keep_their_spans(tmp_path: Path) -> None:
     for row, column, text in ((0, 0, "Wide"), (0, 2, "C"), (1, 0, "1"), (1, 1, "2"), (1, 2, "3")):
         table.cell(row, column).text = text
     found = reading_of(tmp_path, deck).of(ElementType.TABLE)[0]
-    assert found.grid == (("Wide", "", "C"), ("1", "2", "3"))
+    assert found.grid == (("Wide", "Wide", "C"), ("1", "2", "3"))
     assert found.header_rows == 1
     assert 'colspan="2"' in (found.html or "")
 

@@ -89,7 +89,7 @@ def test_tables_take_their_columns_from_the_edges(tmp_path: Path) -> None:
     )
     reading = read_rtf(tmp_path, body)
     table = reading.of(ElementType.TABLE)[0]
-    assert table.grid == (("Wide", "", "C"), ("tall", "x\ny", "1"), ("", "z", "2"))
+    assert table.grid == (("Wide", "Wide", "C"), ("tall", "x\ny", "1"), ("tall", "z", "2"))
     assert '<th colspan="2">Wide</th>' in (table.html or "")
     assert '<td rowspan="2">tall</td>' in (table.html or "")
     assert reading.texts(ElementType.PARAGRAPH) == ["After"]

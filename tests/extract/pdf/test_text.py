@@ -244,3 +244,22 @@ def test_words_outside_of_the_page_are_left_out_and_reported(tmp_path: Path) -> 
     reading = read_pdf(tmp_path, pdf(page))
     assert "unseen" not in reading.text
     assert "2 words outside the visible page" in reading.notes()
+
+
+def test_compounds_keep_the_hyphen_that_a_line_ends_with_and_divided_words_do_not(tmp_path: Path) -> None:
+    written = ["a part-", "time nurse with n-", "decanal, state-of-the-", "art infor-", "mation for the govern-", "ment, with-", "out sign-", "off"]
+    text = read_pdf(tmp_path, pdf(lambda canvas: lines(canvas, 60, 60, written))).text
+    assert text == "a part-time nurse with n-decanal, state-of-the-art information for the government, without sign-off"
+
+
+def test_ligatures_do_not_cut_words(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        pdfmetrics.registerFont(TTFont("ligatures", FONT))
+        canvas.setFont("ligatures", 11)
+        canvas.drawString(60, 700, "Wir wechseln heute den Filter, der Luft in den Motor leitet, und")
+        x = 60.0
+        for part in ("den Luft\ufb01", "lter der Anlage"):
+            canvas.drawString(x, 686, part)
+            x += canvas.stringWidth(part, "ligatures", 11) + 3
+
+    assert "den Luftfilter der" in " ".join(read_pdf(tmp_path, pdf(page)).text.split())

@@ -32,7 +32,7 @@ def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Tab
     if not any(cell.text for cell in cells):
         return None
     header_rows = repeated if 0 < repeated < height else int(height > 1 and _first_row_is_header(table))
-    return build_table(cells, header_rows, repeat_merged=True)
+    return build_table(cells, header_rows or None)
 
 
 def own(element: XmlElement, name: str) -> Iterator[XmlElement]:

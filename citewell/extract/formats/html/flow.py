@@ -10,6 +10,7 @@ from itertools import islice
 from lxml import etree
 
 from citewell.extract.core.emission import emit_table
+from citewell.extract.core.names import own_description
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement
@@ -189,7 +190,7 @@ class HtmlFlow:
             self._line.links.append({"text": _folded("".join(node.itertext()))[:200], "href": href[:2000]})
 
     def _image(self, node: XmlElement) -> None:
-        description = _folded(node.get("alt") or node.get("title") or "")
+        description = own_description(node.get("alt") or "") or own_description(node.get("title") or "")
         source = (
             node.get("src") or node.get("{http://www.w3.org/1999/xlink}href") or node.get("xlink:href") or ""
         ).strip()

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from lxml import etree
 
 from citewell.extract.core.cells import CellPlacer, Table, build_table
+from citewell.extract.core.names import own_description
 from citewell.extract.core.raised import is_raised_style, raised
 from citewell.extract.core.safexml import XmlElement
 
@@ -77,7 +78,7 @@ def cell_text(cell: XmlElement) -> str:
             elif node.tag in ("td", "th") and node is not cell:
                 parts.append(" ")
             elif node.tag == "img":
-                parts.append(f" {node.get('alt') or ''} ")
+                parts.append(f" {own_description(node.get('alt') or '')} ")
             parts.append(_raised(_flat(node.text), depth))
         elif node is not cell:
             depth -= is_raised(node)

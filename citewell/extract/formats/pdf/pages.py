@@ -140,9 +140,10 @@ class PageReader:
 
     def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
         frame = page_frame(page)
-        text, words, broken, ink = _text_layer(page, frame, with_ink=full)
+        drawing = read_drawing(page, frame) if full else None
+        text, words, broken, ink = _text_layer(page, frame, drawing)
         shown, skipped = _on_page(words, frame)
-        if not full:
+        if drawing is None:
             return PageContent(
                 number,
                 label,
@@ -150,7 +151,6 @@ class PageReader:
                 text=text,
                 passages=[text_passage(t, w, None) for t, w in by_direction(shown)],
             )
-        drawing = read_drawing(page, frame)
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[UprightText] = []
@@ -205,14 +205,16 @@ class PageReader:
         return lambda: self._sink.progress(number - 1, self._total)
 
 
-def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str, list[Word], bool, Ink | None]:
-    """Returns the text, its words, whether it is garbage, and the words' ink."""
+def _text_layer(
+    page: PdfPage, frame: PageFrame, drawing: Drawing | None
+) -> tuple[str, list[Word], bool, Ink | None]:
+    """Returns the text, its words, whether it is garbage, and the words' ink if the page's drawing is given."""
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
-        words = read_words(textpage, text, frame)
+        words = read_words(textpage, text, frame, drawing.rules if drawing and not drawing.full else ())
         broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
-        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink else None
+        ink = read_ink(handle(textpage.raw), text, words, frame) if drawing is not None else None
         return text, words, broken, ink
     finally:
         textpage.close()

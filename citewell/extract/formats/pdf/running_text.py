@@ -9,6 +9,9 @@ from typing import NamedTuple
 
 from citewell.extract.formats.pdf.lines import Line
 from citewell.extract.formats.pdf.words import HYPHEN, Word
+from citewell.text.known_words import is_compound
+from citewell.text.language import detect_language
+from citewell.text.lines import leads_to_value
 
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’»)\]]*$")
 _WIDE_SENTENCE_END = re.compile(r"[。！？][\"'”’»)\]]*$")
@@ -41,10 +44,12 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
     """Returns the running text of successive lines of one paragraph.
 
     page_text decides whether a hyphen at a line end belongs to the word: it does if the page also has the word with it.
+    A line that ends with a value after a row of dots keeps its break.
     keep_breaks puts a line feed instead of a space between lines, and keeps their indentation.
     """
     text = ""
     spans: list[Span] = []
+    begun = 0
     left = min((line.x0 for line in lines), default=0.0)
     for line in lines:
         words = line.words
@@ -55,11 +60,19 @@ def join_lines(lines: Sequence[Line], page_text: str = "", keep_breaks: bool = F
                 joint = " " if words[start].space_before else ""
             elif keep_breaks:
                 joint = ("\n" if text else "") + " " * round((line.x0 - left) / (_CHARACTER * line.size))
+            elif text and (leads_to_value(text[begun:]) or _is_label(words)):
+                joint = "\n"
             else:
                 text, joint = _across_lines(text, addition, page_text)
+            begun = begun if start else len(text) + len(joint)
             spans.append(Span(len(text) + len(joint), part))
             text += joint + addition
     return RunningText(text.replace(HYPHEN, "-"), spans)
+
+
+def _is_label(words: Sequence[Word]) -> bool:
+    """Whether a line is a label with its value after a row of dots, rather than the end of a label begun above."""
+    return not words[0].text[:1].islower() and leads_to_value(_text_of(words))
 
 
 def _sentence_parts(words: Sequence[Word]) -> list[tuple[int, int]]:
@@ -89,9 +102,20 @@ def _across_lines(text: str, addition: str, page_text: str) -> tuple[str, str]:
         if _is_suspended(text, addition, page_text):
             return text, " "
         return (text, "") if _keeps_hyphen(text, addition, page_text) else (text[:-1], "")
+    if _begins_word(text, addition, page_text):
+        return text, ""
     if _WIDE.match(text[-1]) and _WIDE.match(addition[0]):
         return text, ""
     return text, " "
+
+
+def _begins_word(text: str, addition: str, page_text: str) -> bool:
+    """Whether a hyphen after a space begins the word on the next line: `in- and -outgoing`, `-v` as elsewhere on the page."""
+    after = _FIRST_WORD.match(addition)
+    if after is None or not text.endswith(_LINE_HYPHENS) or not text[:-1].endswith(" "):
+        return False
+    before = text[:-1].split()[-1:]
+    return bool(before and before[0] in _BETWEEN) or f" -{after.group()}" in page_text
 
 
 def _is_suspended(text: str, addition: str, page_text: str) -> bool:
@@ -103,11 +127,17 @@ def _is_suspended(text: str, addition: str, page_text: str) -> bool:
 
 
 def _keeps_hyphen(text: str, addition: str, page_text: str) -> bool:
-    """Whether a compound keeps its hyphen: before a capital or digit, or if the page has it only with the hyphen."""
+    """Whether a compound keeps its hyphen: before a capital or digit, if the page has it only with the hyphen, or if it
+    cannot be a word that was divided. Typesetters leave no single letter at a line's end.
+    """
     before, after = _LAST_WORD.search(text[:-1]), _FIRST_WORD.match(addition)
     if not addition[:1].islower() or before is None or after is None:
         return True
     if text[-1] == "\u00ad":
         return False
-    whole = before.group() + after.group()
-    return whole not in page_text and f"{before.group()}-{after.group()}" in page_text
+    first, second = before.group(), after.group()
+    if first + second in page_text:
+        return False
+    if f"{first}-{second}" in page_text or len(first) == 1:
+        return True
+    return is_compound(first, second) and detect_language(page_text or text) in (None, "en")

@@ -19,8 +19,10 @@ from citewell.extract.core.raised import SUPERSCRIPTS, raised
 from citewell.extract.formats.pdf import native
 from citewell.extract.formats.pdf.fonts import StyleReader, TextStyle
 from citewell.extract.formats.pdf.geometry import FULL_TURN, QUARTER, Floats, PageFrame, Rect, Rotation, rotation_of
+from citewell.extract.formats.pdf.ligatures import joined_at_ligatures
 from citewell.extract.formats.pdf.marks import THRESHOLDS as MARK_THRESHOLDS
 from citewell.extract.formats.pdf.marks import with_superscripts
+from citewell.extract.formats.pdf.ruled_words import split_at_lines
 
 HYPHEN = "\ufffe"
 """PDFium's character for a hyphen that ends a line."""
@@ -131,24 +133,33 @@ def _is_pair(codes: Sequence[int]) -> bool:
     return len(codes) == 2 and 0xD800 <= codes[0] < 0xDC00 <= codes[1] < 0xE000
 
 
-def read_words(textpage: PdfTextPage, text: str, frame: PageFrame) -> list[Word]:
-    """Returns the words of the page's `text` (see `read_text`) in content-stream order."""
+def read_words(textpage: PdfTextPage, text: str, frame: PageFrame, lines: Sequence[Rect] = ()) -> list[Word]:
+    """Returns the words of the page's `text` (see `read_text`) in content-stream order; `lines` between letters part them."""
     spans = [match.span() for match in _WORD.finditer(text)]
     if ". . ." in text:
         spans = _split_at(spans, {match.start() for match in _LEADER.finditer(text)})
+    if "fi " in text or "fl " in text:
+        spans = joined_at_ligatures(textpage, text, spans)
     if not spans:
         return []
+    before = spans
     address = native.handle(textpage.raw)
     boxes = _end_boxes(address, spans)
+    rects = _word_rects(boxes, frame)
+    divided = split_at_lines(address, spans, rects, lines, frame) if lines else spans
+    if len(divided) > len(spans):
+        spans, boxes = divided, _end_boxes(address, divided)
+        rects = _word_rects(boxes, frame)
+    parted = {start for start, _ in divided}.difference(start for start, _ in before)
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     styles = StyleReader(address, frame).styles(starts)
     straight = [style.angle % QUARTER == 0 for style in styles]
     texts = with_superscripts(address, [text[start:end] for start, end in spans], starts, boxes, straight)
-    rects = _word_rects(boxes, frame)
     _trim(rects, styles)
-    gaps = [text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
+    gaps = [" " if start in parted else text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
     after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]
     breaks = ["\n" in gap or hyphen for gap, hyphen in zip(gaps, after_hyphen, strict=False)]
+    texts = [word.replace(" ", "") for word in texts]  # where a ligature's glyph cut it
     if _FILLER in text:
         texts = [word.replace(_FILLER, "") for word in texts]
     columns = (texts, *rects.T.tolist(), starts, ends, map(bool, gaps), breaks, styles)

@@ -18,6 +18,8 @@ from citewell.types import ElementType, JsonValue, Locator
 _MAIN_PARTS = ("ppt/presentation.xml",)
 _LIST_PLACEHOLDERS = frozenset(("body", "obj"))
 _CLOSED = frozenset(("txBody", "tbl"))
+_MAX_NAME = 200
+"""Characters kept of a slide's name in the coverage report."""
 
 
 def extract(path: Path, sink: Sink) -> None:
@@ -62,14 +64,14 @@ def _sections(presentation: XmlElement) -> dict[str, str]:
 
 
 class _Slide:
-    """One slide. Its number, its section's name and, once found, its title locate every element."""
+    """One slide. Its number, its section's name and its title locate every element, those above the title included."""
 
     def __init__(
         self, package: OfficePackage, part: str, number: int, section: str | None, graphics: Graphics, sink: Sink
     ) -> None:
         self._package, self._part, self._graphics, self._sink = package, part, graphics, sink
         self._number = number
-        self._place = Locator(slide=number, headings=(section,) if section else ())
+        self._above = self._place = Locator(slide=number, headings=(section,) if section else ())
 
     def read(self) -> None:
         root = self._optional(self._part)
@@ -80,7 +82,10 @@ class _Slide:
         layouts = self._package.related(self._part, "slideLayout")
         tree = child(root, "cSld", "spTree")
         shapes = shapes_in_order(tree, self._optional(layouts[0] if layouts else None)) if tree is not None else []
-        self._sink.start_unit("slide", self._number, self._title(shapes) or None)
+        title = self._title(shapes)
+        self._sink.start_unit("slide", self._number, title[:_MAX_NAME] or None)
+        if title:
+            self._place = self._above.with_headings((*self._above.headings, title))
         if attribute(root, "show") in ("0", "false"):
             self._sink.warn("The slide is hidden in the show.")
         for shape in shapes:
@@ -94,7 +99,7 @@ class _Slide:
         for shape in shapes:
             found = placeholder(shape)
             if found is not None and found.type in TITLES:
-                return " ".join(plain_text(child(shape, "txBody"), {}).split())[:200]
+                return " ".join(plain_text(child(shape, "txBody"), {}).split())
         return ""
 
     def _shape(self, shape: XmlElement) -> None:
@@ -119,7 +124,7 @@ class _Slide:
         for paragraph in read_paragraphs(body, self._package.relationships(self._part)):
             metadata: dict[str, JsonValue] = {"links": paragraph.links} if paragraph.links else {}
             if kind in TITLES:
-                self._sink.emit(ElementType.TITLE, paragraph.text, self._place, level=1, metadata=metadata)
+                self._sink.emit(ElementType.TITLE, paragraph.text, self._above, level=1, metadata=metadata)
             elif kind in FURNITURE:
                 self._sink.emit(ElementType.FOOTER, paragraph.text, self._place)
             elif paragraph.bullet or (paragraph.bullet is None and kind in _LIST_PLACEHOLDERS):
@@ -128,10 +133,6 @@ class _Slide:
                 )
             else:
                 self._sink.emit(ElementType.PARAGRAPH, paragraph.text, self._place, metadata=metadata)
-        if kind in TITLES:
-            title = " ".join(plain_text(body, {}).split())
-            if title:
-                self._place = self._place.with_headings((*self._place.headings, title))
 
     def _table(self, element: XmlElement) -> None:
         relationships = self._package.relationships(self._part)

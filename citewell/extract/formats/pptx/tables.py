@@ -24,7 +24,7 @@ def read_table(table: XmlElement, read_cell: Callable[[XmlElement], str]) -> Tab
         return None
     properties = child(table, "tblPr")
     first_row = properties is not None and attribute(properties, "firstRow") in _ON
-    return build_table(cells, int(first_row and len(rows) > 1))
+    return build_table(cells, 1 if first_row and len(rows) > 1 else None)
 
 
 def _span(cell: XmlElement, name: str) -> int:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from pathlib import Path
 
-from citewell.extract.core.decode import file_encoding
+from citewell.extract.core.decode import encoding_of
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.tabular.dialect import sniff
+from citewell.extract.core.written_once import WrittenOnce, written_once
+from citewell.extract.formats.tabular.dialect import NO_DELIMITER, sniff
 from citewell.extract.formats.tabular.headers import header_depth, join_names
 from citewell.extract.formats.tabular.records import CsvRecord, Records
-from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, tidy
+from citewell.extract.formats.tabular.values import Cell, column_letter, is_data, is_figure, tidy
 from citewell.extract.formats.tabular.writer import MAX_COLUMNS, DataFile, TableWriter
 from citewell.types import ElementType, Locator
 
@@ -24,12 +25,12 @@ _SAMPLE_CHARACTERS = 256 * 1024
 
 def extract(path: Path, sink: Sink) -> None:
     """Emits each record as a row element, numbered as in a spreadsheet, with a typed copy and statistics."""
-    encoding = file_encoding(path)
     sink.start_unit("file", 1)
+    encoding = encoding_of(path, sink)
     with path.open(encoding=encoding, errors="replace", newline="") as file:
         dialect = sniff(file.read(_SAMPLE_CHARACTERS))
         file.seek(0)
-        sink.metadata |= {"encoding": encoding, "delimiter": dialect.delimiter}
+        sink.metadata["delimiter"] = dialect.delimiter if dialect.delimiter != NO_DELIMITER else ""
         with DataFile(sink, written=True) as data:
             _read(Records(file, dialect), data)
 
@@ -44,7 +45,10 @@ def _read(records: Records, data: DataFile) -> None:
     if rest:
         columns, header_row, body = _header(rest)
         table = data.table("data", columns, header_row)
-        _add_rows(chain(body, stream), table, data.sink)
+        labels = written_once([_padded(record.cells, len(columns)) for record in body], is_figure)
+        _add_rows(chain(body, stream), table, data.sink, labels)
+        if labels is not None:
+            data.sink.warn(labels.note(columns))
         table.finish()
     for warning in records.warnings():
         data.sink.warn(warning)
@@ -78,7 +82,9 @@ def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
     return len(rows) > 1 and not any(is_data(cell) for row in rows for cell in row)
 
 
-def _add_rows(records: Iterable[CsvRecord], table: TableWriter, sink: Sink) -> None:
+def _add_rows(
+    records: Iterable[CsvRecord], table: TableWriter, sink: Sink, labels: WrittenOnce[str] | None
+) -> None:
     width, ragged = table.width, 0
     first_ragged = 0
     for record in records:
@@ -88,11 +94,17 @@ def _add_rows(records: Iterable[CsvRecord], table: TableWriter, sink: Sink) -> N
         if len(cells) != width:
             ragged, first_ragged = ragged + 1, first_ragged or record.number
         texts = [cell if not cell.isspace() else "" for cell in cells]
+        if labels is not None:
+            labels.fill(texts)
         table.add_with_texts(record.number, texts, texts)
     if ragged:
         sink.warn(
             f"{ragged} rows have more or fewer cells than the header's {width}, first row {first_ragged}; all are kept"
         )
+
+
+def _padded(cells: Sequence[str], width: int) -> list[str]:
+    return [*cells, *[""] * (width - len(cells))][:width]
 
 
 def _filled(record: CsvRecord) -> int:

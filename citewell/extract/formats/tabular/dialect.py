@@ -9,7 +9,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from citewell.extract.formats.tabular.values import is_data
+
 _DELIMITERS = ",;\t|:^~"
+NO_DELIMITER = "\x1f"
+"""Delimiter of a file that has one column, whatever marks are in its texts; no text holds it."""
+_GOES_ON = 0.8
+"""Share of the records below the first with several cells that have several, too, in a table under a preface. Set by hand."""
+_MIN_TABLE = 3
+"""Fewest records with several cells that are a table under a preface."""
 _SAMPLE_RECORDS = 200
 """Records used to judge a delimiter's regularity."""
 MAX_FIELD = 64 * 1024 * 1024
@@ -48,6 +56,8 @@ def sniff(sample: str) -> CsvDialect:
     escape = "\\" if _escaped_quotes(sample, quote) > sample.count(quote * 2) else None
     candidates = [CsvDialect(delimiter, quote, escape) for delimiter in (declared or _DELIMITERS)]
     best = max(candidates, key=lambda candidate: _regularity(candidate, lines))
+    if not declared and _is_one_column(best, lines):
+        return CsvDialect(NO_DELIMITER, quote, escape)
     spaced = sample.count(best.delimiter + " " + quote) * 2 > sample.count(best.delimiter + quote)
     return CsvDialect(best.delimiter, quote, escape, skip_initial_space=spaced and f" {quote}" in sample)
 
@@ -69,6 +79,26 @@ def _regularity(dialect: CsvDialect, lines: list[str]) -> float:
         return 0.0
     count, width = max(wide)
     return (count / total) ** 2 * (1 - 1 / width) * (1.0 if dialect.delimiter in ",;\t|" else 0.8)
+
+
+def _is_one_column(dialect: CsvDialect, lines: list[str]) -> bool:
+    """Whether the delimiter is only a mark inside texts: the first record has one cell, and those with more are scattered.
+
+    So are texts that all hold the mark before a blank, as in `Doe, Ann`, below a name without one.
+    """
+    records = [r for r in islice(dialect.reader(line + "\n" for line in lines), _SAMPLE_RECORDS) if any(r)]
+    wide = [len(record) > 1 for record in records]
+    if not any(wide):
+        return False
+    if wide[0]:
+        return False
+    below = records[wide.index(True) :]
+    cells = [cell for record in below for cell in record[1:]]
+    spaced = all(cell.startswith(" ") or not cell for cell in cells)
+    if spaced and not any(is_data(cell) for record in below for cell in record):
+        return True
+    table = sum(wide) >= _GOES_ON * len(below) and (sum(wide) >= _MIN_TABLE or not spaced)
+    return not table and 2 * sum(wide) < len(records)
 
 
 def _wraps(sample: str, quote: str) -> int:

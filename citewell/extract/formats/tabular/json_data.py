@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 from citewell.errors import LimitExceeded
-from citewell.extract.core.decode import file_encoding
+from citewell.extract.core.decode import encoding_of
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.tabular.flatten import JsonData, is_records, join, leaves
 from citewell.extract.formats.tabular.json_stream import Damaged, JsonStream
@@ -23,8 +23,8 @@ _TEXT_PIECE = 4_000
 
 def extract(path: Path, sink: Sink) -> None:
     """Streams the rows of every list of objects (numbered by record, JSON Lines by line) and the other values."""
-    encoding = file_encoding(path)
     sink.start_unit("file", 1)
+    encoding = encoding_of(path, sink)
     with path.open(encoding=encoding, errors="replace") as file, DataFile(sink) as data:
         reader = _JsonReader(data)
         if _is_lines(file):

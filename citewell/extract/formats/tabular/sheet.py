@@ -5,20 +5,23 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import count
+from itertools import count, islice
 from typing import cast
 
+from citewell.extract.core.written_once import WrittenOnce, written_once
 from citewell.extract.formats.tabular.layout import SheetTable, note_text
 from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.regions import Region
 from citewell.extract.formats.tabular.sheet_plan import plan_sheet
 from citewell.extract.formats.tabular.sheet_rows import MergedLabels, SheetRows
-from citewell.extract.formats.tabular.values import Cell, Shown, line_of
+from citewell.extract.formats.tabular.values import Cell, Shown, is_figure, line_of
 from citewell.extract.formats.tabular.workbook_parts import NamedTable
 from citewell.extract.formats.tabular.writer import DataFile, TableWriter
 from citewell.types import ElementType, Locator
 
 _FOOTNOTE = re.compile(r"[(\[]?[a-z0-9*†‡]{1,2}[)\]]|\*|†|note|source|n\.b\.", re.IGNORECASE)
+_LABEL_ROWS = 100
+"""Rows that show whether labels are written once for several rows."""
 _FOOTNOTE_LENGTH = 60
 """Characters beyond which a lone cell below a table is a note, not a row. Set by hand."""
 
@@ -55,7 +58,10 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
     writer.coded = bool(rows.shown.coded)
     writer.named = {place for place, column in enumerate(columns) if table.region.left + column in rows.shown.named}
     notes: list[tuple[int, list[Cell]]] = []
+    labels = _written_once(table, columns, rows)
     for number, row in _written(table, columns, rows, shared):
+        if labels is not None:
+            labels.fill(row)
         if _may_be_note(row):
             notes.append((number, row))
             continue
@@ -65,8 +71,16 @@ def _emit_table(table: SheetTable, columns: Sequence[int], ordinal: int, rows: S
     closing = _closing_notes(notes)
     _add_rows(writer, notes[: len(notes) - len(closing)])
     writer.finish()
+    if labels is not None:
+        data.sink.warn(labels.note([table.names[place] for place in columns]))
     for number, row in closing:
         data.sink.emit(ElementType.PARAGRAPH, note_text(row), Locator(sheet=rows.name, row=number))
+
+
+def _written_once(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> WrittenOnce[Cell] | None:
+    """Returns what repeats labels that the table's first rows write once, without merging cells."""
+    body = [cells for _, cells in islice(_body(table, columns, rows), _LABEL_ROWS)] if table.named else []
+    return written_once([cells for cells in body if not _may_be_note(cells)], is_figure)
 
 
 def _shared(table: SheetTable, columns: Sequence[int], rows: SheetRows) -> dict[int, NumberFormat]:

@@ -6,17 +6,26 @@ from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from citewell.extract.formats.tabular.regions import Region, SheetMap
 from citewell.extract.formats.tabular.sheet_scan import SheetScan
 from citewell.extract.formats.tabular.values import Cell, tidy
 
-if TYPE_CHECKING:
-    from python_calamine import CalamineSheet
-
-
 _REMEMBERED_ROWS = 1_000
+_Place = tuple[int, int]
+
+
+class Sheet(Protocol):
+    """A sheet as its reader has it: rows from the first filled cell on, and merged ranges (None: not recorded)."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def start(self) -> _Place | None: ...
+    @property
+    def merged_cell_ranges(self) -> Sequence[tuple[_Place, _Place]] | None: ...
+    def iter_rows(self) -> Iterator[Sequence[object]]: ...
 
 
 class SheetRows:
@@ -26,7 +35,7 @@ class SheetRows:
            formats
     """
 
-    def __init__(self, sheet: CalamineSheet, hints: SheetScan) -> None:
+    def __init__(self, sheet: Sheet, hints: SheetScan) -> None:
         self.name = sheet.name
         self.empty = sheet.start is None and not hints.errors
         self.shown = hints.shown

@@ -121,6 +121,14 @@ def is_data(cell: Cell) -> bool:
     return bool(_NUMBER.fullmatch(text) or _DATE.fullmatch(text)) or text.lower() in _BOOLEANS
 
 
+def is_figure(cell: Cell) -> bool:
+    """Whether a cell is an amount: a number, typed or written, that is no whole one, as years and numbers of orders are."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        return is_data(text) and not text.isdigit() and not _DATE.fullmatch(text)
+    return isinstance(cell, float | timedelta)
+
+
 def column_letter(index: int) -> str:
     """Returns the spreadsheet letter of a column: 0 → A, 26 → AA."""
     letters = ""

@@ -20,6 +20,8 @@ _LEADERS = re.compile(r"(?:\s*[.…·_]){3,}\s*$|\s+\.(?:\s+\.)+\s*$")
 _NUMERIC = re.compile(
     r"^[\s(\[<>≤≥~±*†‡+$€£¥#-]*[–—−]?\s*[$€£¥]?\d[\d,.\s’'/:%–—−()\[\]-]*\s*(?:%|[*†‡§a-d]{0,3})[)\]]*$"
 )
+_APART = 0.1
+"""Ems between two words that a line between them parts."""
 _NOTHING = re.compile(r"^(?:[$€£¥]\s?)?(?:[-–—−*.…]{1,6}|n/?a|na|\(?x\)?|nil|none|\.\.\.)$", re.IGNORECASE)
 
 
@@ -99,8 +101,12 @@ def _within(spans: Sequence[Span], length: int) -> list[Span]:
 
 
 def _ordered(words: Sequence[Word]) -> list[Word]:
-    """Clears `space_before` of words that the content stream wrote right after the previous one."""
-    return [word._replace(space_before=not (i and words[i - 1].end == word.start)) for i, word in enumerate(words)]
+    """Clears `space_before` of words that the content stream wrote right after the previous one, and close to it."""
+    return [word._replace(space_before=not (i and _touches(words[i - 1], word))) for i, word in enumerate(words)]
+
+
+def _touches(before: Word, word: Word) -> bool:
+    return before.end == word.start and word.x0 - before.x1 < _APART * word.style.size
 
 
 def is_numeric(text: str) -> bool:
@@ -198,7 +204,7 @@ def _placed(table: Table, parts: Sequence[_Part]) -> RenderedTable:
     for part in parts:
         for row, cells in part.rows():
             line = line_starts[table.line_of(row)]
-            columns = _column_starts(table.grid, row, line)
+            columns = _column_starts(table.written, row, line)
             spans = [
                 Span(columns[column] + _escaped(flow.text, span.start), span.words)
                 for column, flow in cells
