@@ -25,7 +25,7 @@ from citewell.extract.formats.pdf.objects import THRESHOLDS as DRAWING
 from citewell.extract.formats.pdf.objects import Drawing, read_drawing
 from citewell.extract.formats.pdf.page_pictures import PagePictures
 from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
-from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, lacks_text, page_text
+from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, is_whole_page, lacks_text, page_text
 from citewell.extract.formats.pdf.tables.detect import find_tables, may_hold_tables
 from citewell.extract.formats.pdf.tables.model import FoundTable
 from citewell.extract.formats.pdf.words import Word, by_direction, is_right_to_left, read_text, read_words
@@ -154,18 +154,19 @@ class PageReader:
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[UprightText] = []
-        if broken or lacks_text(shown, drawing):
-            passages, problems = self._scan(page, frame, number, broken, not shown)
-            warnings += problems
-        if not passages:
-            with_tables = self._sink.options.extract_tables
+        seen: list[Word] | None = shown
+        scan: OcrText | None = None
+        if broken or lacks_text(shown, drawing, frame):
+            seen, scan = None, self._scan(page, frame, number, [] if broken else shown, broken, warnings)
+        with_tables = self._sink.options.extract_tables
+        if scan is None or not broken:
             # Only the main direction gets the drawing: the others are axis labels and margin notes.
             for i, (rotation, members) in enumerate(by_direction(shown)):
                 passages.append(text_passage(rotation, members, drawing if with_tables and not i else None, ink))
-        scanned = any(passage.confidences is not None for passage in passages)
-        seen = None if scanned else shown
-        images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
-        passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
+        passages += [ocr_passage(scan, with_tables)] if scan else []
+        places = [] if scan and is_whole_page(scan, shown, drawing, frame) else drawing.images
+        images, scans, unread = self._images.read(page, frame, places, seen, self._beat(number))
+        passages += [ocr_passage(text, with_tables) for text in scans]
         edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].rotation.angle == 0 else []
         notes = read_annotations(page, frame, self._document.raw, self._form)
         return PageContent(
@@ -183,23 +184,26 @@ class PageReader:
         )
 
     def _scan(
-        self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
-    ) -> tuple[list[UprightText], list[str]]:
-        """Reads the page by OCR; returns the text and warnings."""
-        problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
+        self, page: PdfPage, frame: PageFrame, number: int, words: Sequence[Word], broken: bool, warnings: list[str]
+    ) -> OcrText | None:
+        """Reads by OCR what the page shows besides `words`; None if that is nothing. Adds what is wrong to `warnings`."""
+        problem = f"Page {number} has {'next to no' if words else 'no'} text"
+        problem = f"The text layer of page {number} is unreadable" if broken else problem
         if self._budget.reason:
-            return [], [f"{problem}, and it was not scanned: {self._budget.reason}."]
-        read = page_text(page, frame, self._budget, self._beat(number), self._sink.options.max_pixels)
+            warnings.append(f"{problem}, and it was not scanned: {self._budget.reason}.")
+            return None
+        read = page_text(page, frame, words, self._budget, self._beat(number), self._sink.options.max_pixels)
         if read is None:
-            return [], []
-        if not read.characters:
-            return [], [f"{problem}, and OCR found none."] if broken or wordless else []
-        warnings = [f"{problem}; it was read by OCR."] if broken else []
+            return None
         if read.unread > max(SCANS.few_unread, SCANS.unread_share * len(read.lines)):
             warnings.append(
                 f"OCR could not read {read.unread} of {read.unread + len(read.lines)} lines of page {number}."
             )
-        return [ocr_passage(read, self._sink.options.extract_tables)], warnings
+        if read.characters < (SCANS.min_characters if words else 1):
+            warnings += [] if words else [f"{problem}, and OCR found none."]
+            return None
+        warnings += [f"{problem}; it was read by OCR."] if broken else []
+        return read
 
     def _beat(self, number: int) -> Beat:
         return lambda: self._sink.progress(number - 1, self._total)
