@@ -68,7 +68,7 @@ def test_text_in_a_picture_on_a_page_of_text_belongs_to_the_picture(tmp_path: Pa
 
 
 STAMPS = {
-    "fax header": (20, ["12/03/2025 09:14  FROM: Harbour office 0181 4960  TO: 0181 5512  PAGE 1 OF 2"]),
+    "fax header": (20, ["12/03/2025 09:14 FROM: Harbour office 0181 4960 TO: 0181 5512 PAGE 1 OF 2"]),
     "Bates number": (800, ["BN-000123 CONFIDENTIAL"]),
     "download": (780, ["This copy was downloaded from 10.0.0.7 on 3 March 2025", "All use is subject to the terms."]),
 }

@@ -100,6 +100,54 @@ def test_running_headers_and_page_numbers_are_told_from_text(tmp_path: Path) -> 
     assert "Annual Report" not in " ".join(reading.texts(ElementType.PARAGRAPH))
 
 
+def page_below(*top: tuple[float, float, str], start: int = 0) -> Draw:
+    """A page of prose under lines at (distance from the top edge, font size)."""
+
+    def page(canvas: Canvas) -> None:
+        for distance, size, text in top:
+            lines(canvas, 60, distance, [text], size=size)
+        lines(canvas, 60, 110, prose(20, start))
+
+    return page
+
+
+TOPS = {
+    "titles that count": [[(80, 14, f"Week {n}")] for n in range(1, 6)],
+    "titles that count, in the body's size": [[(80, 10, f"Week {n}")] for n in range(1, 6)],
+    "the first lines of text": [[(86, 10, f"{n}. of the second"), (98, 10, f"{n}. of the third")] for n in range(1, 4)],
+    "one large title twice": [[(40, 16, "Offer to the harbour office")]] * 2,
+}
+
+
+@pytest.mark.parametrize("kind", TOPS)
+def test_lines_that_count_or_are_large_or_belong_to_the_text_are_no_headers(tmp_path: Path, kind: str) -> None:
+    reading = read_pdf(tmp_path, pdf(*(page_below(*top, start=i) for i, top in enumerate(TOPS[kind]))))
+    assert reading.texts(ElementType.HEADER) == []
+    for top in TOPS[kind]:
+        assert all(text in reading.text for *_, text in top)
+
+
+def test_a_label_beside_a_value_of_each_page_is_no_header(tmp_path: Path) -> None:
+    def page_of(name: str) -> Draw:
+        def page(canvas: Canvas) -> None:
+            lines(canvas, 60, 90, ["Name of the keeper"])
+            lines(canvas, 300, 90, [name])
+            lines(canvas, 60, 140, prose(4, len(name)))
+
+        return page
+
+    reading = read_pdf(tmp_path, pdf(page_of("Ida Kern"), page_of("Orla Finch")))
+    assert reading.texts(ElementType.HEADER) == []
+
+
+def test_a_list_that_runs_to_the_edge_of_its_pages_is_read_whole(tmp_path: Path) -> None:
+    listed = [f"Locker {n} holds {n + 3} ropes" for n in range(1, 121)]
+    pages = [listed[start : start + 60] for start in (0, 60)]
+    reading = read_pdf(tmp_path, pdf(*(lambda canvas, texts=texts: lines(canvas, 60, 30, texts) for texts in pages)))
+    assert reading.texts(ElementType.HEADER, ElementType.FOOTER) == []
+    assert all(text in " ".join(reading.text.split()) for text in listed)
+
+
 def test_hyphenated_words_are_joined_but_compounds_keep_their_hyphen(tmp_path: Path) -> None:
     def page(canvas: Canvas) -> None:
         lines(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from citewell.extract.core.outline import Outline
@@ -13,7 +14,7 @@ from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.images import THRESHOLDS as IMAGES
 from citewell.extract.formats.pdf.images import PageImage
 from citewell.extract.formats.pdf.ink import Placed, places
-from citewell.extract.formats.pdf.lines import Line, join_row, placeholder, rows
+from citewell.extract.formats.pdf.lines import Line, placeholder, rows
 from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.formats.pdf.running_text import join_lines
@@ -44,7 +45,10 @@ class PageWriter:
             self._sink.skip(skipped)
         if page.frame is None:
             return
-        furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height)
+        scanned = bool(page.passages) and page.passages[0].confidences is not None
+        # OCR gives line heights instead of font sizes, which are not comparable with those of the document.
+        body_size = math.inf if scanned else self._survey.body_size
+        furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height, body_size)
         backgrounds, figures = _split_images(page)
         for image in backgrounds:
             self._image(page, image)
@@ -82,8 +86,7 @@ class PageWriter:
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: UprightText) -> None:
-        for row in rows(runs):
-            line = join_row(row)
+        for line in (run for row in rows(runs) for run in row):
             running_text = join_lines([line])
             placed = places(running_text.spans, passage.rotation, passage.ink)
             self._sink.emit(
