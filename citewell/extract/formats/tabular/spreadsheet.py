@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired
 from citewell.extract.core.safezip import SafeZip
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.tabular.compound_chains import check_chains
-from citewell.extract.formats.tabular.ods_check import check_ods
+from citewell.extract.formats.tabular.ods_check import check_ods, write_typed
 from citewell.extract.formats.tabular.ods_formats import is_ods, ods_formats
 from citewell.extract.formats.tabular.sheet import read_sheet
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
@@ -42,8 +42,8 @@ def extract(path: Path, sink: Sink) -> None:
     """Reads every sheet in order, hidden ones too. Formulas give their results, dates ISO dates, columns of percentages
     or of one currency their sign; other values are as stored.
     """
-    _refuse_bomb(path, sink)
-    with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
+    untyped = _refuse_bomb(path, sink)
+    with _workbook(path, untyped, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
         sink.metadata["sheet_names"] = list(workbook.sheet_names)
         hidden = [sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible]
         shown = {} if parts else _shown(path, sink)
@@ -91,9 +91,12 @@ def _never_calculated(formulas: int) -> str:
 
 
 @contextmanager
-def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
-    copy = sink.folder / "repaired.xlsb"
+def _workbook(path: Path, untyped: Sequence[int], sink: Sink) -> Generator[CalamineWorkbook]:
+    copy, typed = sink.folder / "repaired.xlsb", sink.folder / "typed.ods"
     try:
+        if untyped:
+            write_typed(path, untyped, typed, sink.options)
+            path = typed
         try:
             workbook = _opened(path)
         except CorruptFile:
@@ -104,6 +107,7 @@ def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
             yield workbook
     finally:
         copy.unlink(missing_ok=True)
+        typed.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -154,12 +158,15 @@ def _translated(error: BaseException, subject: str) -> BaseException:
     return error
 
 
-def _refuse_bomb(path: Path, sink: Sink) -> None:
-    """Rejects a container that claims to unpack to far more than spreadsheets do, before the reader unpacks it."""
+def _refuse_bomb(path: Path, sink: Sink) -> Sequence[int]:
+    """Rejects a container that claims to unpack to far more than spreadsheets do, before the reader unpacks it.
+
+    Returns what `check_ods` does.
+    """
     if not zipfile.is_zipfile(path):
-        return
+        return ()
     with SafeZip(path, sink.options) as container:
         claimed = sum(info.file_size for info in container.infos)
         if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
             raise LimitExceeded(f"The spreadsheet declares {claimed:,} unpacked bytes, which exceeds the limit.")
-        check_ods(container, _MAX_CELLS)
+        return check_ods(container, _MAX_CELLS)
