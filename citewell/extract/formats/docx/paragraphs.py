@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from citewell.extract.core.pages import Pages
 from citewell.extract.core.safexml import XmlElement, local_name
-from citewell.extract.core.symbols import symbol_character
+from citewell.extract.core.symbols import TICKED, UNTICKED, is_symbol_font, symbol_character
 from citewell.extract.formats.ooxml.equations import equation_text
 from citewell.extract.formats.ooxml.graphics import chosen
-from citewell.extract.formats.ooxml.package import Relationship, attribute, child, is_on
+from citewell.extract.formats.ooxml.package import Relationship, attribute, child, is_on, value
 from citewell.types import JsonValue
 
 # Deleted and moved-away text, field codes, ruby readings and properties are not part of the accepted text.
@@ -83,7 +83,14 @@ class ParagraphReader:
         if is_on(child(element, "rPr"), "vanish"):
             out.hidden += sum(len(inner.text or "") for inner in element if local_name(inner) == "t")
             return
+        fonts = child(element, "rPr", "rFonts")
+        font = attribute(fonts, "ascii") or "" if fonts is not None else ""
+        if not is_symbol_font(font):
+            self._children(element, out)
+            return
+        begin = len(out.parts)
         self._children(element, out)
+        out.parts[begin:] = ["".join(_symbol_text(part, font) for part in out.parts[begin:])]
 
     def _leaf(self, element: XmlElement, name: str, out: Paragraph) -> None:
         if name == "t":
@@ -96,6 +103,8 @@ class ParagraphReader:
             self._pages.rendered_break()
         elif name == "sym":
             self._add(_symbol(element), out)
+        elif name == "fldChar":
+            self._add(_state(element), out)
         elif name in _DRAWINGS:
             out.drawings.append(element)
             self._pages.text()
@@ -139,6 +148,24 @@ class ParagraphReader:
 def _link(out: Paragraph, target: str, text: str) -> None:
     if len(out.links) < _MAX_LINKS and not target.lower().startswith(("javascript:", "data:", "file:")):
         out.links.append({"text": " ".join(text.split())[:200], "href": target[:2000]})
+
+
+def _state(field: XmlElement) -> str:
+    """Returns the state of a form's box or list (ECMA-376-1, 17.16.5): a ballot box, or the entry chosen."""
+    box, entries = child(field, "ffData", "checkBox"), child(field, "ffData", "ddList")
+    if box is not None:
+        name = "checked" if child(box, "checked") is not None else "default"
+        return TICKED if is_on(box, name) else UNTICKED
+    if entries is None:
+        return ""
+    texts = [attribute(entry, "val") or "" for entry in entries if local_name(entry) == "listEntry"]
+    chosen_entry = value(entries, "result") or value(entries, "default") or "0"
+    return texts[int(chosen_entry)] if chosen_entry.isdigit() and int(chosen_entry) < len(texts) else ""
+
+
+def _symbol_text(text: str, font: str) -> str:
+    """Returns text set in a symbol font: its boxes and letters, and what other fonts must show as it is."""
+    return "".join(symbol_character(ord(c), font) if " " < c <= "ÿ" or "\uf000" <= c <= "\uf0ff" else c for c in text)
 
 
 def _symbol(element: XmlElement) -> str:

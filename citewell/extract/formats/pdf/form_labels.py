@@ -39,10 +39,14 @@ THRESHOLDS = FormThresholds()
 
 @dataclass(frozen=True, slots=True)
 class LabelledField:
-    """A filled field with the lines of its label; none if no text is beside it."""
+    """A filled field with the lines of its label; none if no text is beside it.
+
+    question: of a ticked box, the text before it and its row's other boxes
+    """
 
     field: Field
     lines: Sequence[Line] = ()
+    question: str = ""
 
     @property
     def text(self) -> str:
@@ -51,7 +55,7 @@ class LabelledField:
         printed = _TAIL.sub("", " ".join(line.text for line in self.lines))
         label = _joined(printed, field.tooltip) or field.name
         if field.checked is not None and printed:
-            return f"{_TICKED if field.checked else _UNTICKED} {label}"
+            return f"{self.question} {_TICKED if field.checked else _UNTICKED} {label}".strip()
         return f"{label}: {field.value}" if label else field.value
 
     @property
@@ -77,7 +81,11 @@ def labelled(fields: Sequence[Field], runs: Sequence[Line]) -> list[LabelledFiel
             first[id(field)] = found
     taken = {id(run) for run, _ in first.values()}
     return [
-        LabelledField(field, _whole(first[id(field)][0], runs, taken) if id(field) in first else ())
+        LabelledField(
+            field,
+            _whole(first[id(field)][0], runs, taken) if id(field) in first else (),
+            _question(field, runs, taken) if field.checked else "",
+        )
         for field in ordered
         if field.value or (field.checked is not None and id(field) in first)
     ]
@@ -103,6 +111,12 @@ def _nearest(field: Field, runs: Sequence[Line], fields: Sequence[Field]) -> tup
     if above is not None and rect.y0 - above.y1 < rect.x0 - left.x1 and abs(above.x0 - rect.x0) <= rect.height:
         return above, True
     return left, False
+
+
+def _question(field: Field, runs: Sequence[Line], taken: set[int]) -> str:
+    rect = field.rect
+    left = [run for run in runs if id(run) not in taken and run.x1 <= rect.x0 and _beside(run, rect)]
+    return max(left, key=lambda run: run.x1).text if left else ""
 
 
 def _above(field: Field, runs: Sequence[Line], fields: Sequence[Field]) -> Line | None:
