@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
@@ -292,3 +293,61 @@ def test_words_outside_of_the_page_are_left_out_and_reported(tmp_path: Path) -> 
     reading = read_pdf(tmp_path, pdf(page))
     assert "unseen" not in reading.text
     assert "2 words outside the visible page" in reading.notes()
+
+
+def layered(state: str) -> bytes:
+    """A page with a line on a layer that is ON or OFF, one on no layer, and a form on the layer."""
+    content = b"BT /F 12 Tf 72 700 Td (Open in May.) Tj ET /OC /L BDC BT /F 12 Tf 72 670 Td (Open in March.) Tj ET EMC /X Do"
+    form = b"BT /F 12 Tf 72 640 Td (Open in April.) Tj ET"
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [5 0 R] /D << /{state} [5 0 R] >> >> >>".encode(),
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 6 0 R >> "
+        b"/Properties << /L 5 0 R >> /XObject << /X 7 0 R >> >> >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /OCG /Name (Draft) >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] /OC 5 0 R /Resources << /Font << /F 6 0 R >> >> /Length %d >> "
+        b"stream\n%s\nendstream" % (len(form), form),
+    ]
+    body = b"".join(b"%d 0 obj %s endobj\n" % (number, data) for number, data in enumerate(objects, 1))
+    return b"%PDF-1.5\n" + body + b"trailer << /Root 1 0 R >>\n%%EOF"
+
+
+@pytest.mark.parametrize(("state", "months"), [("ON", {"May", "March", "April"}), ("OFF", {"May"})])
+def test_text_on_a_layer_is_read_if_the_layer_is_shown(tmp_path: Path, state: str, months: set[str]) -> None:
+    reading = read_pdf(tmp_path, layered(state))
+    assert {month for month in ("May", "March", "April") if month in reading.text} == months
+    assert ("6 words that the page does not show" in reading.notes()) == (state == "OFF")
+
+
+def test_white_and_invisible_text_is_read_where_the_page_shows_it(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "black")
+        canvas.setFillColorRGB(0, 0, 0.5)
+        canvas.rect(50, 595, 200, 20, stroke=0, fill=1)
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.drawString(60, 600, "heading")
+        canvas.drawString(60, 500, "paper")
+        canvas.setFillColorRGB(0, 0, 0)
+        hidden = canvas.beginText(60, 400)
+        hidden.setTextRenderMode(3)
+        hidden.textOut("ghost")
+        canvas.drawText(hidden)
+
+    reading = read_pdf(tmp_path, pdf(page))
+    assert reading.text.split() == ["black", "heading"]
+    assert "2 words that the page does not show" in reading.notes()
+
+
+def test_the_invisible_text_on_a_scan_is_its_text(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        canvas.drawInlineImage(Image.new("L", (200, 280), 200), 0, 0, WIDTH, HEIGHT)
+        layer = canvas.beginText(60, 700)
+        layer.setTextRenderMode(3)
+        for text in prose(30):
+            layer.textLine(text)
+        canvas.drawText(layer)
+
+    reading = read_pdf(tmp_path, pdf(page))
+    assert " ".join(reading.texts(ElementType.PARAGRAPH)) == " ".join(prose(30))

@@ -6,12 +6,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from citewell.extract.core.symbols import TICKED, UNTICKED
 from citewell.extract.formats.pdf.annotations import Field
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.lines import Line
 
 _TAIL = re.compile(r"[\s:._…]+$")
-_TICKED, _UNTICKED = "☑", "☐"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class LabelledField:
         printed = _TAIL.sub("", " ".join(line.text for line in self.lines))
         label = _joined(printed, field.tooltip) or field.name
         if field.checked is not None and printed:
-            return f"{self.question} {_TICKED if field.checked else _UNTICKED} {label}".strip()
+            return f"{self.question} {TICKED if field.checked else UNTICKED} {label}".strip()
         return f"{label}: {field.value}" if label else field.value
 
     @property

@@ -26,6 +26,7 @@ from citewell.extract.formats.pdf.objects import Drawing, read_drawing
 from citewell.extract.formats.pdf.page_pictures import PagePictures
 from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
 from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, is_whole_page, lacks_text, page_text
+from citewell.extract.formats.pdf.shown import hidden_words
 from citewell.extract.formats.pdf.tables.detect import find_tables, may_hold_tables
 from citewell.extract.formats.pdf.tables.model import FoundTable
 from citewell.extract.formats.pdf.words import Word, by_direction, is_right_to_left, read_text, read_words
@@ -140,9 +141,10 @@ class PageReader:
 
     def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
         frame = page_frame(page)
-        text, words, broken, ink = _text_layer(page, frame, with_ink=full)
-        shown, skipped = _on_page(words, frame)
-        if not full:
+        drawing = read_drawing(page, frame) if full else None
+        text, words, broken, ink, hidden = _text_layer(page, frame, drawing)
+        shown, skipped = _on_page(words, frame, hidden)
+        if drawing is None:
             return PageContent(
                 number,
                 label,
@@ -150,7 +152,6 @@ class PageReader:
                 text=text,
                 passages=[text_passage(t, w, None) for t, w in by_direction(shown)],
             )
-        drawing = read_drawing(page, frame)
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[UprightText] = []
@@ -209,15 +210,22 @@ class PageReader:
         return lambda: self._sink.progress(number - 1, self._total)
 
 
-def _text_layer(page: PdfPage, frame: PageFrame, *, with_ink: bool) -> tuple[str, list[Word], bool, Ink | None]:
-    """Returns the text, its words, whether it is garbage, and the words' ink."""
+def _text_layer(
+    page: PdfPage, frame: PageFrame, drawing: Drawing | None
+) -> tuple[str, list[Word], bool, Ink | None, set[int]]:
+    """Returns the text, its words, whether it is garbage, the words' ink, and the `start`s of those that are hidden.
+
+    Without a drawing, the ink is None and no word is hidden.
+    """
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
         words = read_words(textpage, text, frame)
         broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
-        ink = read_ink(handle(textpage.raw), text, words, frame) if with_ink else None
-        return text, words, broken, ink
+        if drawing is None:
+            return text, words, broken, None, set()
+        hidden = hidden_words(page, textpage, words, frame, drawing)
+        return text, words, broken, read_ink(handle(textpage.raw), text, words, frame), hidden
     finally:
         textpage.close()
 
@@ -228,11 +236,18 @@ def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
     return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
 
 
-def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]]:
+def _on_page(words: list[Word], frame: PageFrame, hidden: set[int]) -> tuple[list[Word], list[str]]:
     width, height = frame.width, frame.height
-    shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
-    hidden = len(words) - len(shown)
-    return shown, [f"{hidden} words outside the visible page"] if hidden else []
+    inside = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
+    shown = [word for word in inside if word.start not in hidden]
+    outside, unseen = len(words) - len(inside), len(inside) - len(shown)
+    skipped = [f"{_words(outside)} outside the visible page"] if outside else []
+    skipped += [f"{_words(unseen)} that the page does not show (invisible, or on a layer that is off)"] if unseen else []
+    return shown, skipped
+
+
+def _words(count: int) -> str:
+    return "1 word" if count == 1 else f"{count} words"
 
 
 def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:
