@@ -230,11 +230,15 @@ class _DocxReader:
             if root is None:
                 continue
             reader = ParagraphReader(self._package.relationships(part), Pages(False))
-            lines = [reader.read(inner).text for inner in root.iter() if local_name(inner) == "p"]
-            text = "\n".join(line for line in lines if line)
+            paragraphs = [reader.read(inner) for inner in root.iter() if local_name(inner) == "p"]
+            text = "\n".join(paragraph.text for paragraph in paragraphs if paragraph.text)
             if text and text not in seen:
                 seen.add(text)
                 self._sink.emit(type, text, Locator())
+            for drawing in (drawing for paragraph in paragraphs for drawing in paragraph.drawings):
+                for blip in visible(drawing, _TEXT_BOX):
+                    if local_name(blip) in ("blip", "imagedata"):
+                        self._graphics.picture(part, blip, Locator(), "")
 
     def _place(self, first: int, last: int) -> Locator:
         """Returns a locator under the current headings; begins the coverage unit of its page."""

@@ -26,13 +26,14 @@ from citewell.extract.formats.tabular.ods_check import check_ods, write_typed
 from citewell.extract.formats.tabular.ods_formats import is_ods, ods_formats
 from citewell.extract.formats.tabular.sheet import read_sheet
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
-from citewell.extract.formats.tabular.sheet_scan import SheetScan
+from citewell.extract.formats.tabular.sheet_scan import SheetScan, running_lines
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
 from citewell.extract.formats.tabular.workbook_parts import WorkbookParts
 from citewell.extract.formats.tabular.writer import DataFile
 from citewell.extract.formats.tabular.xls_formats import xls_formats
 from citewell.extract.formats.tabular.xlsb_formats import xlsb_formats
 from citewell.extract.formats.tabular.xlsb_repair import repaired
+from citewell.types import ElementType, Locator
 
 _MAX_CELLS = 30_000_000
 _UNPACKED_FLOOR = 64 * 1024 * 1024
@@ -80,6 +81,10 @@ def _read_sheet(
         else:
             named = parts.tables(sheet.name) if parts else []
             read_sheet(SheetRows(cells, hints), named, data)
+    for is_header, code in hints.running:
+        for text in running_lines(code, sheet.name):
+            kind = ElementType.HEADER if is_header else ElementType.FOOTER
+            data.sink.emit(kind, text, Locator(sheet=sheet.name))
     if parts:
         parts.emit_rest(sheet.name)
 
