@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from citewell.extract.formats.pdf.lines import Line, rows
+from citewell.extract.formats.pdf.lines import Line, make_line, rows
 from citewell.text.running import without_page_number
 
 _DIGITS = re.compile(r"\d+")
@@ -134,6 +134,15 @@ def running(
     # A label that recurs beside a value that does not is part of a form.
     parted = {edge.row for edge in edges if id(edge.run) not in found and not (edge.set_apart and _in_margin(edge, height))}
     return {id(edge.run) for edge in edges if id(edge.run) in found and (edge.row not in parted or not edge.text)}
+
+
+def parted(run: Line) -> list[Line]:
+    """Returns a header or footer, and a page number at its end as a line of its own."""
+    text = without_page_number(run.text)
+    for count in range(1, len(run.words)):
+        if text and " ".join(make_line(run.words[:count]).text.split()) == text:
+            return [make_line(run.words[:count]), make_line(run.words[count:])]
+    return [run]
 
 
 def _is_running(edge: Edge, neighbours: Sequence[Sequence[Edge]], height: float, body_size: float) -> bool:

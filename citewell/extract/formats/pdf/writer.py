@@ -11,7 +11,7 @@ from citewell.extract.core.sink import Sink
 from citewell.extract.formats.pdf.columns import reading_order
 from citewell.extract.formats.pdf.document import AttachmentReader
 from citewell.extract.formats.pdf.form_labels import LabelledField, labelled
-from citewell.extract.formats.pdf.furniture import running
+from citewell.extract.formats.pdf.furniture import parted, running
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.images import THRESHOLDS as IMAGES
 from citewell.extract.formats.pdf.images import PageImage
@@ -101,7 +101,7 @@ class PageWriter:
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: UprightText) -> None:
-        for line in (run for row in rows(runs) for run in row):
+        for line in (part for row in rows(runs) for run in row for part in parted(run)):
             running_text = join_lines([line])
             placed = places(running_text.spans, passage.rotation, passage.ink)
             self._sink.emit(
