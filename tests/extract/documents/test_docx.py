@@ -160,6 +160,11 @@ def test_notes_and_comments_follow_the_paragraph_that_refers_to_them(tmp_path: P
     assert len(reading.of(ElementType.FOOTNOTE)) == 3
 
 
+def test_an_empty_content_control_costs_nothing(tmp_path: Path) -> None:
+    reading = reading_of(tmp_path, paragraph("before") + "<w:sdt><w:sdtContent/></w:sdt>" + paragraph("after"))
+    assert reading.texts() == ["before", "after"]
+
+
 def field_of(state: str) -> str:
     begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{state}</w:ffData></w:fldChar></w:r>'
     return f'{begin}<w:r><w:instrText>FORM</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from citewell.extract.core.emission import emit_table
@@ -75,7 +76,7 @@ class _DocxReader:
 
     def _read_blocks(self, container: XmlElement) -> None:
         blocks = list(container)
-        for element, after in zip(blocks, (*blocks[1:], None), strict=True):
+        for element, after in zip_longest(blocks, blocks[1:]):
             name = local_name(element)
             if name == "p":
                 self._paragraph(element, names=after is not None and is_run_in_heading(element, after))
