@@ -9,7 +9,8 @@ from dataclasses import replace
 from citewell.chunk.assembling import Anchored, Assembler
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.fitting import BATCH, CandidateChunk, ContextLine, Fitter, WordCounter
-from citewell.chunk.flow import Cut, Flow, Part
+from citewell.chunk.flow import FURNITURE, Cut, Flow, Part
+from citewell.chunk.running import RunningText
 from citewell.chunk.strategies import (
     SentenceEmbedder,
     cut_characters,
@@ -21,8 +22,6 @@ from citewell.chunk.strategies import (
 from citewell.chunk.tables import RowCutter, TableCutter, row_headings
 from citewell.ports import Tokenizer
 from citewell.types import ChunkDraft, ChunkType, Element, ElementType, JsonValue
-
-_FURNITURE = frozenset({ElementType.HEADER, ElementType.FOOTER})
 
 
 def chunk_elements(
@@ -54,11 +53,15 @@ class _Chunker:
         self._rows = RowCutter(config, self._tokenizer, self._context)
         self._tables = TableCutter(config, self._tokenizer, self._context, by_row=config.strategy is Strategy.ROWS)
         self._assembler = Assembler()
+        self._running = RunningText()
 
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
         rows: list[tuple[Element, tuple[str, ...]]] = []
         for element in self._once(elements):
-            if element.type in _FURNITURE or (element.type is ElementType.ROW and not element.text.strip()):
+            if element.type is ElementType.ROW and not element.text.strip():
+                continue
+            if element.type in FURNITURE:
+                self._running.add(element)
                 continue
             if rows and (element.type is not ElementType.ROW or len(rows) == BATCH):
                 yield from self._fitter.fit(self._rows.cut(rows))
@@ -76,6 +79,8 @@ class _Chunker:
                 yield from self._gathered_but_the_last()
         yield from self._fitter.fit(self._rows.cut(rows))
         yield from self._gathered()
+        flow = self._running.flow()
+        yield from self._fitter.fit(self._candidates(flow, self._cut(flow, ()), ()))
 
     def _once(self, elements: Iterable[Element]) -> Iterator[Element]:
         """The elements, with each data table only once: readers emit it whole and then row by row.

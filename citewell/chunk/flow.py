@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 
 from citewell.types import Box, Element, ElementType, Locator, Piece
 
+FURNITURE = frozenset({ElementType.HEADER, ElementType.FOOTER})
+
 
 @dataclass(frozen=True, slots=True)
 class Slice:
@@ -175,10 +177,10 @@ def boxes_of(part: Slice) -> tuple[Box, ...]:
 
 def pages_of(part: Slice) -> tuple[int, ...]:
     """The pages of the slice's characters, ascending."""
-    boxes = boxes_of(part)
-    if boxes:
+    boxes, locator = boxes_of(part), part.element.locator
+    # A running header has the rectangles of its first page only.
+    if boxes and part.element.type not in FURNITURE:
         return tuple(sorted({box.page for box in boxes}))
-    locator = part.element.locator
     return locator.pages or ((locator.page,) if locator.page is not None else ())
 
 

@@ -11,7 +11,7 @@ from citewell.types.locators import Box, Locator
 
 
 class ElementType(StrEnum):
-    """The kinds of element. `HEADER` and `FOOTER` are running page furniture: kept and shown, never chunked."""
+    """The kinds of element. `HEADER` and `FOOTER` are running page furniture: each distinct text is chunked once."""
 
     TITLE = "title"
     PARAGRAPH = "paragraph"

@@ -160,10 +160,29 @@ def test_other_neighbours_stay_paragraphs(first: str, second: str) -> None:
     assert chunk.text == f"{first}\n\n{second}"
 
 
-def test_running_headers_and_footers_are_left_out() -> None:
-    kinds = [ElementType.HEADER, ElementType.PARAGRAPH, ElementType.FOOTER]
-    (chunk,) = chunked([paragraph(f"e{n}", f"text {kind}", 1, kind) for n, kind in enumerate(kinds)])
-    assert chunk.text == "text paragraph"
+def test_running_headers_and_footers_are_one_chunk_that_names_their_pages() -> None:
+    body, running = chunked(
+        [
+            element
+            for page in (1, 2, 3)
+            for element in (
+                paragraph(f"h{page}", "Invoice RX-17", page, ElementType.HEADER),
+                paragraph(f"e{page}", f"Text {page}.", page),
+                paragraph(f"f{page}", f"IBAN XX12 - Page {page} of 3", page, ElementType.FOOTER),
+                paragraph(f"n{page}", f"- {page} -", page, ElementType.FOOTER),
+            )
+        ]
+    )
+    assert body.text == "Text 1.\n\nText 2.\n\nText 3."
+    assert running.text == "Invoice RX-17\nIBAN XX12 - Page 1 of 3"
+    assert running.locator.pages == (1, 2, 3)
+
+
+def test_running_headers_of_different_pages_are_all_kept() -> None:
+    headers = [paragraph(f"h{page}", f"Invoice RX-{16 + page}", page, ElementType.HEADER) for page in (1, 2)]
+    (chunk,) = chunked(headers)
+    assert chunk.text == "Invoice RX-17\nInvoice RX-18"
+    assert [piece.element_id for piece in chunk.pieces] == ["h1", "h2"]
 
 
 def test_character_spans_point_into_the_file() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from citewell.agent.interface import Library, TextDelta, WholeFiles
@@ -55,7 +56,7 @@ class WholeDocuments:
         if not resources:
             wants_files = asks_for_whole(turn.read) or _asks_for_files(turn.read)
             return self._nothing(turn) if wants_files else None
-        if self._model is None and _asks_for_files(turn.read):  # a model lists them with a tool
+        if self._model is None and await self._asks_for_list(turn):  # a model lists them with a tool
             listed = files_in_words(resources)
             turn.emit(TextDelta(listed))
             return Draft(listed, answered=True)
@@ -86,6 +87,16 @@ class WholeDocuments:
         files = tuple(resource for resource in resources if resource.id == nearest)
         return WholeRequest(WholeKind.SUMMARISE, files) if files else None
 
+    async def _asks_for_list(self, turn: TurnState) -> bool:
+        """Whether the message asks which files there are, and not for something that a passage names in the same words."""
+        if not _asks_for_files(turn.read):
+            return False
+        spans, message = turn.read.content, turn.request.message
+        about = _folded(message[spans[0][0] : spans[-1][1]]) if spans else ""
+        if " " not in about:
+            return True
+        return not any(f" {about} " in f" {_folded(hit.chunk.text)} " for hit in await self._search(turn))
+
     async def _search(self, turn: TurnState) -> list[Hit]:
         """What a search for the words that say what the message is about finds."""
         about = turn.read.content_of(turn.request.message)
@@ -95,6 +106,10 @@ class WholeDocuments:
     def _nothing(self, turn: TurnState) -> Draft:
         turn.emit(TextDelta(NOTHING_IN_SCOPE))
         return Draft(NOTHING_IN_SCOPE, answered=False)
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 def _asks_for_files(read: MessageRead) -> bool:

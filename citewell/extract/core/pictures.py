@@ -20,7 +20,7 @@ from citewell.types import PREVIEW, ElementType, JsonValue, Locator
 MIN_KEPT_BYTES = 30 * 1024
 """Smallest picture kept, in bytes; smaller ones are logos, bullets and lines."""
 _MIN_TEXT_WIDTH, _MIN_TEXT_HEIGHT = 48, 16
-"""Pixels below which a picture cannot hold a readable word."""
+"""Pixels of the longer and the shorter side below which a picture cannot hold a readable word."""
 _MIN_CHARACTERS = 3
 """Fewer characters than this read in a picture are noise."""
 _MAX_URI_HEAD = 100
@@ -29,6 +29,11 @@ _OCR_SECONDS = 40.0
 """OCR budget, in seconds, of a document with pictures among its text."""
 # Raster formats only: Pillow hands others (EPS, WMF) to external programs.
 _FORMATS = ("PNG", "JPEG", "GIF", "BMP", "DIB", "TIFF", "WEBP", "JPEG2000", "ICO", "PPM", "PCX", "TGA", "MPO", "AVIF")
+
+
+def may_hold_text(size: tuple[int, int]) -> bool:
+    """Whether a picture of this width and height, in pixels, is large enough for a readable word."""
+    return max(size) >= _MIN_TEXT_WIDTH and min(size) >= _MIN_TEXT_HEIGHT
 
 
 class Pictures:
@@ -100,7 +105,7 @@ class Pictures:
                 return None
 
     def _text(self, image: Image.Image) -> list[OcrLine]:
-        if not self._sink.options.ocr or image.width < _MIN_TEXT_WIDTH or image.height < _MIN_TEXT_HEIGHT:
+        if not self._sink.options.ocr or not may_hold_text(image.size):
             return []
         if self._spent > _OCR_SECONDS:
             self._sink.skip("The text in a picture was not read: the document has too many pictures.")

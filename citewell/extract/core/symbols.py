@@ -51,12 +51,35 @@ _CHARACTERS = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖαβχδεφ�
 SYMBOL = dict(zip(_CODES, _CHARACTERS, strict=True))
 
 
+TICKED, UNTICKED = "☑", "☐"
+_BOXES = {
+    "wingdings": {
+        0x6C: "●", 0x6E: "■", 0x6F: UNTICKED, 0x70: UNTICKED, 0x71: UNTICKED, 0x72: UNTICKED, 0x78: "☒", 0xA1: "○",
+        0xA4: "◉", 0xA8: UNTICKED, 0xFB: "✗", 0xFC: "✓", 0xFD: "☒", 0xFE: TICKED,
+    },
+    "wingdings 2": {
+        0x4F: "✗", 0x50: "✓", 0x51: "☒", 0x52: TICKED, 0x53: "☒", 0x54: "☒", 0x99: "○", 0x9E: "◉", 0xA3: UNTICKED,
+    },
+    "webdings": {0x61: "✓", 0x63: UNTICKED, 0x67: "■", 0x72: "✗"},
+}  # fmt: skip
+"""The boxes and ticks of forms in the symbol fonts, by Unicode's mapping of these (L2/11-052), as plain ballot boxes."""
+_AMONG_SYMBOLS = {code: mark for code, mark in _BOXES["wingdings"].items() if code not in SYMBOL}
+
+
+def is_symbol_font(font: str) -> bool:
+    """Whether the letters of a font are other characters than their codes say."""
+    return font.lower() == "symbol" or font.lower() in _BOXES
+
+
 def symbol_character(code: int, font: str = "Symbol") -> str:
-    """Returns the Unicode character of a symbol font's code (with or without F000); empty for other fonts' pictures."""
+    """Returns the Unicode character of a symbol font's code (with or without F000); empty for other pictures.
+
+    A code that Symbol does not have is a box or tick of Wingdings, as files often name no font.
+    """
     byte = code - 0xF000 if 0xF000 <= code <= 0xF0FF else code
     if font.lower() == "symbol":
-        return SYMBOL.get(byte, chr(byte) if 0x20 <= byte < 0x41 else "")
-    return ""
+        return SYMBOL.get(byte) or (chr(byte) if 0x20 <= byte < 0x41 else _AMONG_SYMBOLS.get(byte, ""))
+    return _BOXES.get(font.lower(), {}).get(byte, "")
 
 
 def without_private_use(text: str) -> str:

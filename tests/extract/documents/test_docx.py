@@ -160,6 +160,39 @@ def test_notes_and_comments_follow_the_paragraph_that_refers_to_them(tmp_path: P
     assert len(reading.of(ElementType.FOOTNOTE)) == 3
 
 
+def test_an_empty_content_control_costs_nothing(tmp_path: Path) -> None:
+    reading = reading_of(tmp_path, paragraph("before") + "<w:sdt><w:sdtContent/></w:sdt>" + paragraph("after"))
+    assert reading.texts() == ["before", "after"]
+
+
+def field_of(state: str) -> str:
+    begin = f'<w:r><w:fldChar w:fldCharType="begin"><w:ffData>{state}</w:ffData></w:fldChar></w:r>'
+    return f'{begin}<w:r><w:instrText>FORM</w:instrText></w:r><w:r><w:fldChar w:fldCharType="end"/></w:r>'
+
+
+LISTED = '<w:listEntry w:val="Weekly"/><w:listEntry w:val="Monthly"/>'
+
+
+@pytest.mark.parametrize(
+    ("inner", "text"),
+    [
+        (field_of('<w:checkBox><w:default w:val="1"/></w:checkBox>'), "☑ Post"),
+        (field_of('<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>'), "☐ Post"),
+        (field_of('<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>'), "☑ Post"),
+        (field_of(f'<w:ddList><w:result w:val="1"/>{LISTED}</w:ddList>'), "Monthly Post"),
+        (field_of(f"<w:ddList>{LISTED}</w:ddList>"), "Weekly Post"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0FE"/></w:r>', "☑ Post"),
+        ('<w:r><w:sym w:font="Wingdings" w:char="F0A8"/></w:r>', "☐ Post"),
+        ('<w:r><w:sym w:font="Wingdings 2" w:char="F052"/></w:r>', "☑ Post"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:t>ý</w:t></w:r>', "☒ Post"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:t>\uf06f</w:t></w:r>', "☐ Post"),
+        ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', "✓ Post"),
+    ],
+)
+def test_forms_keep_the_state_of_boxes_and_lists(tmp_path: Path, inner: str, text: str) -> None:
+    assert reading_of(tmp_path, paragraph(inner=inner + run(" Post"))).texts() == [text]
+
+
 def test_headers_and_footers_are_kept_once_as_page_furniture(tmp_path: Path) -> None:
     parts = {
         "header1.xml": f"<w:hdr {NAMESPACES}>{paragraph('Confidential')}</w:hdr>",

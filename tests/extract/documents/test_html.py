@@ -49,6 +49,16 @@ def test_scripts_styles_and_the_like_are_left_out(tmp_path: Path) -> None:
     assert read_bytes(tmp_path, "a.html", page(body)).text == "Seen"
 
 
+def test_forms_are_read_with_what_their_controls_show(tmp_path: Path) -> None:
+    body = """<form><p>Owner: <input value="Rolf Haan"><input type="hidden" value="x7"></p>
+        <p><input type="checkbox" checked>Balcony</p><p><input type="checkbox"> Garden</p>
+        <p>Pay <select><option>yearly</option><option selected>monthly</option></select></p></form>
+        <table><tr><th>Extra</th><th>Wanted</th></tr><tr><td>Boat</td><td><input type="radio" checked></td></tr></table>"""
+    reading = read_bytes(tmp_path, "a.html", page(body))
+    assert reading.texts(ElementType.PARAGRAPH) == ["Owner: Rolf Haan", "☑ Balcony", "☐ Garden", "Pay monthly"]
+    assert reading.of(ElementType.TABLE)[0].grid == (("Extra", "Wanted"), ("Boat", "☑"))
+
+
 def test_navigation_and_page_footers_are_furniture_but_an_articles_header_is_not(tmp_path: Path) -> None:
     body = """<header><a href="/">Home</a></header><nav><ul><li>Menu</li></ul></nav><main><header><h1>Real</h1></header><p>Text</p>
     <footer>By Ann</footer></main><div role="contentinfo">Imprint</div>"""

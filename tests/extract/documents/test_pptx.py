@@ -91,6 +91,16 @@ def test_shapes_are_read_from_top_to_bottom_whatever_their_order_in_the_file(tmp
     assert reading_of(tmp_path, deck).texts() == ["Title", "left", "right", "below", "grouped", "nested"]
 
 
+def test_text_of_the_master_is_read_once(tmp_path: Path) -> None:
+    deck = Presentation()
+    first = slide_with_title(deck, "Plan")
+    text_box(first, "Contract KV-2291", 1, 6)
+    deck.slide_master.shapes._spTree.append(first.shapes[-1]._element)
+    slide_with_title(deck, "Costs")
+    reading = reading_of(tmp_path, deck)
+    assert [(e.text, e.locator.slide) for e in reading.of(ElementType.FOOTER)] == [("Contract KV-2291", 1)]
+
+
 def test_tables_keep_their_spans(tmp_path: Path) -> None:
     deck: Any = Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[BLANK])

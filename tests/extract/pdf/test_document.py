@@ -105,6 +105,46 @@ def test_filled_form_fields_are_read_with_their_names(tmp_path: Path) -> None:
     assert fields[0].locator.boxes[0].y0 == pytest.approx(HEIGHT - 600 - 36, abs=2)
 
 
+def put_fields(canvas: Canvas, fields: list[tuple[str, str]], labels_above: bool) -> None:
+    """Fields with names of a machine: each beside its label in one column, or under it in one row."""
+    for i, (label, value) in enumerate(fields):
+        x, y = (60 + 170 * i, 600) if labels_above else (260, 600 - 30 * i)
+        canvas.drawString(x if labels_above else 60, y + (22 if labels_above else 4), label)
+        canvas.acroForm.textfield(name=f"Text{i}", value=value, x=x, y=y, width=150, height=18, borderWidth=0)
+
+
+@pytest.mark.parametrize("labels_above", [False, True])
+def test_fields_are_read_with_the_labels_printed_beside_or_above_them(tmp_path: Path, labels_above: bool) -> None:
+    fields = [("Owner of the boat:", "Rolf Haan"), ("Email ......", ""), ("Deposit paid", "250 EUR")]
+    reading = read_pdf(tmp_path, pdf(lambda canvas: put_fields(canvas, fields, labels_above)))
+    assert reading.texts(ElementType.FORM_FIELD) == ["Owner of the boat: Rolf Haan", "Deposit paid: 250 EUR"]
+    assert reading.text.count("Deposit paid") == 1
+    assert len(reading.of(ElementType.FORM_FIELD)[0].locator.boxes) == 1
+
+
+def test_boxes_keep_their_state_with_their_labels(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "Do you own a boat?")
+        for x, label, checked in ((200, "Yes", False), (280, "No", True)):
+            canvas.acroForm.checkbox(name=label, checked=checked, x=x, y=696, size=14)
+            canvas.drawString(x + 20, 700, label)
+
+    fields = read_pdf(tmp_path, pdf(page)).texts(ElementType.FORM_FIELD)
+    assert fields == ["☐ Yes", "Do you own a boat? ☑ No"]
+
+
+def test_fields_of_one_column_share_the_heading_above_them(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        for column, heading in enumerate(("Item", "Price")):
+            canvas.drawString(60 + 150 * column, 722, heading)
+            for row, value in enumerate((("Rope", "4.50"), ("Anchor", "80.00"))):
+                form, y = canvas.acroForm, 700 - 20 * row
+                form.textfield(name=f"F{row}{column}", value=value[column], x=60 + 150 * column, y=y, width=140, height=16)
+
+    fields = read_pdf(tmp_path, pdf(page)).texts(ElementType.FORM_FIELD)
+    assert fields == ["Item: Rope", "Price: 4.50", "Item: Anchor", "Price: 80.00"]
+
+
 def test_comments_and_links_are_kept(tmp_path: Path) -> None:
     def page(canvas: Canvas) -> None:
         two_lines(canvas)

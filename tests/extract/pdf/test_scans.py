@@ -67,6 +67,40 @@ def test_text_in_a_picture_on_a_page_of_text_belongs_to_the_picture(tmp_path: Pa
     assert reading.texts(ElementType.PARAGRAPH) == [" ".join(prose(6))]
 
 
+STAMPS = {
+    "fax header": (20, ["12/03/2025 09:14 FROM: Harbour office 0181 4960 TO: 0181 5512 PAGE 1 OF 2"]),
+    "Bates number": (800, ["BN-000123 CONFIDENTIAL"]),
+    "download": (780, ["This copy was downloaded from 10.0.0.7 on 3 March 2025", "All use is subject to the terms."]),
+}
+
+
+@pytest.mark.parametrize("stamp", STAMPS)
+def test_a_scan_under_a_line_of_text_is_read_beside_that_line(tmp_path: Path, stamp: str) -> None:
+    top, texts = STAMPS[stamp]
+    picture = scan([*SENTENCES, *[""] * 16])
+
+    def page(canvas: Canvas) -> None:
+        canvas.drawImage(ImageReader(picture), 0, 0, WIDTH, HEIGHT)
+        lines(canvas, 60, top, texts, size=8)
+
+    reading = read_pdf(tmp_path, pdf(page), ocr=True)
+    assert sorted(filter(None, reading.texts())) == sorted([" ".join(texts), " ".join(SENTENCES)])
+    unread = read_pdf(tmp_path, pdf(page))
+    assert "Page 1 has next to no text, and it was not scanned: OCR is off." in unread.notes()
+
+
+def test_a_picture_of_few_bytes_is_read_once_and_not_kept(tmp_path: Path) -> None:
+    picture = scan(["The spare key hangs in the mill"]).convert("1")
+
+    def page(canvas: Canvas) -> None:
+        lines(canvas, 60, 60, prose(6))
+        canvas.drawImage(ImageReader(picture), 60, 300, 300, 300 * picture.height / picture.width)
+
+    reading = read_pdf(tmp_path, pdf(page, page), ocr=True)
+    assert reading.texts(ElementType.IMAGE) == ["The spare key hangs in the mill"]
+    assert reading.summary.blobs == ()
+
+
 @pytest.mark.full
 def test_an_empty_scan_is_reported(tmp_path: Path) -> None:
     picture = Image.effect_noise((800, 1100), 20).convert("RGB")

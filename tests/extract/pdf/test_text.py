@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from PIL import Image
 from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfbase.ttfonts import TTFont
@@ -98,6 +99,54 @@ def test_running_headers_and_page_numbers_are_told_from_text(tmp_path: Path) -> 
     assert reading.texts(ElementType.HEADER) == [f"Annual Report {2020 + n}" for n in range(1, 5)]
     assert reading.texts(ElementType.FOOTER) == ["1", "2", "3", "4"]
     assert "Annual Report" not in " ".join(reading.texts(ElementType.PARAGRAPH))
+
+
+def page_below(*top: tuple[float, float, str], start: int = 0) -> Draw:
+    """A page of prose under lines at (distance from the top edge, font size)."""
+
+    def page(canvas: Canvas) -> None:
+        for distance, size, text in top:
+            lines(canvas, 60, distance, [text], size=size)
+        lines(canvas, 60, 110, prose(20, start))
+
+    return page
+
+
+TOPS = {
+    "titles that count": [[(80, 14, f"Week {n}")] for n in range(1, 6)],
+    "titles that count, in the body's size": [[(80, 10, f"Week {n}")] for n in range(1, 6)],
+    "the first lines of text": [[(86, 10, f"{n}. of the second"), (98, 10, f"{n}. of the third")] for n in range(1, 4)],
+    "one large title twice": [[(40, 16, "Offer to the harbour office")]] * 2,
+}
+
+
+@pytest.mark.parametrize("kind", TOPS)
+def test_lines_that_count_or_are_large_or_belong_to_the_text_are_no_headers(tmp_path: Path, kind: str) -> None:
+    reading = read_pdf(tmp_path, pdf(*(page_below(*top, start=i) for i, top in enumerate(TOPS[kind]))))
+    assert reading.texts(ElementType.HEADER) == []
+    for top in TOPS[kind]:
+        assert all(text in reading.text for *_, text in top)
+
+
+def test_a_label_beside_a_value_of_each_page_is_no_header(tmp_path: Path) -> None:
+    def page_of(name: str) -> Draw:
+        def page(canvas: Canvas) -> None:
+            lines(canvas, 60, 90, ["Name of the keeper"])
+            lines(canvas, 300, 90, [name])
+            lines(canvas, 60, 140, prose(4, len(name)))
+
+        return page
+
+    reading = read_pdf(tmp_path, pdf(page_of("Ida Kern"), page_of("Orla Finch")))
+    assert reading.texts(ElementType.HEADER) == []
+
+
+def test_a_list_that_runs_to_the_edge_of_its_pages_is_read_whole(tmp_path: Path) -> None:
+    listed = [f"Locker {n} holds {n + 3} ropes" for n in range(1, 121)]
+    pages = [listed[start : start + 60] for start in (0, 60)]
+    reading = read_pdf(tmp_path, pdf(*(lambda canvas, texts=texts: lines(canvas, 60, 30, texts) for texts in pages)))
+    assert reading.texts(ElementType.HEADER, ElementType.FOOTER) == []
+    assert all(text in " ".join(reading.text.split()) for text in listed)
 
 
 def test_hyphenated_words_are_joined_but_compounds_keep_their_hyphen(tmp_path: Path) -> None:
@@ -263,3 +312,61 @@ def test_ligatures_do_not_cut_words(tmp_path: Path) -> None:
             x += canvas.stringWidth(part, "ligatures", 11) + 3
 
     assert "den Luftfilter der" in " ".join(read_pdf(tmp_path, pdf(page)).text.split())
+
+
+def layered(state: str) -> bytes:
+    """A page with a line on a layer that is ON or OFF, one on no layer, and a form on the layer."""
+    content = b"BT /F 12 Tf 72 700 Td (Open in May.) Tj ET /OC /L BDC BT /F 12 Tf 72 670 Td (Open in March.) Tj ET EMC /X Do"
+    form = b"BT /F 12 Tf 72 640 Td (Open in April.) Tj ET"
+    objects = [
+        f"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [5 0 R] /D << /{state} [5 0 R] >> >> >>".encode(),
+        b"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F 6 0 R >> "
+        b"/Properties << /L 5 0 R >> /XObject << /X 7 0 R >> >> >>",
+        b"<< /Length %d >> stream\n%s\nendstream" % (len(content), content),
+        b"<< /Type /OCG /Name (Draft) >>",
+        b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+        b"<< /Type /XObject /Subtype /Form /BBox [0 0 595 842] /OC 5 0 R /Resources << /Font << /F 6 0 R >> >> /Length %d >> "
+        b"stream\n%s\nendstream" % (len(form), form),
+    ]
+    body = b"".join(b"%d 0 obj %s endobj\n" % (number, data) for number, data in enumerate(objects, 1))
+    return b"%PDF-1.5\n" + body + b"trailer << /Root 1 0 R >>\n%%EOF"
+
+
+@pytest.mark.parametrize(("state", "months"), [("ON", {"May", "March", "April"}), ("OFF", {"May"})])
+def test_text_on_a_layer_is_read_if_the_layer_is_shown(tmp_path: Path, state: str, months: set[str]) -> None:
+    reading = read_pdf(tmp_path, layered(state))
+    assert {month for month in ("May", "March", "April") if month in reading.text} == months
+    assert ("6 words that the page does not show" in reading.notes()) == (state == "OFF")
+
+
+def test_white_and_invisible_text_is_read_where_the_page_shows_it(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        canvas.drawString(60, 700, "black")
+        canvas.setFillColorRGB(0, 0, 0.5)
+        canvas.rect(50, 595, 200, 20, stroke=0, fill=1)
+        canvas.setFillColorRGB(1, 1, 1)
+        canvas.drawString(60, 600, "heading")
+        canvas.drawString(60, 500, "paper")
+        canvas.setFillColorRGB(0, 0, 0)
+        hidden = canvas.beginText(60, 400)
+        hidden.setTextRenderMode(3)
+        hidden.textOut("ghost")
+        canvas.drawText(hidden)
+
+    reading = read_pdf(tmp_path, pdf(page))
+    assert reading.text.split() == ["black", "heading"]
+    assert "2 words that the page does not show" in reading.notes()
+
+
+def test_the_invisible_text_on_a_scan_is_its_text(tmp_path: Path) -> None:
+    def page(canvas: Canvas) -> None:
+        canvas.drawInlineImage(Image.new("L", (200, 280), 200), 0, 0, WIDTH, HEIGHT)
+        layer = canvas.beginText(60, 700)
+        layer.setTextRenderMode(3)
+        for text in prose(30):
+            layer.textLine(text)
+        canvas.drawText(layer)
+
+    reading = read_pdf(tmp_path, pdf(page))
+    assert " ".join(reading.texts(ElementType.PARAGRAPH)) == " ".join(prose(30))

@@ -12,6 +12,7 @@ import pytest
 
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.formats.tabular.xls_formats import xls_formats
+from citewell.types import ElementType
 from tests.extract.documents.compound import compound_file
 from tests.extract.documents.reading import read
 from tests.extract.tabular.tables import column, copied, rows
@@ -121,6 +122,24 @@ def test_a_damaged_xls_has_no_formats_or_is_called_damaged(tmp_path: Path, cut: 
     path.write_bytes(data[: start + cut] + b"\xff" * 40 + data[start + cut + 40 :])
     with suppress(CorruptFile, LimitExceeded):
         assert len(xls_formats(path)) <= 1
+
+
+@pytest.mark.parametrize("repeat", ["", ' table:number-columns-repeated="1"'])
+def test_cells_of_an_ods_without_a_value_type_hold_their_text(tmp_path: Path, repeat: str) -> None:
+    path = ods(tmp_path / "a.ods", (("Well", "Keeper", "Depth"), ("North", "Mara", 14.0), ("Süd", "Théo", 22.0)))
+    with zipfile.ZipFile(path) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    typed = b' office:value-type="string"'
+    parts["content.xml"] = parts["content.xml"].replace(typed, repeat.encode())
+    with zipfile.ZipFile(path, "w") as file:
+        for name, data in parts.items():
+            file.writestr(name, data)
+    reading = read(path)
+    assert [element.values for element in reading.of(ElementType.ROW)] == [
+        {"Well": "North", "Keeper": "Mara", "Depth": 14},
+        {"Well": "Süd", "Keeper": "Théo", "Depth": 22},
+    ]
+    assert {path.name for path in reading.folder.iterdir()} & {"typed.ods"} == set()
 
 
 def test_an_ods_without_styles_shows_the_kinds_of_its_values(tmp_path: Path) -> None:

@@ -244,6 +244,26 @@ def test_comments_pictures_and_text_boxes_keep_their_place(tmp_path: Path) -> No
     assert ("Mind the gap", 30) in notes(reading)
 
 
+def test_printed_headers_and_footers_are_read_without_their_codes(tmp_path: Path) -> None:
+    def fill(workbook: xlsxwriter.Workbook) -> None:
+        sheet = workbook.add_worksheet("Boats")
+        sheet.write_row("A1", ["boat", "length"])
+        sheet.write_row("A2", ["Tern", 7])
+        sheet.set_header('&L&"Arial,Bold"Order KV-2291 && more&R&12&KFF0000&A')
+        sheet.set_footer("&CPage &P of &N&RApproved by Ida Kern &D")
+
+    reading = read(xlsx(tmp_path / "a.xlsx", fill))
+    assert reading.texts(ElementType.HEADER) == ["Order KV-2291 & more", "Boats"]
+    assert reading.texts(ElementType.FOOTER) == ["Page 1 of 1", "Approved by Ida Kern"]
+
+
+def test_a_data_model_that_is_not_read_is_reported(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path / "a.xlsx", {"A1": "Report"})
+    with zipfile.ZipFile(path, "a") as file:
+        file.writestr("xl/model/item.data", b"\x00" * 64)
+    assert "Power Pivot" in read(path).notes()
+
+
 def test_charts_give_their_titles_and_values(tmp_path: Path) -> None:
     def fill(workbook: xlsxwriter.Workbook) -> None:
         sheet = workbook.add_worksheet("Data")

@@ -79,7 +79,8 @@ IRREGULAR = {
     "won": "win", "ran": "run", "held": "hold", "made": "make", "built": "build", "lost": "loss", "lose": "loss", "sold": "sale",
     "paid": "pay", "spent": "spend", "rode": "ride", "drew": "draw", "written": "write", "wrote": "write", "flew": "fly", "led": "lead",
     "born": "birth", "die": "death", "older": "age", "oldest": "age", "people": "popul", "tall": "height", "tallest": "height",
-    "long": "length", "longest": "length", "high": "height", "wide": "width", "far": "distanc",
+    "long": "length", "longest": "length", "high": "height", "wide": "width", "far": "distanc", "deep": "depth", "deepest": "depth",
+    "heavy": "weight", "heaviest": "weight",
 }  # fmt: skip
 FORMS = {
     "won": "win",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from citewell.extract.core.pages import Pages
 from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement, local_name
-from citewell.extract.core.symbols import symbol_character
+from citewell.extract.core.symbols import TICKED, UNTICKED, is_symbol_font, symbol_character
 from citewell.extract.formats.docx.styles import Styles, raises
 from citewell.extract.formats.ooxml.equations import equation_text
 from citewell.extract.formats.ooxml.graphics import chosen
@@ -90,7 +90,12 @@ class ParagraphReader:
         properties = child(element, "rPr")
         own = raises(properties)
         self._raised = self._styles.raises(value(properties, "rStyle")) if own is None else own
+        fonts = child(element, "rPr", "rFonts")
+        font = attribute(fonts, "ascii") or "" if fonts is not None else ""
+        begin = len(out.parts)
         self._children(element, out)
+        if is_symbol_font(font):
+            out.parts[begin:] = ["".join(_symbol_text(part, font) for part in out.parts[begin:])]
         self._raised = False
 
     def _leaf(self, element: XmlElement, name: str, out: Paragraph) -> None:
@@ -105,6 +110,8 @@ class ParagraphReader:
             self._pages.rendered_break()
         elif name == "sym":
             self._add(_symbol(element), out)
+        elif name == "fldChar":
+            self._add(_state(element), out)
         elif name in _DRAWINGS:
             out.drawings.append(element)
             self._pages.text()
@@ -148,6 +155,24 @@ class ParagraphReader:
 def _link(out: Paragraph, target: str, text: str) -> None:
     if len(out.links) < _MAX_LINKS and not target.lower().startswith(("javascript:", "data:", "file:")):
         out.links.append({"text": " ".join(text.split())[:200], "href": target[:2000]})
+
+
+def _state(field: XmlElement) -> str:
+    """Returns the state of a form's box or list (ECMA-376-1, 17.16.5): a ballot box, or the entry chosen."""
+    box, entries = child(field, "ffData", "checkBox"), child(field, "ffData", "ddList")
+    if box is not None:
+        name = "checked" if child(box, "checked") is not None else "default"
+        return TICKED if is_on(box, name) else UNTICKED
+    if entries is None:
+        return ""
+    texts = [attribute(entry, "val") or "" for entry in entries if local_name(entry) == "listEntry"]
+    chosen_entry = value(entries, "result") or value(entries, "default") or "0"
+    return texts[int(chosen_entry)] if chosen_entry.isdigit() and int(chosen_entry) < len(texts) else ""
+
+
+def _symbol_text(text: str, font: str) -> str:
+    """Returns text set in a symbol font: its boxes and letters, and what other fonts must show as it is."""
+    return "".join(symbol_character(ord(c), font) if " " < c <= "ÿ" or "\uf000" <= c <= "\uf0ff" else c for c in text)
 
 
 def _symbol(element: XmlElement) -> str:

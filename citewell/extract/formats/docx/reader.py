@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 
 from citewell.extract.core.emission import emit_table
@@ -75,7 +76,7 @@ class _DocxReader:
 
     def _read_blocks(self, container: XmlElement) -> None:
         blocks = list(container)
-        for element, after in zip(blocks, (*blocks[1:], None), strict=True):
+        for element, after in zip_longest(blocks, blocks[1:]):
             name = local_name(element)
             if name == "p":
                 self._paragraph(element, names=after is not None and is_run_in_heading(element, after))
@@ -230,11 +231,15 @@ class _DocxReader:
             if root is None:
                 continue
             reader = ParagraphReader(self._package.relationships(part), Pages(False), self._styles)
-            lines = [reader.read(inner).text for inner in root.iter() if local_name(inner) == "p"]
-            text = "\n".join(line for line in lines if line)
+            paragraphs = [reader.read(inner) for inner in root.iter() if local_name(inner) == "p"]
+            text = "\n".join(paragraph.text for paragraph in paragraphs if paragraph.text)
             if text and text not in seen:
                 seen.add(text)
                 self._sink.emit(type, text, Locator())
+            for drawing in (drawing for paragraph in paragraphs for drawing in paragraph.drawings):
+                for blip in visible(drawing, _TEXT_BOX):
+                    if local_name(blip) in ("blip", "imagedata"):
+                        self._graphics.picture(part, blip, Locator(), "")
 
     def _place(self, first: int, last: int) -> Locator:
         """Returns a locator under the current headings; begins the coverage unit of its page."""

@@ -15,7 +15,7 @@ from citewell.extract.core.outline import Outline
 from citewell.extract.core.raised import raised
 from citewell.extract.core.safexml import XmlElement
 from citewell.extract.core.sink import Sink
-from citewell.extract.formats.html.tables import is_data_table, is_raised, read_table
+from citewell.extract.formats.html.tables import field_text, is_data_table, is_raised, read_table
 from citewell.types import ElementType, JsonValue, Locator
 
 SKIPPED = frozenset(
@@ -116,6 +116,8 @@ class HtmlFlow:
 
     def _open(self, node: XmlElement, tag: str) -> bool:
         """Handles a start tag; False skips its content."""
+        if tag in ("input", "select"):
+            self._add(f" {field_text(node)} ")
         if tag in SKIPPED or not tag:
             return False
         if tag == "table" and is_data_table(node):

@@ -11,6 +11,7 @@ from citewell.extract.core.cells import CellPlacer, Table, build_table
 from citewell.extract.core.names import own_description
 from citewell.extract.core.raised import is_raised_style, raised
 from citewell.extract.core.safexml import XmlElement
+from citewell.extract.core.symbols import TICKED, UNTICKED
 
 _LINE_BREAKING = frozenset(
     (
@@ -24,6 +25,19 @@ _MAX_CELL_TEXT = 4_000
 """Characters in a cell beyond which a table is page layout."""
 _MAX_SPAN = 1_000
 """Largest row or column span accepted."""
+
+
+_UNSHOWN_INPUTS = frozenset(["hidden", "password", "file", "image", "submit", "button", "reset", "color", "range"])
+
+
+def field_text(node: XmlElement) -> str:
+    """Returns what an `<input>` or `<select>` shows: its value, the state of a box, or the options chosen."""
+    if node.tag == "select":
+        return ", ".join("".join(one.itertext()).strip() for one in node.iter("option") if one.get("selected") is not None)
+    kind = (node.get("type") or "text").strip().lower()
+    if kind in ("checkbox", "radio"):
+        return UNTICKED if node.get("checked") is None else TICKED
+    return "" if kind in _UNSHOWN_INPUTS else node.get("value") or ""
 
 
 def is_data_table(table: XmlElement) -> bool:
@@ -77,6 +91,11 @@ def cell_text(cell: XmlElement) -> str:
                 parts.append("\n")
             elif node.tag in ("td", "th") and node is not cell:
                 parts.append(" ")
+            elif node.tag in ("input", "select"):
+                parts.append(f" {field_text(node)} ")
+                if node.tag == "select":
+                    walk.skip_subtree()
+                    continue
             elif node.tag == "img":
                 parts.append(f" {own_description(node.get('alt') or '')} ")
             parts.append(_raised(_flat(node.text), depth))

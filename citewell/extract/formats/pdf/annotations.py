@@ -57,11 +57,16 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A filled-in form field."""
+    """A form field. `value` is empty for one that is not filled in; `checked` is the state of a box, None for others.
+
+    tooltip: the author's description; empty if it repeats the name
+    """
 
     rect: Rect
     name: str
     value: str
+    tooltip: str = ""
+    checked: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,12 +171,12 @@ def _field(form: PdfFormEnv, annotation: object, rect: Rect) -> list[Field]:
     kind = pdfium_c.FPDFAnnot_GetFormFieldType(form.raw, annotation)
     if kind not in _FILLABLE:
         return []
-    name = _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldAlternateName(form.raw, annotation, b, n)).strip()
-    name = name or _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldName(form.raw, annotation, b, n)).strip()
+    tooltip = _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldAlternateName(form.raw, annotation, b, n)).strip()
+    name = _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldName(form.raw, annotation, b, n)).strip()
+    tooltip = "" if tooltip == name else tooltip
     if kind in _CHECKABLE:
-        if not pdfium_c.FPDFAnnot_IsChecked(form.raw, annotation):
-            return []
+        checked = bool(pdfium_c.FPDFAnnot_IsChecked(form.raw, annotation))
         value = _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldExportValue(form.raw, annotation, b, n)).strip()
-        return [Field(rect, name, value or "yes")]
+        return [Field(rect, name, (value or "yes") if checked else "", tooltip, checked)]
     value = _wide(lambda b, n: pdfium_c.FPDFAnnot_GetFormFieldValue(form.raw, annotation, b, n)).strip()
-    return [Field(rect, name, value)] if value else []
+    return [Field(rect, name, value, tooltip)]

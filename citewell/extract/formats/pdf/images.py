@@ -13,11 +13,20 @@ from PIL import Image
 from pypdfium2 import PdfBitmap, PdfiumError, PdfPage
 
 from citewell.extract.core.ocr import OcrLine, mean_confidence
-from citewell.extract.core.pictures import keep_preview
+from citewell.extract.core.pictures import MIN_KEPT_BYTES, keep_preview, may_hold_text
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.pdf.geometry import PageFrame, Rect
 from citewell.extract.formats.pdf.objects import ImagePlace
-from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, place_lines, render
+from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
+from citewell.extract.formats.pdf.scans import (
+    OcrBudget,
+    OcrText,
+    besides,
+    covers_little,
+    fills_page,
+    place_lines,
+    render,
+)
 from citewell.extract.formats.pdf.words import Word
 
 
@@ -25,22 +34,14 @@ from citewell.extract.formats.pdf.words import Word
 class ImageThresholds:
     """Thresholds for images on a page. Set by hand on the development documents.
 
-    min_bytes:           bytes, as stored or as PNG, of the smallest image kept; smaller ones are logos, bullets and lines
     min_pixels:          pixels below which an image is not even decoded
-    scan_share:          share of the page's area that a scan covers
-    scan_characters:     characters read by OCR at which such an image is page text rather than a picture
-    text_inside:         characters of the text layer on an image at which OCR adds nothing
     background_runs:     runs of text on an image at which it is a background
     background_overlap:  share of a run's area that must lie on it
     max_images:          images kept per document
     compression:         zlib level of their PNG: higher levels cost time and save little
     """
 
-    min_bytes: int = 30 * 1024
     min_pixels: int = 60 * 20
-    scan_share: float = 0.7
-    scan_characters: int = 100
-    text_inside: int = 20
     background_runs: int = 2
     background_overlap: float = 0.5
     max_images: int = 1_000
@@ -66,12 +67,16 @@ class PageImage:
 
 
 class ImageReader:
-    """Keeps the images of one document; one repeated on many pages is kept and read once."""
+    """Keeps the images of one document; one repeated on many pages is kept and read once.
+
+    Images smaller than 30 KB, as stored or as PNG, are logos, bullets and lines: they count only for their text.
+    """
 
     def __init__(self, sink: Sink, budget: OcrBudget) -> None:
         self._sink = sink
         self._budget = budget
         self._kept: dict[str, PageImage] = {}
+        self._small: set[str] = set()
 
     def read(
         self,
@@ -85,9 +90,6 @@ class ImageReader:
 
         `words` are those of the text layer; None if the whole page was read by OCR, so that its images need not be.
         """
-        covered = sum(place.rect.area for place in places)
-        if words is None and covered >= THRESHOLDS.scan_share * frame.width * frame.height:
-            return [], [], []
         images: list[PageImage] = []
         scans: list[OcrText] = []
         skipped: list[str] = []
@@ -112,45 +114,56 @@ class ImageReader:
         beat: Callable[[], None],
         skipped: list[str],
     ) -> PageImage | OcrText | None:
-        """Returns the image kept, or the text it is a scan of; None if it is too small to keep or cannot be decoded."""
+        """Returns the image kept, or the text it is a scan of; None if it cannot be decoded, or is small without text
+        of its own.
+        """
         stored = _stored(place)
         key = hashlib.sha256(stored + repr(place.matrix[:4]).encode()).hexdigest()
         known = self._kept.get(key)
         if known is not None:
             return replace(known, rect=place.rect)
+        if key in self._small:
+            return None
         picture = _picture(place, frame)
         if picture is None:
             skipped.append("An image that could not be decoded")
             return None
         data = _png(picture)
-        if max(len(data), len(stored)) < THRESHOLDS.min_bytes:
-            return None
         rect = place.rect
         lines: list[OcrLine] = []
-        if words is not None and _characters_in(rect, words) < THRESHOLDS.text_inside:
+        if words is not None and may_hold_text(picture.size) and covers_little(words, rect):
             if self._budget.reason:
                 skipped.append(f"Text in images: {self._budget.reason}")
             else:
-                lines, scan = self._text(page, frame, rect, picture.size, beat)
+                lines, scan = self._text(page, frame, rect, picture.size, words, beat)
                 if scan is not None:
                     return scan
-        text = "\n".join(line.text for line in lines)
+        if max(len(data), len(stored)) < MIN_KEPT_BYTES:
+            self._small.add(key)
+            if not lines:
+                return None
+            return PageImage(rect, None, *picture.size, *_read(lines))
         blob = self._keep(data, picture) if self._sink.options.extract_images else None
-        confidence = round(mean_confidence(lines), 4) if lines else None
-        image = self._kept[key] = PageImage(rect, blob, *picture.size, text, confidence)
+        image = self._kept[key] = PageImage(rect, blob, *picture.size, *_read(lines))
         return image
 
     def _text(
-        self, page: PdfPage, frame: PageFrame, rect: Rect, size: tuple[int, int], beat: Callable[[], None]
+        self,
+        page: PdfPage,
+        frame: PageFrame,
+        rect: Rect,
+        size: tuple[int, int],
+        words: Sequence[Word],
+        beat: Callable[[], None],
     ) -> tuple[list[OcrLine], OcrText | None]:
-        """Returns the lines in an image, and placed text if the image is a scan that fills the page."""
+        """Returns the lines in an image besides the page's words, and placed text if it is a scan that fills the page."""
         dpi = _POINTS * size[0] / max(1.0, rect.width)
         shown = render(page, frame, rect, dpi, self._sink.options.max_pixels)
-        lines = self._budget.read(shown, beat).lines
-        if rect.area < THRESHOLDS.scan_share * frame.width * frame.height:
+        lines = besides(self._budget.read(shown, beat).lines, words, rect, shown.size)
+        if not fills_page([rect], frame):
             return lines, None
         placed = place_lines(lines, rect, shown.size)
-        return lines, placed if placed.characters >= THRESHOLDS.scan_characters else None
+        return lines, placed if placed.characters >= SCANS.scan_characters else None
 
     def _keep(self, data: bytes, picture: Image.Image) -> str | None:
         if len(self._kept) >= THRESHOLDS.max_images:
@@ -162,8 +175,9 @@ class ImageReader:
         return name
 
 
-def _characters_in(rect: Rect, words: Sequence[Word]) -> int:
-    return sum(len(w.text) for w in words if rect.contains((w.x0 + w.x1) / 2, (w.y0 + w.y1) / 2))
+def _read(lines: Sequence[OcrLine]) -> tuple[str, float | None]:
+    """Returns the text of the lines, and its confidence."""
+    return "\n".join(line.text for line in lines), round(mean_confidence(lines), 4) if lines else None
 
 
 def _pixel_size(place: ImagePlace) -> tuple[int, int]:

@@ -56,6 +56,30 @@ font_ascent = _typed(pdfium_c.FPDFFont_GetAscent, _INT, _VOID, ctypes.c_float, _
 font_descent = _typed(pdfium_c.FPDFFont_GetDescent, _INT, _VOID, ctypes.c_float, _VOID)
 """(font, size, address of a float) → success; points below the baseline, negative."""
 
+count_objects = _typed(pdfium_c.FPDFPage_CountObjects, _INT, _VOID)
+"""(page) → number of its objects, those inside forms not counted."""
+
+page_object = _typed(pdfium_c.FPDFPage_GetObject, _VOID, _VOID, _INT)
+"""(page, index) → address of the object, or None."""
+
+render_mode = _typed(pdfium_c.FPDFTextObj_GetTextRenderMode, _INT, _VOID)
+"""(text object) → how it is drawn (ISO 32000-1, table 106)."""
+
+fill_color = _typed(pdfium_c.FPDFPageObj_GetFillColor, _INT, _VOID, _VOID, _VOID, _VOID, _VOID)
+"""(object, addresses of 4 unsigned integers: red, green, blue, alpha) → success."""
+
+count_marks = _typed(pdfium_c.FPDFPageObj_CountMarks, _INT, _VOID)
+"""(object) → number of its content marks."""
+
+object_mark = _typed(pdfium_c.FPDFPageObj_GetMark, _VOID, _VOID, ctypes.c_ulong)
+"""(object, index) → address of the mark, or None."""
+
+mark_name = _typed(pdfium_c.FPDFPageObjMark_GetName, _INT, _VOID, _VOID, ctypes.c_ulong, _VOID)
+"""(mark, buffer, its size, address of the bytes written) → success; UTF-16 with the final NUL."""
+
+set_active = _typed(pdfium_c.FPDFPageObj_SetIsActive, _INT, _VOID, _INT)
+"""(object, 0 or 1) → success; one that is not active is not drawn."""
+
 
 def handle(value: object) -> int:
     """Returns the address in a PDFium handle."""

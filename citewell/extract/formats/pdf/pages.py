@@ -25,7 +25,8 @@ from citewell.extract.formats.pdf.objects import THRESHOLDS as DRAWING
 from citewell.extract.formats.pdf.objects import Drawing, read_drawing
 from citewell.extract.formats.pdf.page_pictures import PagePictures
 from citewell.extract.formats.pdf.scans import THRESHOLDS as SCANS
-from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, lacks_text, page_text
+from citewell.extract.formats.pdf.scans import OcrBudget, OcrText, is_garbage, is_whole_page, lacks_text, page_text
+from citewell.extract.formats.pdf.shown import hidden_words
 from citewell.extract.formats.pdf.tables.detect import find_tables, may_hold_tables
 from citewell.extract.formats.pdf.tables.model import FoundTable
 from citewell.extract.formats.pdf.words import Word, by_direction, is_right_to_left, read_text, read_words
@@ -141,8 +142,8 @@ class PageReader:
     def _content(self, page: PdfPage, number: int, label: str | None, full: bool) -> PageContent:
         frame = page_frame(page)
         drawing = read_drawing(page, frame) if full else None
-        text, words, broken, ink = _text_layer(page, frame, drawing)
-        shown, skipped = _on_page(words, frame)
+        text, words, broken, ink, hidden = _text_layer(page, frame, drawing)
+        shown, skipped = _on_page(words, frame, hidden)
         if drawing is None:
             return PageContent(
                 number,
@@ -154,18 +155,19 @@ class PageReader:
         shown = _without_typed_rules(shown, drawing)
         warnings: list[str] = []
         passages: list[UprightText] = []
-        if broken or lacks_text(shown, drawing):
-            passages, problems = self._scan(page, frame, number, broken, not shown)
-            warnings += problems
-        if not passages:
-            with_tables = self._sink.options.extract_tables
+        seen: list[Word] | None = shown
+        scan: OcrText | None = None
+        if broken or lacks_text(shown, drawing, frame):
+            seen, scan = None, self._scan(page, frame, number, [] if broken else shown, broken, warnings)
+        with_tables = self._sink.options.extract_tables
+        if scan is None or not broken:
             # Only the main direction gets the drawing: the others are axis labels and margin notes.
             for i, (rotation, members) in enumerate(by_direction(shown)):
                 passages.append(text_passage(rotation, members, drawing if with_tables and not i else None, ink))
-        scanned = any(passage.confidences is not None for passage in passages)
-        seen = None if scanned else shown
-        images, scans, unread = self._images.read(page, frame, drawing.images, seen, self._beat(number))
-        passages += [ocr_passage(scan, self._sink.options.extract_tables) for scan in scans]
+        passages += [ocr_passage(scan, with_tables)] if scan else []
+        places = [] if scan and is_whole_page(scan, shown, drawing, frame) else drawing.images
+        images, scans, unread = self._images.read(page, frame, places, seen, self._beat(number))
+        passages += [ocr_passage(text, with_tables) for text in scans]
         edges = page_edges(passages[0].runs, frame.height) if passages and passages[0].rotation.angle == 0 else []
         notes = read_annotations(page, frame, self._document.raw, self._form)
         return PageContent(
@@ -183,23 +185,26 @@ class PageReader:
         )
 
     def _scan(
-        self, page: PdfPage, frame: PageFrame, number: int, broken: bool, wordless: bool
-    ) -> tuple[list[UprightText], list[str]]:
-        """Reads the page by OCR; returns the text and warnings."""
-        problem = f"The text layer of page {number} is unreadable" if broken else f"Page {number} has no text"
+        self, page: PdfPage, frame: PageFrame, number: int, words: Sequence[Word], broken: bool, warnings: list[str]
+    ) -> OcrText | None:
+        """Reads by OCR what the page shows besides `words`; None if that is nothing. Adds what is wrong to `warnings`."""
+        problem = f"Page {number} has {'next to no' if words else 'no'} text"
+        problem = f"The text layer of page {number} is unreadable" if broken else problem
         if self._budget.reason:
-            return [], [f"{problem}, and it was not scanned: {self._budget.reason}."]
-        read = page_text(page, frame, self._budget, self._beat(number), self._sink.options.max_pixels)
+            warnings.append(f"{problem}, and it was not scanned: {self._budget.reason}.")
+            return None
+        read = page_text(page, frame, words, self._budget, self._beat(number), self._sink.options.max_pixels)
         if read is None:
-            return [], []
-        if not read.characters:
-            return [], [f"{problem}, and OCR found none."] if broken or wordless else []
-        warnings = [f"{problem}; it was read by OCR."] if broken else []
+            return None
         if read.unread > max(SCANS.few_unread, SCANS.unread_share * len(read.lines)):
             warnings.append(
                 f"OCR could not read {read.unread} of {read.unread + len(read.lines)} lines of page {number}."
             )
-        return [ocr_passage(read, self._sink.options.extract_tables)], warnings
+        if read.characters < (SCANS.min_characters if words else 1):
+            warnings += [] if words else [f"{problem}, and OCR found none."]
+            return None
+        warnings += [f"{problem}; it was read by OCR."] if broken else []
+        return read
 
     def _beat(self, number: int) -> Beat:
         return lambda: self._sink.progress(number - 1, self._total)
@@ -207,15 +212,20 @@ class PageReader:
 
 def _text_layer(
     page: PdfPage, frame: PageFrame, drawing: Drawing | None
-) -> tuple[str, list[Word], bool, Ink | None]:
-    """Returns the text, its words, whether it is garbage, and the words' ink if the page's drawing is given."""
+) -> tuple[str, list[Word], bool, Ink | None, set[int]]:
+    """Returns the text, its words, whether it is garbage, the words' ink, and the `start`s of those that are hidden.
+
+    Without a drawing, the ink is None and no word is hidden.
+    """
     textpage = page.get_textpage()
     try:
         text = read_text(textpage)
         words = read_words(textpage, text, frame, drawing.rules if drawing and not drawing.full else ())
         broken = is_garbage(text, lambda: _share_unmapped(textpage, len(text)))
-        ink = read_ink(handle(textpage.raw), text, words, frame) if drawing is not None else None
-        return text, words, broken, ink
+        if drawing is None:
+            return text, words, broken, None, set()
+        hidden = hidden_words(page, textpage, words, frame, drawing)
+        return text, words, broken, read_ink(handle(textpage.raw), text, words, frame), hidden
     finally:
         textpage.close()
 
@@ -226,11 +236,18 @@ def _share_unmapped(textpage: PdfTextPage, count: int) -> float:
     return sum(pdfium_c.FPDFText_HasUnicodeMapError(textpage.raw, place) == 1 for place in places) / max(1, len(places))
 
 
-def _on_page(words: list[Word], frame: PageFrame) -> tuple[list[Word], list[str]]:
+def _on_page(words: list[Word], frame: PageFrame, hidden: set[int]) -> tuple[list[Word], list[str]]:
     width, height = frame.width, frame.height
-    shown = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
-    hidden = len(words) - len(shown)
-    return shown, [f"{hidden} words outside the visible page"] if hidden else []
+    inside = [word for word in words if word.x1 > 0 and word.y1 > 0 and word.x0 < width and word.y0 < height]
+    shown = [word for word in inside if word.start not in hidden]
+    outside, unseen = len(words) - len(inside), len(inside) - len(shown)
+    skipped = [f"{_words(outside)} outside the visible page"] if outside else []
+    skipped += [f"{_words(unseen)} that the page does not show (invisible, or on a layer that is off)"] if unseen else []
+    return shown, skipped
+
+
+def _words(count: int) -> str:
+    return "1 word" if count == 1 else f"{count} words"
 
 
 def _without_typed_rules(words: list[Word], drawing: Drawing) -> list[Word]:

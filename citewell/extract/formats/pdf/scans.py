@@ -36,8 +36,14 @@ class ScanThresholds:
     max_side:         pixels of the longer side of a rendering
     max_seconds:      seconds of OCR per document, after which the rest is reported as not scanned: within the parser's
                       time limit
-    almost_no_text:   characters up to which a page has next to no text (a stamp, a page number), and below which text
-                      is never garbage
+    almost_no_text:   characters up to which a page has next to no text (a page number), and below which text is never
+                      garbage
+    scan_share:       share of the page's area that the images of a scan cover
+    stamp_share:      share of a picture's area below which the words on it are a stamp, a fax header or the like, and
+                      do not say what the picture says: a page of text is covered by 10 to 40 percent
+    same_line:        share of a line's length that words of the text layer must cover to say the same
+    min_characters:   fewer characters than this, read beside a text layer, are noise
+    scan_characters:  characters read by OCR at which an image that fills the page is page text rather than a picture
     min_paths:        drawn paths at which such a page may show text as shapes; fewer are lines and frames
     garbage_share:    share of meaningless characters (private use, control) at which a text layer is unreadable
     letter_share:     share of letters and digits below which it may be unreadable
@@ -57,6 +63,11 @@ class ScanThresholds:
     max_side: int = 4_000
     max_seconds: float = 400.0
     almost_no_text: int = 12
+    scan_share: float = 0.7
+    stamp_share: float = 0.03
+    same_line: float = 0.5
+    min_characters: int = 3
+    scan_characters: int = 100
     min_paths: int = 12
     garbage_share: float = 0.3
     letter_share: float = 0.5
@@ -134,12 +145,44 @@ def is_garbage(text: str, share_unmapped: Callable[[], float]) -> bool:
     return letters < THRESHOLDS.letter_share * len(characters) and share_unmapped() > THRESHOLDS.unmapped_share
 
 
-def lacks_text(words: Sequence[Word], drawing: Drawing) -> bool:
-    """Whether a page shows something but has next to no text."""
+def lacks_text(words: Sequence[Word], drawing: Drawing, frame: PageFrame) -> bool:
+    """Whether a page shows something but has next to no text, or a stamp on a picture that fills it."""
     # A word has at least one character.
-    if len(words) >= THRESHOLDS.almost_no_text or sum(len(word.text) for word in words) >= THRESHOLDS.almost_no_text:
-        return False
-    return bool(drawing.images) or drawing.paths >= THRESHOLDS.min_paths
+    if len(words) < THRESHOLDS.almost_no_text and sum(len(word.text) for word in words) < THRESHOLDS.almost_no_text:
+        return bool(drawing.images) or drawing.paths >= THRESHOLDS.min_paths
+    rects = [place.rect for place in drawing.images]
+    return fills_page(rects, frame) and covers_little(words, Rect(0, 0, frame.width, frame.height))
+
+
+def fills_page(rects: Sequence[Rect], frame: PageFrame) -> bool:
+    """Whether images at these places cover as much of the page as a scan does."""
+    page = Rect(0, 0, frame.width, frame.height)
+    return sum(rect.overlap(page) for rect in rects) >= THRESHOLDS.scan_share * page.area
+
+
+def is_whole_page(scan: OcrText, words: Sequence[Word], drawing: Drawing, frame: PageFrame) -> bool:
+    """Whether a scan is what the images of its page show, so that these need not be kept as pictures."""
+    rects = [place.rect for place in drawing.images]
+    return fills_page(rects, frame) and (not words or scan.characters >= THRESHOLDS.scan_characters)
+
+
+def covers_little(words: Sequence[Word], rect: Rect) -> bool:
+    """Whether the words in a place are too few to be the text that a picture there shows."""
+    return sum(word.rect.overlap(rect) for word in words) < THRESHOLDS.stamp_share * rect.area
+
+
+def besides(lines: Sequence[OcrLine], words: Sequence[Word], area: Rect, size: tuple[int, int]) -> list[OcrLine]:
+    """Returns the lines of an image that fills `area`, in `size` pixels, without those that the page's words say."""
+    scale = area.width / size[0]
+    said = "".join(word.text for word in words).casefold()
+
+    def is_said(line: OcrLine) -> bool:
+        x0, y0, x1, y1 = (value * scale for value in line.box)
+        rect = Rect(area.x0 + x0, area.y0 + y0, area.x0 + x1, area.y0 + y1)
+        covered = sum(word.rect.overlap(rect) for word in words)
+        return covered >= THRESHOLDS.same_line * rect.area or "".join(line.text.split()).casefold() in said
+
+    return [line for line in lines if not is_said(line)] if words else list(lines)
 
 
 def render(page: PdfPage, frame: PageFrame, area: Rect | None, dpi: float, max_pixels: int) -> Image.Image:
@@ -166,14 +209,20 @@ def is_blank(image: Image.Image) -> bool:
 
 
 def page_text(
-    page: PdfPage, frame: PageFrame, budget: OcrBudget, beat: Callable[[], None], max_pixels: int
+    page: PdfPage,
+    frame: PageFrame,
+    words: Sequence[Word],
+    budget: OcrBudget,
+    beat: Callable[[], None],
+    max_pixels: int,
 ) -> OcrText | None:
-    """Reads all text drawn on a page; None if the page is blank."""
+    """Reads all text drawn on a page besides `words`; None if the page is blank."""
     image = render(page, frame, None, THRESHOLDS.page_dpi, max_pixels)
     if is_blank(image):
         return None
     read = budget.read(image, beat)
-    return place_lines(read.lines, Rect(0, 0, frame.width, frame.height), image.size, read.unread)
+    area = Rect(0, 0, frame.width, frame.height)
+    return place_lines(besides(read.lines, words, area, image.size), area, image.size, read.unread)
 
 
 def place_lines(lines: Sequence[OcrLine], area: Rect, size: tuple[int, int], unread: int = 0) -> OcrText:

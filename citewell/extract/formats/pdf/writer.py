@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from citewell.extract.core.outline import Outline
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.pdf.columns import reading_order
 from citewell.extract.formats.pdf.document import AttachmentReader
-from citewell.extract.formats.pdf.furniture import running
+from citewell.extract.formats.pdf.form_labels import LabelledField, labelled
+from citewell.extract.formats.pdf.furniture import parted, running
 from citewell.extract.formats.pdf.geometry import Rect
 from citewell.extract.formats.pdf.images import THRESHOLDS as IMAGES
 from citewell.extract.formats.pdf.images import PageImage
 from citewell.extract.formats.pdf.ink import Placed, places
-from citewell.extract.formats.pdf.lines import Line, join_row, placeholder, rows
+from citewell.extract.formats.pdf.lines import Line, make_line, placeholder, rows
 from citewell.extract.formats.pdf.pages import PageContent, UprightText
 from citewell.extract.formats.pdf.paragraphs import paragraphs, runs_on
 from citewell.extract.formats.pdf.running_text import join_lines
@@ -44,15 +47,21 @@ class PageWriter:
             self._sink.skip(skipped)
         if page.frame is None:
             return
-        furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height)
+        scanned = bool(page.passages) and page.passages[0].confidences is not None
+        # OCR gives line heights instead of font sizes, which are not comparable with those of the document.
+        body_size = math.inf if scanned else self._survey.body_size
+        furniture = running(page.edges, [other.edges for other in neighbours], page.frame.height, body_size)
         backgrounds, figures = _split_images(page)
         for image in backgrounds:
             self._image(page, image)
+        fields, apart = _fields(page, furniture)
         for i, passage in enumerate(page.passages):
-            self._passage(page, passage, furniture, [] if i else figures)
+            self._passage(page, passage, furniture, [] if i else figures, [] if i else fields)
         if not page.passages:
             for image in figures:
                 self._image(page, image)
+        for form_field in apart:
+            self._field(page, form_field)
         self._notes(page)
         if page.picture is not None:
             whole = Rect(0, 0, page.frame.width, page.frame.height)
@@ -61,29 +70,38 @@ class PageWriter:
             )
 
     def _passage(
-        self, page: PageContent, passage: UprightText, furniture: set[int], images: Sequence[PageImage]
+        self,
+        page: PageContent,
+        passage: UprightText,
+        furniture: set[int],
+        images: Sequence[PageImage],
+        fields: Sequence[LabelledField],
     ) -> None:
         height = page.frame.height if page.frame else 0.0
         edges = [run for run in passage.runs if id(run) in furniture]
-        body = [run for run in passage.runs if id(run) not in furniture]
+        labels = {id(line) for form_field in fields for line in form_field.lines}
+        body = [run for run in passage.runs if id(run) not in furniture and id(run) not in labels]
         self._furniture(page, [run for run in edges if run.y0 < height / 2], ElementType.HEADER, passage)
         # OCR gives line heights instead of font sizes: comparable within a page, not across pages.
         known = self._survey if passage.confidences is None else survey([body], self._survey.outline)
+        tables, pictures = len(passage.tables), len(images)
         rects = [table.rect for table in passage.tables] + [passage.rotation.upright(image.rect) for image in images]
+        rects += [form_field.rect for form_field in fields]
         places = [placeholder(rect, i, known.body_size) for i, rect in enumerate(rects)]
         for part in _parts(reading_order([*body, *places], passage.right_to_left), passage.right_to_left):
             if not isinstance(part, int):
                 for block in classify(part, page.number, height, known):
                     self._block(page, passage, block)
-            elif part < len(passage.tables):
+            elif part < tables:
                 self._table(page, passage, passage.tables[part])
+            elif part < tables + pictures:
+                self._image(page, images[part - tables])
             else:
-                self._image(page, images[part - len(passage.tables)])
+                self._field(page, fields[part - tables - pictures])
         self._furniture(page, [run for run in edges if run.y0 >= height / 2], ElementType.FOOTER, passage)
 
     def _furniture(self, page: PageContent, runs: Sequence[Line], kind: ElementType, passage: UprightText) -> None:
-        for row in rows(runs):
-            line = join_row(row)
+        for line in (part for row in rows(runs) for run in row for part in parted(run)):
             running_text = join_lines([line])
             placed = places(running_text.spans, passage.rotation, passage.ink)
             self._sink.emit(
@@ -95,20 +113,17 @@ class PageWriter:
             )
 
     def _notes(self, page: PageContent) -> None:
-        """Emits form fields, comments and attached files of a page, after its text."""
-        for form_field in page.notes.fields:
-            text = f"{form_field.name}: {form_field.value}" if form_field.name else form_field.value
-            self._sink.emit(
-                ElementType.FORM_FIELD,
-                text,
-                self._at(page, form_field.rect),
-                metadata={"name": form_field.name, "value": form_field.value},
-            )
+        """Emits comments and attached files of a page, after its text."""
         for comment in page.notes.comments:
             metadata = {"kind": comment.kind} | ({"author": comment.author} if comment.author else {})
             self._sink.emit(ElementType.COMMENT, comment.text, self._at(page, comment.rect), metadata=metadata)
         for pinned in page.notes.files:
             self._attachments.of_page(pinned.handle, self._at(page, pinned.rect))
+
+    def _field(self, page: PageContent, found: LabelledField) -> None:
+        form_field = found.field
+        about: JsonObject = {"name": form_field.tooltip or form_field.name, "value": form_field.value}
+        self._sink.emit(ElementType.FORM_FIELD, found.text, self._at(page, found.rect), metadata=about)
 
     def _at(self, page: PageContent, rect: Rect) -> Locator:
         return Locator(
@@ -229,6 +244,28 @@ def _around_places(column: Sequence[Line]) -> Iterator[list[Line] | int]:
         yield index
     if lines:
         yield lines
+
+
+def _fields(page: PageContent, furniture: set[int]) -> tuple[list[LabelledField], list[LabelledField]]:
+    """Returns the fields that take the place of their labels in the text, and the others.
+
+    The label of several fields, or one in a table, stays where it is.
+    """
+    passage = page.passages[0] if page.passages and page.passages[0].rotation.angle == 0 else None
+    runs = list(passage.runs) if passage else []
+    cells = [make_line(cell.words) for table in passage.tables for cell in table.cells if cell.words] if passage else []
+    found = labelled(page.notes.fields, [*runs, *cells])
+    used = Counter(id(line) for one in found for line in one.lines)
+    free = {id(run) for run in runs if used[id(run)] == 1} - furniture
+    tables = [table.rect for table in passage.tables] if passage else []
+    placed = [
+        one
+        for one in found
+        if one.lines
+        and all(id(line) in free for line in one.lines)
+        and not any(rect.overlap(one.field.rect) for rect in tables)
+    ]
+    return placed, [one for one in found if one not in placed]
 
 
 def _split_images(page: PageContent) -> tuple[list[PageImage], list[PageImage]]:

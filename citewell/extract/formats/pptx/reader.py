@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from citewell.extract.core.emission import emit_table
@@ -31,11 +32,12 @@ def extract(path: Path, sink: Sink) -> None:
         sections = _sections(presentation)
         graphics = Graphics(package, sink)
         slides = _slides(package, part, presentation)
+        seen: set[str] = set()
         for number, (identifier, slide) in enumerate(slides, 1):
             if number > sink.options.max_pages:
                 sink.skip(f"Slides {number} to {len(slides)}: the limit is {sink.options.max_pages}.")
                 break
-            _Slide(package, slide, number, sections.get(identifier), graphics, sink).read()
+            _Slide(package, slide, number, sections.get(identifier), graphics, sink).read(seen)
             sink.progress(number, len(slides))
         graphics.finish()
 
@@ -73,7 +75,8 @@ class _Slide:
         self._number = number
         self._above = self._place = Locator(slide=number, headings=(section,) if section else ())
 
-    def read(self) -> None:
+    def read(self, seen: set[str]) -> None:
+        """Emits the slide; `seen` holds the layouts and masters whose own text was emitted with a slide before."""
         root = self._optional(self._part)
         if root is None:
             self._sink.start_unit("slide", self._number)
@@ -90,6 +93,7 @@ class _Slide:
             self._sink.warn("The slide is hidden in the show.")
         for shape in shapes:
             self._shape(shape)
+        self._behind(root, layouts, seen)
         self._notes()
         self._comments()
         add_embedded(self._package, self._part, self._place, self._sink)
@@ -139,6 +143,25 @@ class _Slide:
         table = read_table(element, lambda cell: plain_text(child(cell, "txBody"), relationships))
         if table is not None:
             emit_table(self._sink, table, self._place)
+
+    def _behind(self, root: XmlElement, layouts: Sequence[str], seen: set[str]) -> None:
+        """Emits the text that layout and master show behind every slide of theirs: not that of placeholders."""
+        shows = attribute(root, "showMasterSp")
+        for part in (*layouts, *(master for layout in layouts for master in self._package.related(layout, "slideMaster"))):
+            if shows in ("0", "false"):
+                return
+            behind = self._optional(part)
+            if behind is None:
+                return
+            shows = attribute(behind, "showMasterSp")
+            if part in seen:
+                continue
+            seen.add(part)
+            tree = child(behind, "cSld", "spTree")
+            for shape in shapes_in_order(tree, None) if tree is not None else ():
+                text = plain_text(child(shape, "txBody"), {}) if placeholder(shape) is None else ""
+                if text:
+                    self._sink.emit(ElementType.FOOTER, text, self._place)
 
     def _notes(self) -> None:
         """Emits the speaker's notes, without the slide's picture, number and date on the notes page."""

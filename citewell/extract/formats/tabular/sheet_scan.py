@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from xml.sax.saxutils import unescape
 
 from citewell.extract.formats.tabular.number_formats import NumberFormat
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
@@ -19,13 +20,14 @@ _ERROR = re.compile(
     re.DOTALL,
 )
 _UNCALCULATED = re.compile(rb"</(?:\w+:)?f>\s*(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v></(?:\w+:)?v>)?\s*</(?:\w+:)?c>")
+_RUNNING = re.compile(rb"<(?:\w+:)?(?:odd|even|first)(Header|Footer)(?: [^>]*)?>([^<]{1,4000})<")
 _FAR = re.compile(rb'<(?:\w+:)?c r="([A-Z]{3}[0-9]{1,7}|[A-Z]{1,2}[0-9]{6,7})"[^>]*[^/>]>')
 
 
 @dataclass(slots=True)
 class SheetScan:
     """errors: (row, column) from 0 → error text such as `#DIV/0!`; last_row and last_column: of distant cells only,
-    else 0; shown: formats with a unit.
+    else 0; shown: formats with a unit; running: codes of the printed headers (True) and footers.
     """
 
     errors: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
@@ -33,6 +35,7 @@ class SheetScan:
     last_row: int = 0
     last_column: int = 0
     shown: ShownFormats = field(default_factory=ShownFormats)
+    running: dict[tuple[bool, str], None] = field(default_factory=dict[tuple[bool, str], None])
 
     @property
     def cells(self) -> int:
@@ -56,6 +59,17 @@ def scan(pieces: Iterable[bytes], styles: Mapping[int, NumberFormat]) -> SheetSc
     return found
 
 
+_CODE = re.compile(r'&(?:"[^"]*"|K[0-9A-Fa-f]{6}|K[0-9]{2}[+-][0-9]{3}|[0-9]{1,3}|([&A-Za-z]))')
+_SHOWN = {"&": "&", "P": "1", "N": "1", "L": "\n", "C": "\n", "R": "\n"}
+
+
+def running_lines(code: str, sheet: str) -> list[str]:
+    """Returns the texts of a printed header or footer (ECMA-376-1, 18.3.1.39), without dates, pictures and formats."""
+    shown = {**_SHOWN, "A": sheet}
+    text = _CODE.sub(lambda found: shown.get(found[1] or "", ""), code)
+    return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
+
+
 def cell_place(letters: str, number: str) -> tuple[int, int]:
     """Returns row and column from 0 of a cell such as `B7`."""
     column = 0
@@ -73,6 +87,9 @@ def _scan_window(window: bytes, found: SheetScan) -> None:
                 found.errors[place] = cell[3].decode("utf-8", "replace")
     if b"</f>" in window or b":f>" in window:
         found.uncalculated += len(_UNCALCULATED.findall(window))
+    if b"eader" in window or b"ooter" in window:
+        for code in _RUNNING.finditer(window):
+            found.running[code[1] == b"Header", unescape(code[2].decode("utf-8", "replace"))] = None
     for far in _FAR.finditer(window):
         letters = far[1].rstrip(b"0123456789").decode()
         row, column = cell_place(letters, far[1][len(letters) :].decode())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,17 +22,18 @@ from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired
 from citewell.extract.core.safezip import SafeZip
 from citewell.extract.core.sink import Sink
 from citewell.extract.formats.tabular.compound_chains import check_chains
-from citewell.extract.formats.tabular.ods_check import check_ods
+from citewell.extract.formats.tabular.ods_check import check_ods, write_typed
 from citewell.extract.formats.tabular.ods_formats import is_ods, ods_formats
 from citewell.extract.formats.tabular.sheet import read_sheet
 from citewell.extract.formats.tabular.sheet_rows import SheetRows
-from citewell.extract.formats.tabular.sheet_scan import SheetScan
+from citewell.extract.formats.tabular.sheet_scan import SheetScan, running_lines
 from citewell.extract.formats.tabular.shown_formats import ShownFormats
 from citewell.extract.formats.tabular.workbook_parts import WorkbookParts
 from citewell.extract.formats.tabular.writer import DataFile
 from citewell.extract.formats.tabular.xls_formats import xls_formats
 from citewell.extract.formats.tabular.xlsb_formats import xlsb_formats
 from citewell.extract.formats.tabular.xlsb_repair import repaired
+from citewell.types import ElementType, Locator
 
 _MAX_CELLS = 30_000_000
 _UNPACKED_FLOOR = 64 * 1024 * 1024
@@ -42,8 +43,8 @@ def extract(path: Path, sink: Sink) -> None:
     """Reads every sheet in order, hidden ones too. Formulas give their results, dates ISO dates, columns of percentages
     or of one currency their sign; other values are as stored.
     """
-    _refuse_bomb(path, sink)
-    with _workbook(path, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
+    untyped = _refuse_bomb(path, sink)
+    with _workbook(path, untyped, sink) as workbook, _parts(path, sink) as parts, DataFile(sink) as data:
         sink.metadata["sheet_names"] = list(workbook.sheet_names)
         hidden = [sheet.name for sheet in workbook.sheets_metadata if sheet.visible != SheetVisibleEnum.Visible]
         shown = {} if parts else _shown(path, sink)
@@ -80,6 +81,10 @@ def _read_sheet(
         else:
             named = parts.tables(sheet.name) if parts else []
             read_sheet(SheetRows(cells, hints), named, data)
+    for is_header, code in hints.running:
+        for text in running_lines(code, sheet.name):
+            kind = ElementType.HEADER if is_header else ElementType.FOOTER
+            data.sink.emit(kind, text, Locator(sheet=sheet.name))
     if parts:
         parts.emit_rest(sheet.name)
 
@@ -91,9 +96,12 @@ def _never_calculated(formulas: int) -> str:
 
 
 @contextmanager
-def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
-    copy = sink.folder / "repaired.xlsb"
+def _workbook(path: Path, untyped: Sequence[int], sink: Sink) -> Generator[CalamineWorkbook]:
+    copy, typed = sink.folder / "repaired.xlsb", sink.folder / "typed.ods"
     try:
+        if untyped:
+            write_typed(path, untyped, typed, sink.options)
+            path = typed
         try:
             workbook = _opened(path)
         except CorruptFile:
@@ -104,6 +112,7 @@ def _workbook(path: Path, sink: Sink) -> Generator[CalamineWorkbook]:
             yield workbook
     finally:
         copy.unlink(missing_ok=True)
+        typed.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -154,12 +163,15 @@ def _translated(error: BaseException, subject: str) -> BaseException:
     return error
 
 
-def _refuse_bomb(path: Path, sink: Sink) -> None:
-    """Rejects a container that claims to unpack to far more than spreadsheets do, before the reader unpacks it."""
+def _refuse_bomb(path: Path, sink: Sink) -> Sequence[int]:
+    """Rejects a container that claims to unpack to far more than spreadsheets do, before the reader unpacks it.
+
+    Returns what `check_ods` does.
+    """
     if not zipfile.is_zipfile(path):
-        return
+        return ()
     with SafeZip(path, sink.options) as container:
         claimed = sum(info.file_size for info in container.infos)
         if claimed > max(_UNPACKED_FLOOR, path.stat().st_size * sink.options.max_archive_ratio):
             raise LimitExceeded(f"The spreadsheet declares {claimed:,} unpacked bytes, which exceeds the limit.")
-        check_ods(container, _MAX_CELLS)
+        return check_ods(container, _MAX_CELLS)

@@ -20,6 +20,7 @@ from citewell.types import ElementType, Locator
 
 _RANGE = re.compile(r"\$?([A-Z]{1,3})\$?([0-9]{1,7})(?::\$?([A-Z]{1,3})\$?([0-9]{1,7}))?")
 _MAIN_PARTS = ("xl/workbook.xml",)
+_DATA_MODEL = "xl/model/item.data"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +52,13 @@ class WorkbookParts:
         self._package.__exit__(kind, error, trace)
 
     def read_properties(self) -> None:
-        """Copies title, author and dates into the sink's metadata."""
+        """Copies title, author and dates into the sink's metadata, and notes a data model, which is not read."""
         read_properties(self._package, self._sink)
+        if self._package.related(self._main, "powerPivotData") or _DATA_MODEL in self._package:
+            self._sink.skip(
+                "The tables of the workbook's data model (Power Pivot), except what its sheets show of them. "
+                "Export them to sheets or CSV files to have them read."
+            )
 
     def scan(self, sheet: str) -> SheetScan:
         """Returns hints from the sheet's XML; none if it is too large to scan."""
