@@ -27,6 +27,7 @@ from citewell.composition.accounts import (
     service_account_service,
     shared_answer_service,
 )
+from citewell.composition.chat_models import AnswerWith, UsedModel, used_model
 from citewell.composition.configured import (
     answer_reader,
     build_chat_model,
@@ -309,9 +310,10 @@ async def _assemble(parts: _Parts) -> Services:
     tables = _table_service(parts)
     assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
-    answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
+    used = used_model(settings, parts.folder, parts.stack, search.chat.model)
+    answering = Answering(extractive if used is None else assistant_with(used))
     answer_with = _exchange(answering, search, assistant_with)
-    local_models = await local_model_service(settings, parts.folder, local_owner, answer_with, parts.stack)
+    local_models = await local_model_service(settings, parts.folder, local_owner, used, answer_with, parts.stack)
     turns = turn_runner(settings, stores, parts.ledger, answering)
     threads = ThreadRepository(stores.database)
     auth = auth_service(settings, parts.folder, stores, local_owner)
@@ -453,13 +455,13 @@ def _table_service(parts: _Parts) -> TableService:
 
 def _assistants(
     parts: _Parts, search: SearchService, tables: TableService
-) -> Callable[[ChatModel | None], LateAssistant]:
+) -> Callable[[UsedModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     reader, of_tables = answer_reader(), table_reader()
     of_messages, corrector = message_reader(), speller()
 
-    def make(model: ChatModel | None) -> Assistant:
+    def make(used: UsedModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
 
         return build_assistant(
@@ -474,20 +476,20 @@ def _assistants(
             tables=tables.tables,
             copies=tables.copies,
             pictures=resource_contents(parts.stores, parts.blobs),
-            model=model,
+            used=used,
         )
 
-    return lambda model: LateAssistant(partial(make, model))
+    return lambda used: LateAssistant(partial(make, used))
 
 
 def _exchange(
-    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], LateAssistant]
-) -> Callable[[ChatModel | None], None]:
+    answering: Answering, search: SearchService, assistant_with: Callable[[UsedModel | None], LateAssistant]
+) -> AnswerWith:
     """Has a chat model, or none, take the turns and searches that begin from then on."""
 
-    def answer_with(model: ChatModel | None) -> None:
-        search.use_chat(model)
-        answering.hand_over(assistant_with(model))
+    def answer_with(used: UsedModel | None) -> None:
+        search.use_chat(None if used is None else used.model)
+        answering.hand_over(assistant_with(used))
 
     return answer_with
 

@@ -336,6 +336,7 @@ class AnswerSettings(SettingsGroup):
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
     first_search: Annotated[Literal["model", "always"], named("agent_first_search", "AGENT_FIRST_SEARCH")] = "model"
+    profile: Annotated[Literal["auto", "full", "small"], named("chat_profile")] = "auto"
     seconds: AnswerSecondsSetting = 120.0
 
 
