@@ -369,7 +369,8 @@ class Assistant:
     async def _weighed(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> Draft:
         """What a chat model wrote, where a source supports it; the answer without a model where none does, or where that one is
         sure of what the model did not find."""
-        holds = any(citation.verdict is not Verdict.UNSUPPORTED for citation in checked.citations)
+        supported = any(citation.verdict is not Verdict.UNSUPPORTED for citation in checked.citations)
+        holds = supported or checked.held > 0.0
         if draft.answered and holds:
             return draft
         own = await self._keyless.extract(turn)

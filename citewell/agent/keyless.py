@@ -45,7 +45,8 @@ class Keyless:
         """The answer in place of the model's, of which what was streamed is withdrawn. why: what happened, for the notice."""
         found = await self.extract(turn)
         source = "This answer is quoted from your files." if found.draft.sources else ""
-        turn.notices[f"{why.strip()} {source}".strip()] = None
+        why = why.strip()
+        turn.notices[f"{why if why.endswith(('.', '!', '?')) else f'{why}.'} {source}".strip()] = None
         turn.note("without_model", why)
         return self.adopt(turn, found)
 

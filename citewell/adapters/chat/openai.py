@@ -92,6 +92,8 @@ class OpenAIDialect:
             return ProviderUnavailable(
                 f"Nothing answers at {_host(self._base_url)}. Start the model server, or correct CITEWELL_CHAT_BASE_URL."
             )
+        if isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError):
+            return ProviderUnavailable(f"The connection to {_host(self._base_url)} broke off.")
         if isinstance(error, openai.NotFoundError) and type(ours) is ProviderRejected and not urlsplit(self._base_url).path.rstrip("/").endswith("v1"):
             return ProviderRejected(f"{ours.message} CITEWELL_CHAT_BASE_URL usually ends in /v1.", **ours.details)
         return ours

@@ -9,9 +9,9 @@ _TAGS = r"think|thinking|thought|reasoning|seed:think"
 _FINAL = "<|channel|>final<|message|>"
 _MARK = re.compile(
     rf"(?<!`)(?:<(?P<tag>{_TAGS})>|(?P<bracket>\[THINK\])|(?P<channel><\|channel\|>(?!final\b)[^<]{{0,40}}<\|message\|>)"
-    rf"|(?P<stray></(?:{_TAGS})>|\[/THINK\]|{re.escape(_FINAL)})|(?P<token><\|[\w:]{{1,30}}\|>))"
+    rf"|(?P<stray></(?:{_TAGS})>|\[/THINK\]|{re.escape(_FINAL)})|(?P<token><\|(?!channel\|)[\w:]{{1,30}}\|>))"
 )
-_PARTIAL = re.compile(r"(?:<\|channel\|>[^<]{0,40}(?:<\|?\w{0,10}\|?)?|<[/|]?[\w:]{0,30}\|?|\[/?[A-Z]{0,5})\Z")
+_PARTIAL = re.compile(r"`?(?:<\|channel\|>[^<]{0,40}(?:<\|?\w{0,10}\|?)?|<[/|]?[\w:]{0,30}\|?|\[/?[A-Z]{0,5})\Z|`\Z")
 
 
 class SpokenText:

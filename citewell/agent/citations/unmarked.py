@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from citewell.agent.citations.check import MIN_TERMS, CitationChecker
-from citewell.agent.citations.claims import marked_numbers, plain_sentences, strip_markers
+from citewell.agent.citations.claims import marked_numbers, plain_sentences
 from citewell.agent.citations.support import locate_claim
 from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.offload import offload
@@ -21,7 +21,7 @@ MAX_SENTENCES = 40
 _CANDIDATES = 3  # passages that share most words with a sentence, and are compared with it
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _NOT_PROSE = re.compile(r"\s*(?:[|#>]|\Z)")
-_WORD = re.compile(r"\w")
+_MARKED_AFTER = re.compile(r"\s*\[\d{1,4}\]")
 _DIGIT = re.compile(r"\d")
 _SAYS_NOTHING = ("?", "？", "؟", ":", "：")  # asks, or announces what follows
 
@@ -85,9 +85,7 @@ def _of_line(line: str, start: int) -> Iterator[_Sentence]:
     for at, (begin, end) in enumerate(spans):
         words = line[begin:end]
         following = line[spans[at + 1][0] : spans[at + 1][1]] if at + 1 < len(spans) else ""
-        is_marked = bool(marked_numbers(words)) or (
-            following.lstrip().startswith("[") and not _WORD.search(strip_markers(following).split("]")[0])
-        )
+        is_marked = bool(marked_numbers(words) or _MARKED_AFTER.match(following))
         plain = " ".join(plain_sentences(words))
         if is_marked or not _states(plain):
             continue

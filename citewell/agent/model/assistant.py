@@ -13,7 +13,7 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.known import KnownModel
-from citewell.agent.model.listening import MAX_ANSWER_TOKENS, MAX_HIDDEN_TOKENS, Heard, Listener, Request, Speech
+from citewell.agent.model.listening import MAX_ANSWER_TOKENS, MAX_HIDDEN_TOKENS, MIN_WINDOW, Heard, Listener, Request, Speech
 from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, block_tokens, source_blocks
 from citewell.agent.turn.specs import TOOL_NAMES
@@ -82,11 +82,11 @@ class ModelAssistant:
         if turn.intent.kind == "general_conversation":
             return await self._small_talk(turn)
         if turn.stage is NextStep.LOOK_UP:
-            turn.note("first_search", "always" if self._unsearched is None else "model")
-            decides = self._unsearched is not None
-            if calls := await first_calls(turn, self._toolbox, self._planners, searches=not decides):
+            turn.note("first_search", "model" if self._decides else "always")
+            turn.dialogue.searched = not self._decides
+            if calls := await first_calls(turn, self._toolbox, self._planners, searches=not self._decides):
                 return calls
-        if self._unsearched is not None and not turn.dialogue.searched:
+        if not turn.dialogue.searched:
             turn.stage = NextStep.DECIDE
         for attempt in range(MAX_SMALLER + 1):
             try:
@@ -107,12 +107,17 @@ class ModelAssistant:
         """Whether fewer passages than the ones refused can be sent; what the refusal says of the context is remembered."""
         dialogue = turn.dialogue
         limits = [int(number) for number in _LIMIT.findall(message.replace(",", ""))]
-        if self._known.is_own and limits:
+        if self._known.is_own and (limits := [limit for limit in limits if limit >= MIN_WINDOW]):
             self._known.learn_window(min(limits))
         if dialogue.passage_tokens < _MIN_CONTEXT_TOKENS:
             return False
         dialogue.context_tokens = max(dialogue.passage_tokens // 2, _MIN_CONTEXT_TOKENS)
         return True
+
+    @property
+    def _decides(self) -> bool:
+        """Whether the model decides on the first search; without tools it has no way to."""
+        return self._unsearched is not None and Capability.TOOLS in self._model.capabilities
 
     async def _small_talk(self, turn: TurnState) -> Draft:
         messages = [
@@ -198,7 +203,8 @@ class ModelAssistant:
         Vendors refuse a thread that holds tool calls unless the tools are declared, so past the budget calls are not heeded.
         """
         dialogue = turn.dialogue
-        ends = last or (dialogue.searched and bool(turn.book.sources))
+        told = turn.details.get("first_search") == "required"
+        ends = last or (told and bool(turn.book.sources))
         if Capability.TOOLS not in self._model.capabilities or (ends and not dialogue.rounds):
             return ()
         if dialogue.has_tables is None:

@@ -9,7 +9,7 @@ from citewell.types.chat_models import MIN_FULL_WINDOW, ChatProfile, Examination
 
 MAX_SLOWER = 4.0
 """How many times the usual time of an answer a model of one's own is waited for."""
-MIN_SECONDS = 30.0
+MIN_SECONDS = 120.0
 _MIN_WINDOW = 512
 
 
@@ -29,15 +29,15 @@ class KnownModel:
     window: int | None = None
 
     def profile(self, model: ChatModel) -> ChatProfile:
-        """How to ask it now. One without tools, or without room for them, cannot be asked in full."""
-        no_room = self.context is not None and self.context < MIN_FULL_WINDOW
-        if Capability.TOOLS not in model.capabilities or no_room:
+        """How to ask it now: as chosen by hand, unless there is no room for that; a vendor's in full, one's own as examined."""
+        if self.context is not None and self.context < MIN_FULL_WINDOW:
             return ChatProfile.SMALL
         if self.chosen is not None:
             return self.chosen
         if not self.is_own:
             return ChatProfile.FULL
-        return ChatProfile.SMALL if self.examination is None else self.examination.profile
+        has_tools = Capability.TOOLS in model.capabilities
+        return self.examination.profile if has_tools and self.examination is not None else ChatProfile.SMALL
 
     @property
     def context(self) -> int | None:
