@@ -71,7 +71,9 @@ class CitationForms:
         for found in _FORMS.finditer(joined):
             if found.start() < start or found.end() > stop:
                 continue
-            out += joined[at : found.start()] + marks(found)
+            said = marks(found)
+            before = joined[at : found.start()]
+            out += (before if said else before.rstrip(" ")) + said
             at = found.end()
         self._before = text[-2:]
         return out + joined[at:stop]
