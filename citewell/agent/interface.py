@@ -205,9 +205,7 @@ class PartsRead:
     total: int
 
 
-AgentEvent: TypeAlias = (
-    TextDelta | TextRestarted | FiltersInferred | UsedDocs | PartsRead | ModelReads | Done | Failed
-)
+AgentEvent: TypeAlias = TextDelta | TextRestarted | FiltersInferred | UsedDocs | PartsRead | ModelReads | Done | Failed
 
 
 class Searcher(Protocol):

@@ -101,7 +101,7 @@ from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
-from citewell.ports import BlobStore, ChatModel
+from citewell.ports import BlobStore
 from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.accounts.audit import AuditRepository
 from citewell.storage.channels.claude_files import ClaudeFileRepository

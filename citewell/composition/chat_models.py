@@ -12,8 +12,7 @@ from citewell.adapters.chat.local_servers import context_window
 from citewell.agent.model.known import KnownModel
 from citewell.errors import ProviderError
 from citewell.ports import ChatModel
-from citewell.settings import OpenAIChat, Settings
-from citewell.settings.values import is_own_address
+from citewell.settings import Settings
 from citewell.system.folder import DataFolder
 from citewell.types.chat_models import ChatProfile, Examination
 
@@ -21,12 +20,6 @@ log = logging.getLogger(__name__)
 OWN_SECONDS = 300.0
 """How long an answer by a model of one's own may take, unless `CITEWELL_ANSWER_SECONDS` is set."""
 _PAUSES = (15.0, 60.0, 300.0, 900.0)
-
-
-def own_address(settings: Settings) -> str | None:
-    """The configured model's address, if it is one's own."""
-    chat = settings.chat
-    return chat.base_url if isinstance(chat, OpenAIChat) and chat.base_url and is_own_address(chat.base_url) else None
 
 
 def answer_seconds(settings: Settings, *, is_own: bool) -> float:
@@ -37,7 +30,7 @@ def answer_seconds(settings: Settings, *, is_own: bool) -> float:
 def known_model(settings: Settings, folder: DataFolder, address: str | None, model: str) -> KnownModel:
     """What is known of a model. address: of one's own; None for a vendor's."""
     chosen = None if settings.answers.profile == "auto" else ChatProfile(settings.answers.profile)
-    found = None if address is None else folder.examination(_key(address, model))
+    found = None if address is None else folder.examination(address, model)
     return KnownModel(chosen=chosen, is_own=address is not None, examination=found)
 
 
@@ -47,7 +40,7 @@ async def examine_model(folder: DataFolder, model: ChatModel, address: str) -> E
 
     window = await asyncio.to_thread(context_window, address, model.model)
     found = await examine(model, window)
-    await asyncio.to_thread(folder.keep_examination, _key(address, model.model), found)
+    await asyncio.to_thread(folder.keep_examination, address, model.model, found)
     return found
 
 
@@ -59,16 +52,10 @@ async def examine_until_known(folder: DataFolder, model: ChatModel, known: Known
         except ProviderError as error:
             log.info("%s could not be examined yet: %s", model.model, error.message)
         else:
-            log.info("%s: %s profile. %s", model.model, *told(model, known))
+            log.info("%s: %s profile. %s", model.model, known.profile(model), known.told(model))
             return
         if pause is not None:
             await asyncio.sleep(pause)
-
-
-def told(model: ChatModel, known: KnownModel) -> tuple[str, str]:
-    """The profile in which a model is asked, and what a user should know of it."""
-    profile = known.profile(model)
-    return profile.value, "" if known.examination is None else known.examination.told(profile)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +76,7 @@ def used_model(
     """The configured chat model. One of one's own is examined in the background until it answers, unless it was; `stack` ends that."""
     if model is None:
         return None
-    address = own_address(settings)
+    address = settings.own_chat_address
     known = known_model(settings, folder, address, model.model)
     if address is not None and known.chosen is None and known.examination is None:
         task = asyncio.create_task(examine_until_known(folder, model, known, address))
@@ -100,7 +87,3 @@ def used_model(
 async def _cancel(task: asyncio.Task[None]) -> None:
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-
-
-def _key(address: str, model: str) -> str:
-    return f"{model} at {address}"

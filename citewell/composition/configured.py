@@ -16,7 +16,7 @@ from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.message_reader import BuiltinMessageReader
 from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.adapters.reader.table_reader import BuiltinTableReader
-from citewell.composition.chat_models import answer_seconds, own_address
+from citewell.composition.chat_models import answer_seconds
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
@@ -163,7 +163,7 @@ def metadata_limits(settings: Settings) -> MetadataLimits:
 def build_chat_model(settings: Settings, database: Database, stack: AsyncExitStack) -> ChatModel | None:
     """The chat model, counted, kept within limits and closed by `stack`; None where none is configured, or its key is missing."""
     chat = settings.chat
-    if own_address(settings) is not None and isinstance(chat, OpenAIChat):
+    if settings.own_chat_address is not None and isinstance(chat, OpenAIChat):
         chat = replace(chat, seconds=answer_seconds(settings, is_own=True))
     model = registry.build_chat_model(chat) if chat.missing_key is None else None
     if model is None:

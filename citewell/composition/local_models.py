@@ -8,7 +8,7 @@ from functools import partial
 
 from citewell.adapters import registry
 from citewell.adapters.chat.local_servers import find_local_servers
-from citewell.composition.chat_models import AnswerWith, UsedModel, answer_seconds, examine_model, known_model, told
+from citewell.composition.chat_models import AnswerWith, UsedModel, answer_seconds, examine_model, known_model
 from citewell.features.local_models.service import Connected, ListedServer, LocalModelService, refusal_in
 from citewell.ports import ChatModel, close_connections
 from citewell.ports.metering import MeteredChat
@@ -35,10 +35,9 @@ async def local_model_service(
     now = _InUse(configured)
 
     def use(server: ListedServer | None, model: ChatModel | None) -> None:
-        is_none = server is None or model is None
-        now.used = (
-            None if is_none else UsedModel(model, known_model(settings, folder, server.base_url, model.model))
-        )
+        now.used = None
+        if server is not None and model is not None:
+            now.used = UsedModel(model, known_model(settings, folder, server.base_url, model.model))
         answer_with(now.used)
 
     async def examine(server: ListedServer, model: ChatModel) -> None:
@@ -47,8 +46,8 @@ async def local_model_service(
     def connected() -> Connected | None:
         if now.used is None:
             return None
-        profile, words = told(now.used.model, now.used.known)
-        return Connected(now.used.model.model, profile, words)
+        model, known = now.used.model, now.used.known
+        return Connected(model.model, known.profile(model).value, known.told(model))
 
     service = LocalModelService(
         folder=folder,

@@ -124,18 +124,18 @@ class DataFolder:
             temporary.write_text(json.dumps(chosen._asdict()), encoding="utf-8")
             temporary.replace(path)
 
-    def examination(self, model: str) -> Examination | None:
-        """Returns what an examination of a chat model found; None if there was none or the record is damaged."""
+    def examination(self, address: str, model: str) -> Examination | None:
+        """Returns what an examination of a chat model at an address found; None if there was none or the record is damaged."""
         with contextlib.suppress(KeyError, TypeError, ValueError):
-            return Examination.from_json(self._examinations()[model])
+            return Examination.from_json(self._examinations()[f"{model} at {address}"])
         return None
 
-    def keep_examination(self, model: str, found: Examination) -> None:
+    def keep_examination(self, address: str, model: str, found: Examination) -> None:
         """Records what an examination of a chat model found."""
         path = self.path / _EXAMINATIONS
         temporary = path.with_suffix(".new")
         with folder_errors(self.path):
-            known = {**self._examinations(), model: dict(found.to_json())}
+            known = {**self._examinations(), f"{model} at {address}": dict(found.to_json())}
             temporary.write_text(json.dumps(known), encoding="utf-8")
             temporary.replace(path)
 

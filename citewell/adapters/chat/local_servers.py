@@ -73,7 +73,9 @@ def context_window(base_url: str, model: str) -> int | None:
         return None
     host, port = address.hostname, address.port or 80
     for path, read in _WINDOWS.items():
-        with suppress(OSError, http.client.HTTPException, ValueError, RecursionError, TypeError, KeyError, AttributeError):
+        with suppress(
+            OSError, http.client.HTTPException, ValueError, RecursionError, TypeError, KeyError, AttributeError
+        ):
             tokens = read(_get(port, path, host), model)
             if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
                 return tokens

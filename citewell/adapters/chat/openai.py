@@ -94,7 +94,11 @@ class OpenAIDialect:
             )
         if isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError):
             return ProviderUnavailable(f"The connection to {_host(self._base_url)} broke off.")
-        if isinstance(error, openai.NotFoundError) and type(ours) is ProviderRejected and not urlsplit(self._base_url).path.rstrip("/").endswith("v1"):
+        if (
+            isinstance(error, openai.NotFoundError)
+            and type(ours) is ProviderRejected
+            and not urlsplit(self._base_url).path.rstrip("/").endswith("v1")
+        ):
             return ProviderRejected(f"{ours.message} CITEWELL_CHAT_BASE_URL usually ends in /v1.", **ours.details)
         return ours
 

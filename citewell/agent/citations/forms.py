@@ -19,11 +19,12 @@ _FORMS = re.compile(
     rf"|【\s*(?:{_WORD}\s*)?(?P<cjk>{_NUMBERS})[^】]*】"
     rf"|<(?:source|src|cite|ref)\b[^<>]*?\b\w+\s*=\s*[\"']?(?P<tag>\d{{1,3}})[\"']?[^<>]*>(?:\s*</(?:source|src|cite|ref)>)?"
     rf"|<sup>\s*\[?\s*(?P<sup>{_NUMBERS})\s*\]?\s*</sup>"
-    rf"|(?<=[\w.!?%)\"”’])(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?=[\s.,;:!?)]|\Z)"
+    rf"|(?:(?<=[.,;:!?)\"”’])|(?<=[^\W\d_]{{4}}))(?P<raised>[⁰¹²³⁴⁵⁶⁷⁸⁹]+)(?=[\s.,;:!?)]|\Z)"
     rf"|(?<=[\w.!?%\"”’])\s?\((?P<plain>{_NUMBERS})\)(?=\s*(?:[.!?。]|\Z|\n))"
     r"|[\[(](?P<title>[^\[\]()]{3,200}(?:\([^()\[\]]{1,40}\)[^\[\]()]{0,40})?)[\])]",
     re.I,
 )
+# A raised number after three letters or fewer is a power: m², cm³.
 _OPEN = re.compile(
     r"(?:\s?(?:\[[^\[\]]*\]?|\([^()]*\)?|【[^】]*】?|<sup>[^<]*(?:<[^<>]*>?)?|<[^<>]*>?)|[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\s*\Z", re.I
 )
@@ -75,7 +76,7 @@ class CitationForms:
             before = joined[at : found.start()]
             out += (before if said else before.rstrip(" ")) + said
             at = found.end()
-        self._before = text[-2:]
+        self._before = text[-4:]
         return out + joined[at:stop]
 
 

@@ -13,7 +13,15 @@ from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.known import KnownModel
-from citewell.agent.model.listening import MAX_ANSWER_TOKENS, MAX_HIDDEN_TOKENS, MIN_WINDOW, Heard, Listener, Request, Speech
+from citewell.agent.model.listening import (
+    MAX_ANSWER_TOKENS,
+    MAX_HIDDEN_TOKENS,
+    MIN_WINDOW,
+    Heard,
+    Listener,
+    Request,
+    Speech,
+)
 from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, block_tokens, source_blocks
 from citewell.agent.turn.specs import TOOL_NAMES

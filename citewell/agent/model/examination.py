@@ -70,7 +70,10 @@ async def _ask(model: ChatModel, messages: Sequence[ChatMessage], tools: Sequenc
     declared = sum(len(tool.description) + len(str(dict(tool.parameters))) for tool in tools) // CHARACTERS_PER_TOKEN
     timed.prompt = sent_tokens(messages) + declared
     try:
-        async with asyncio.timeout(SECONDS), aclosing(model.stream(messages, tools=tools, max_tokens=_TOKENS)) as answer:  # type: ignore[type-var]
+        async with (
+            asyncio.timeout(SECONDS),
+            aclosing(model.stream(messages, tools=tools, max_tokens=_TOKENS)) as answer,
+        ):  # type: ignore[type-var]
             async for delta in answer:
                 timed.last = time.perf_counter() - begin
                 timed.first = timed.first or timed.last

@@ -49,7 +49,9 @@ class ThreadHistory:
 
     async def in_scope(self, turn: TurnState, budget: int) -> list[ChatMessage]:
         """The same without the answers of another scope: what may be repeated."""
-        apart = {_message(past, turn.request.scope).content for past in turn.request.history if past.role == "assistant"}
+        apart = {
+            _message(past, turn.request.scope).content for past in turn.request.history if past.role == "assistant"
+        }
         own = {_message(past, past.scope).content for past in turn.request.history if _usable(past, turn.request.scope)}
         return [message for message in await self.recall(turn, budget) if message.content not in apart - own]
 

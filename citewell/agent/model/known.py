@@ -45,6 +45,10 @@ class KnownModel:
         known = [one for one in (self.window, self.examination and self.examination.window) if one]
         return min(known, default=None)
 
+    def told(self, model: ChatModel) -> str:
+        """What a user should know of the model; empty before it was examined."""
+        return "" if self.examination is None else self.examination.told(self.profile(model))
+
     def learn_window(self, tokens: int) -> None:
         """Note that no more than so many tokens fit."""
         self.window = max(_MIN_WINDOW, min(tokens, self.context or tokens))

@@ -18,9 +18,9 @@ from citewell.agent.model.known import KnownModel
 from citewell.agent.model.listening import Listener, Request, Speech
 from citewell.agent.model.window import TokenCounter, best_last
 from citewell.agent.offload import offload
+from citewell.agent.turn.specs import TOOL_NAMES
 from citewell.agent.turn.state import Draft, Extracted, TurnState
 from citewell.agent.turn.steps import Step
-from citewell.agent.turn.specs import TOOL_NAMES
 from citewell.agent.understand.question import read_question
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import ChatMessage, ChatModel

@@ -55,12 +55,12 @@ class SpokenCalls:
 
     def _released(self, *, final: bool) -> str:
         assert self._named is not None
-        if self._named.search(self._held):
-            begins = list(_BEGINS.finditer(self._held, 0, self._named.search(self._held).start() + 1))  # type: ignore[union-attr]
-            if begins:
-                self._is_call = True
-                shown, self._held = self._held[: begins[0].start()], self._held[begins[0].start() :]
-                return shown
+        named = self._named.search(self._held)
+        begins = _BEGINS.search(self._held, 0, named.end() + 1) if named is not None else None
+        if begins is not None:
+            self._is_call = True
+            shown, self._held = self._held[: begins.start()], self._held[begins.start() :]
+            return shown
         found = _BEGINS.search(self._held)
         is_open = found is not None and not final and len(self._held) - found.start() < _UNDECIDED
         end = found.start() if found is not None and is_open else len(self._held)

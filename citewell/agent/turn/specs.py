@@ -254,7 +254,9 @@ SHORT_IMAGE = ToolSpec(
     "Shows you a picture that a search has found.",
     {
         "type": "object",
-        "properties": {"resource_id": {"type": "string", "description": "Number of a passage, such as [3], or file id"}},
+        "properties": {
+            "resource_id": {"type": "string", "description": "Number of a passage, such as [3], or file id"}
+        },
         "required": ["resource_id"],
     },
 )

@@ -9,7 +9,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import strip_markers
-from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, TextRestarted, ThreadSummary, TurnRequest
+from citewell.agent.interface import (
+    AgentEvent,
+    Done,
+    Failed,
+    PastMessage,
+    TextDelta,
+    TextRestarted,
+    ThreadSummary,
+    TurnRequest,
+)
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text, projects_named
 from citewell.filters.language import inferred_to_json, parse_filters, to_json

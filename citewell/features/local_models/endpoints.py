@@ -7,7 +7,13 @@ from fastapi import Request
 from citewell.features.declared import ADMIN, READ, changes, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
-from citewell.features.local_models.schemas import ConnectedModelOut, LocalModelIn, LocalModelOut, LocalModels, LocalServerOut
+from citewell.features.local_models.schemas import (
+    ConnectedModelOut,
+    LocalModelIn,
+    LocalModelOut,
+    LocalModels,
+    LocalServerOut,
+)
 from citewell.features.local_models.service import LocalModelService, Overview
 from citewell.features.routing import Router
 from citewell.system.folder import LocalModel
