@@ -56,7 +56,7 @@ class Scripted:
 
 
 async def ask(
-    model: Scripted, known: KnownModel | None = None, *, message: str = QUESTION, seconds: float = 60.0, **request: Any
+    model: Scripted, known: KnownModel | None = None, *, message: str = QUESTION, seconds: float = 600.0, **request: Any
 ) -> tuple[Done, str, list[AgentEvent]]:
     """The end of a turn, what its reader has seen of the answer, and all events. Every question is searched first."""
     assistant = Assistant(

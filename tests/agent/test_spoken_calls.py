@@ -48,7 +48,14 @@ def test_what_stands_before_a_call_is_text_and_a_broken_call_is_nothing(size: in
 @pytest.mark.parametrize("size", [1, 7, 1_000])
 @pytest.mark.parametrize(
     "text",
-    ["The limit is 5,000 [1].", '```json\n{"limit": 5000}\n```\nas configured.', "[1] says so.", "<b>5,000</b>", "a_b", ""],
+    [
+        "The limit is 5,000 [1].",
+        '```json\n{"limit": 5000}\n```\nas configured.',
+        "[1] says so.",
+        "<b>5,000</b>",
+        "a_b",
+        "",
+    ],
 )
 def test_everything_else_is_text(text: str, size: int) -> None:
     assert heard(text, size) == (text, [])
@@ -65,4 +72,4 @@ def test_everything_else_is_text(text: str, size: int) -> None:
 )
 def test_a_text_in_circles_is_noticed(text: str, repeats: bool) -> None:
     read = Repeats()
-    assert any([read.read(text[at : at + 9]) for at in range(0, len(text), 9)]) is repeats
+    assert any(read.read(text[at : at + 9]) for at in range(0, len(text), 9)) is repeats

@@ -47,9 +47,7 @@ FULL, SMALL = KnownModel(chosen=ChatProfile.FULL), KnownModel(chosen=ChatProfile
         ("I'm sorry, but the provided documents do not contain this.", "No passage supports"),
     ],
 )
-async def test_the_answer_without_the_model_is_given_with_the_reason(
-    known: KnownModel, answer: Any, why: str
-) -> None:
+async def test_the_answer_without_the_model_is_given_with_the_reason(known: KnownModel, answer: Any, why: str) -> None:
     done, seen, _ = await ask(Scripted([answer]), known)
     assert LIMIT in done.answer.text
     assert seen == done.answer.text
@@ -116,7 +114,9 @@ async def test_a_call_that_is_only_repeated_is_not_made_again() -> None:
 
 
 async def test_a_model_without_room_for_tools_is_asked_in_small_and_within_its_context() -> None:
-    refused = ProviderRejected("request (2062 tokens) exceeds the context size (2048 tokens)", reason="context_too_long")
+    refused = ProviderRejected(
+        "request (2062 tokens) exceeds the context size (2048 tokens)", reason="context_too_long"
+    )
     known = KnownModel(chosen=ChatProfile.FULL, is_own=True)
     model = Scripted([refused, refused, f"{LIMIT} [1]"])
     done, _, _ = await ask(model, known)
@@ -147,4 +147,3 @@ def test_the_examination_chooses_the_profile_and_a_hand_overrides_it(
     if examination is not None:
         assert Examination.from_json(examination.to_json()) == examination
         assert "an answer on this machine" in examination.told(profile)
-

@@ -80,7 +80,7 @@ async def _events(response: httpx2.Response) -> None:
     """Turns a JSON response to a request for a stream into events."""
     kind = response.headers.get("content-type", "")
     is_plain = kind.startswith("application/json") and "content-encoding" not in response.headers
-    is_answer = response.status_code == httpx2.codes.OK and isinstance(response.stream, httpx2.AsyncByteStream)
+    is_answer = response.is_success and isinstance(response.stream, httpx2.AsyncByteStream)
     if is_plain and is_answer and _ASKS_FOR_STREAM.search(response.request.content):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = EventsOfJson(response.stream)

@@ -52,8 +52,9 @@ class PatientChat(ChatModelWrapper):
             try:
                 async with aclosing(ask()) as answer:
                     while True:
+                        limit = asyncio.timeout_at(deadline)
                         try:
-                            async with asyncio.timeout_at(deadline) as limit:
+                            async with limit:
                                 delta = await anext(answer)
                         except StopAsyncIteration:
                             return

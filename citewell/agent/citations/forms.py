@@ -76,7 +76,7 @@ class CitationForms:
             before = joined[at : found.start()]
             out += (before if said else before.rstrip(" ")) + said
             at = found.end()
-        self._before = text[-4:]
+        self._before = (self._before + text)[-4:]
         return out + joined[at:stop]
 
 

@@ -92,7 +92,7 @@ class ModelAssistant:
         if turn.stage is NextStep.LOOK_UP:
             turn.note("first_search", "model" if self._decides else "always")
             turn.dialogue.searched = not self._decides
-            if calls := await first_calls(turn, self._toolbox, self._planners, searches=not self._decides):
+            if calls := await first_calls(turn, self._toolbox, self._planners, or_search=not self._decides):
                 return calls
         if not turn.dialogue.searched:
             turn.stage = NextStep.DECIDE

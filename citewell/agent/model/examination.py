@@ -10,6 +10,7 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass
 
 from citewell.agent.model import prompts
+from citewell.agent.model.listening import Request, answer_of
 from citewell.agent.turn.specs import SHORT_LIST, SHORT_QUERY, SHORT_READ, SHORT_SEARCH
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import ChatMessage, ChatModel, SourceBlock, ToolSpec
@@ -72,7 +73,7 @@ async def _ask(model: ChatModel, messages: Sequence[ChatMessage], tools: Sequenc
     try:
         async with (
             asyncio.timeout(SECONDS),
-            aclosing(model.stream(messages, tools=tools, max_tokens=_TOKENS)) as answer,
+            aclosing(answer_of(model, Request(messages=messages, tools=tools, max_tokens=_TOKENS))) as answer,
         ):  # type: ignore[type-var]
             async for delta in answer:
                 timed.last = time.perf_counter() - begin

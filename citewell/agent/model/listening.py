@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -59,6 +59,19 @@ class Speech:
     sources: Callable[[], Sequence[Source]] = tuple
 
 
+async def answer_of(model: ChatModel, request: Request) -> AsyncGenerator[ChatDelta]:
+    """The model's answer; closing it ends the request."""
+    answer = model.stream(
+        request.messages, tools=request.tools, max_tokens=request.max_tokens, temperature=request.temperature
+    )
+    try:
+        async for delta in answer:
+            yield delta
+    finally:
+        if (close := getattr(answer, "aclose", None)) is not None:
+            await close()
+
+
 class Listener:
     """Asks one model for the turns of all."""
 
@@ -79,11 +92,8 @@ class Listener:
         length, is_cut = 0, False
         if self._known.is_own:
             turn.emit(ModelReads(self._sent(request), request.expected_seconds))
-        answer = self._model.stream(
-            request.messages, tools=request.tools, max_tokens=request.max_tokens, temperature=request.temperature
-        )
         with turn.timed("model"):
-            async with aclosing(answer):  # type: ignore[type-var]
+            async with aclosing(answer_of(self._model, request)) as answer:
                 async for delta in answer:
                     if delta.retracts:
                         forms, spoken, repeats = CitationForms(speech.sources), SpokenCalls(self._names), Repeats()

@@ -65,7 +65,7 @@ class SpokenCalls:
         is_open = found is not None and not final and len(self._held) - found.start() < _UNDECIDED
         end = found.start() if found is not None and is_open else len(self._held)
         if not final:
-            end = min(end, self._held.rfind("\n") + 1 or end) if _begins_word(self._held) else end
+            end = min(end, self._held.rfind("\n") + 1) if _begins_word(self._held) else end
         shown, self._held = self._held[:end], self._held[end:]
         return shown
 

@@ -79,8 +79,9 @@ class SteadyAssistant:
     async def _within_limit(self, turn: TurnState, profile: ChatProfile) -> Step:
         seconds = self._known.seconds(profile, self._budget.seconds)
         left = seconds - (time.monotonic() - turn.started)
+        limit = asyncio.timeout(max(left, 0.0))
         try:
-            async with asyncio.timeout(max(left, 0.0)) as limit:
+            async with limit:
                 return await self._steps[profile].step(turn)
         except TimeoutError:
             if not limit.expired():

@@ -53,11 +53,11 @@ async def first_calls(
     beside: str = "",
     *,
     weighs: bool = False,
-    searches: bool = True,
+    or_search: bool = True,
 ) -> tuple[ToolCall, ...]:
     """What a question needs in any case: the table query that it means, else a search (`search_calls`).
 
-    weighs: both, where it is not certain that the table is meant; searches: without it, there is only the table query
+    weighs: both, where it is not certain that the table is meant; or_search: without it, there is only the table query
     """
     tables = list(await toolbox.tables(turn))
     if tables and planners is not None:
@@ -75,7 +75,7 @@ async def first_calls(
             return (*searches, ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()))
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
-    return await search_calls(turn, beside) if searches else ()
+    return await search_calls(turn, beside) if or_search else ()
 
 
 async def _plan(turn: TurnState, planners: Planners, tables: list[TableInfo], *, only: bool) -> PlannedPicture | None:
