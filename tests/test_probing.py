@@ -219,7 +219,7 @@ async def test_a_server_whose_chat_model_cannot_be_reached_starts_searches_answe
         assert (await web.post("/search", json={"query": "loan"})).json()["hits"]
         answer = (await web.post("/chat", json={"message": QUESTION})).json()
         assert "GHS 5,000" in answer["answer"]
-        assert "m did not answer: Nothing answers at" in answer["notice"]
+        assert "m did not answer" in answer["notice"]
 
 
 @pytest.mark.slow(20)

@@ -124,7 +124,7 @@ def test_debug_shows_hits_prompts_and_timings(place: Place) -> None:
         (Reply(status=429, retry_after="3600"), "rate limit is reached"),
         (Reply(text="It is", refuse=True), "refused to answer"),
         (Reply(text="It closes at half past ten", drop_after=2), "broke off"),
-        (Reply(text="It closes at half past ten", error_after=2), "status 500"),
+        (Reply(text="It closes at half past ten", error_after=2), "responded with status"),
         (Reply(text=""), "empty answer"),
         (Reply(text="It closes at half past ten [1]. " * 40), "repeats itself"),
         (Reply(text="It closes in 1999, as everybody knows [1]."), "No passage supports"),
@@ -235,7 +235,8 @@ def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, 
         if "Summarise the older part" in body["messages"][0]["content"]:
             return Reply(text="The user wonders about gates and cranes.")
         return Reply(
-            text="It closes at half past nine in the evening [1]. " + "So it has been for many years here. " * 60
+            text="It closes at half past nine in the evening [1]. "
+            + " ".join(f"So it has been for {n} years here." for n in range(60))
         )
 
     place.model.script = script

@@ -13,6 +13,7 @@ def markdown_of(html: str) -> str:
     reader = _Cells()
     reader.feed(html)
     reader.close()
+    reader.handle_endtag("table")
     grid = reader.grid
     width = max((column for _, column in grid), default=-1) + 1
     height = max((row for row, _ in grid), default=-1) + 1

@@ -77,6 +77,8 @@ class SteadyAssistant:
         return await self.step(turn)
 
     async def _within_limit(self, turn: TurnState, profile: ChatProfile) -> Step:
+        if profile is ChatProfile.SMALL:  # which begins with the answer by rules, as the last resort would
+            await self._keyless.extract(turn)
         seconds = self._known.seconds(profile, self._budget.seconds)
         left = seconds - (time.monotonic() - turn.started)
         limit = asyncio.timeout(max(left, 0.0))
