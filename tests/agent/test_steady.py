@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from citewell.agent.interface import NO_ANSWER, Failed
+from citewell.agent.interface import NO_ANSWER, Failed, PastMessage
 from citewell.agent.model.known import KnownModel
 from citewell.errors import (
     ProviderAuthError,
@@ -20,7 +20,7 @@ from citewell.errors import (
     SpendQuotaReached,
 )
 from citewell.ports import ChatDelta, ToolCall
-from citewell.types import Verdict
+from citewell.types import Scope, Verdict
 from citewell.types.chat_models import ChatProfile, Examination
 from tests.agent.chat_fakes import LIMIT, Scripted, ask
 
@@ -147,3 +147,21 @@ def test_the_examination_chooses_the_profile_and_a_hand_overrides_it(
     if examination is not None:
         assert Examination.from_json(examination.to_json()) == examination
         assert "an answer on this machine" in examination.told(profile)
+
+
+async def test_what_was_said_under_another_scope_reaches_the_model_with_its_answer_and_marked() -> None:
+    elsewhere = Scope(resource_ids=("r9",))
+    history = tuple(
+        past
+        for n in range(3)
+        for past in (
+            PastMessage("user", f"What is fee {n}?", elsewhere),
+            PastMessage("assistant", f"Fee {n} is EUR {n}. [1]", elsewhere),
+        )
+    )
+    model = Scripted([f"{LIMIT} [1]"])
+    await ask(model, FULL, history=history)
+    thread = model.sent[-1][1:-1]
+    assert [message.role for message in thread] == ["user", "assistant"] * 3
+    assert thread[0].content == "(Asked of other files than now:) What is fee 0?"
+    assert thread[1].content == "(From those other files, not to be repeated now:) Fee 0 is EUR 0."
