@@ -42,7 +42,7 @@ def address() -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    server = subprocess.Popen([PYTHON, "-c", SERVE, GGUF, str(port)], stderr=subprocess.DEVNULL)  # noqa: S603
+    server = subprocess.Popen([PYTHON, "-c", SERVE, GGUF, str(port)], stderr=subprocess.DEVNULL)
     try:
         end = time.monotonic() + 120
         while time.monotonic() < end:
