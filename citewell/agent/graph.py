@@ -44,6 +44,7 @@ from citewell.agent.model.small import SmallAssistant
 from citewell.agent.model.steady import ProfiledUnderstanding, SteadyAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.model.unsearched import UnsearchedAnswers
+from citewell.agent.model.window import TokenCounter
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.illustrator import Illustrator
@@ -135,23 +136,34 @@ class Assistant:
         self._understanding: Understanding = RuleUnderstanding(reader)
         self._assistant: AssistantStep = rules
         if chat_model is not None:
-            known, counter = known or KnownModel(), embedder.tokenizer
-            limits = budget or Budget()
+            known, limits = known or KnownModel(), budget or Budget()
             # Without tools a model has no way to decide.
             decides = first_search is FirstSearch.MODEL and Capability.TOOLS in chat_model.capabilities
-            asked = ModelUnderstanding(chat_model, reader, counter, asks_for_whole if decides else None)
-            self._understanding = ProfiledUnderstanding(chat_model, known, asked, self._understanding)
             judge = UnsearchedAnswers(self._checker) if decides else None
+            counter = embedder.tokenizer
             full = ModelAssistant(chat_model, self._toolbox, planners, counter, limits, judge, known)
-            small = SmallAssistant(chat_model, self._keyless, counter, limits, known)
-            self._assistant = SteadyAssistant(
-                chat_model, about_whole(full, chat_model), small, self._keyless, limits, known
-            )
+            self._ask_first(chat_model, about_whole(full, chat_model), known, limits, counter, decides=decides)
         self._marks = UnmarkedSentences(embedder)
         self._answer_reader = answer_reader
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = asyncio.Lock()
+
+    def _ask_first(
+        self,
+        model: ChatModel,
+        full: AssistantStep,
+        known: KnownModel,
+        limits: Budget,
+        counter: TokenCounter,
+        *,
+        decides: bool,
+    ) -> None:
+        """Have a chat model read messages and answer, with the rules behind it. full: asks it with tools."""
+        asked = ModelUnderstanding(model, self._reader, counter, asks_for_whole if decides else None)
+        self._understanding = ProfiledUnderstanding(model, known, asked, self._understanding)
+        small = SmallAssistant(model, self._keyless, counter, limits, known)
+        self._assistant = SteadyAssistant(model, full, small, self._keyless, limits, known)
 
     @property
     def toolbox(self) -> Toolbox:
