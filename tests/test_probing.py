@@ -211,14 +211,15 @@ async def test_a_server_whose_chat_model_has_no_key_starts_searches_answers_and_
 
 
 @pytest.mark.slow(20)
-async def test_a_server_whose_chat_model_cannot_be_reached_starts_searches_and_says_so(tmp_path: Path) -> None:
+async def test_a_server_whose_chat_model_cannot_be_reached_starts_searches_answers_and_says_so(tmp_path: Path) -> None:
     unreachable = {"chat_provider": "openai", "chat_base_url": f"{NOBODY}/v1", "chat_model": "m", "answer_seconds": 2}
     async with client(tmp_path, **unreachable) as web:
         added = (await web.post("/ingest", files={"file": ("policy.txt", POLICY)})).json()
         await web.get(f"/resources/{added['id']}/events")
         assert (await web.post("/search", json={"query": "loan"})).json()["hits"]
-        refused = await web.post("/chat", json={"message": QUESTION})
-        assert (refused.status_code, refused.json()["error"]["code"]) == (503, "provider_unavailable")
+        answer = (await web.post("/chat", json={"message": QUESTION})).json()
+        assert "GHS 5,000" in answer["answer"]
+        assert "m did not answer" in answer["notice"]
 
 
 @pytest.mark.slow(20)

@@ -11,7 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
 
 from citewell.agent.citations.check import CheckedAnswer, CitationChecker, with_references
+from citewell.agent.citations.forms import without_source_list
+from citewell.agent.citations.unmarked import UnmarkedSentences
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
+from citewell.agent.extractive.refusal import explain
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.interface import (
     AgentEvent,
@@ -34,9 +37,14 @@ from citewell.agent.interface import (
     Vocabulary,
     WholeFiles,
 )
+from citewell.agent.keyless import Keyless
 from citewell.agent.model.assistant import Budget, ModelAssistant
+from citewell.agent.model.known import KnownModel
+from citewell.agent.model.small import SmallAssistant
+from citewell.agent.model.steady import ProfiledUnderstanding, SteadyAssistant
 from citewell.agent.model.understanding import ModelUnderstanding
 from citewell.agent.model.unsearched import UnsearchedAnswers
+from citewell.agent.model.window import TokenCounter
 from citewell.agent.rules import RuleAssistant, RuleUnderstanding
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.meaning.nearest import NearestTables
@@ -46,7 +54,7 @@ from citewell.agent.tables.planner import TablePlanner
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine, UnusableTable, faults_of
 from citewell.agent.turn.state import Draft, TurnState
-from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners
+from citewell.agent.turn.steps import PLANNED_CALL, AssistantStep, Planners, Understanding
 from citewell.agent.turn.tools import Toolbox
 from citewell.agent.understand.understanding import MessageReader
 from citewell.agent.whole.request import asks_for_whole
@@ -56,14 +64,16 @@ from citewell.errors import CitewellError, EmptyQuery
 from citewell.ports import Capability, ChatModel, Embedder
 from citewell.ports.metering import CHARACTERS_PER_TOKEN, Tally, tallied
 from citewell.text.correction import Speller
-from citewell.types import Answer, Citation, FirstSearch, JsonObject, StatementRead, Usage
+from citewell.types import Answer, Citation, FirstSearch, JsonObject, StatementRead, Usage, Verdict
+from citewell.types.chat_models import ChatProfile
 
 if TYPE_CHECKING:
     from langgraph.graph.state import CompiledStateGraph
 
 log = logging.getLogger(__name__)
 MAX_STEPS = 40
-UNCITED = "No passage of your files is cited for this answer."
+MIN_SURE = 0.5
+"""Confidence from which an answer by rules is likelier right than wrong: it stands where a chat model found none."""
 
 
 class _Channels(TypedDict):
@@ -77,7 +87,7 @@ class Assistant:
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
     copies: reads the tables; None for a reader of its own. speller: corrects questions that are answered without a chat model.
-    first_search: who decides it, where the chat model has tools. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
+    first_search: who decides it, where the chat model has tools. known: what is known of the chat model; full and a vendor's unless said. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
     """
 
     def __init__(
@@ -102,6 +112,7 @@ class Assistant:
         table_reader: TableReader | None = None,
         message_model: MessageModel | None = None,
         speller: Speller | None = None,
+        known: KnownModel | None = None,
     ) -> None:
         self._library = library
         self._engine = None if tables is None else TableEngine(tables, copies)
@@ -113,34 +124,49 @@ class Assistant:
             planners = Planners(planner, PicturePlanner(self._engine, planner))
             self._illustrator = Illustrator(self._engine)
         self._reader = reader = MessageReader(message_model, vocabulary)
-        self._assistant: AssistantStep
-        if chat_model is None:
-            self._understanding = RuleUnderstanding(reader)
-            answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
-            lookup = None
-            if page_tables is not None:
-                lookup = TableLookup(page_tables, reader=table_reader, nearest=nearest)
-            self._assistant = RuleAssistant(answerer, self._toolbox, planners, lookup, speller)
-        else:
+        answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
+        lookup = None
+        if page_tables is not None:
+            lookup = TableLookup(page_tables, reader=table_reader, nearest=nearest)
+
+        def about_whole(inner: AssistantStep, model: ChatModel | None) -> AssistantStep:
+            if files is None or library is None:
+                return inner
+            return WholeDocuments(inner, self._toolbox, library, files, model, whole_budget)
+
+        rules = about_whole(RuleAssistant(answerer, self._toolbox, planners, lookup, speller), None)
+        self._keyless = Keyless(rules, self._toolbox)
+        self._understanding: Understanding = RuleUnderstanding(reader)
+        self._assistant: AssistantStep = rules
+        if chat_model is not None:
+            known, limits = known or KnownModel(), budget or Budget()
             # Without tools a model has no way to decide.
             decides = first_search is FirstSearch.MODEL and Capability.TOOLS in chat_model.capabilities
-            self._understanding = ModelUnderstanding(
-                chat_model, reader, embedder.tokenizer, asks_for_whole if decides else None
-            )
-            self._assistant = ModelAssistant(
-                chat_model,
-                self._toolbox,
-                planners,
-                embedder.tokenizer,
-                budget or Budget(),
-                UnsearchedAnswers(self._checker) if decides else None,
-            )
-        if files is not None and library is not None:
-            self._assistant = WholeDocuments(self._assistant, self._toolbox, library, files, chat_model, whole_budget)
-        self._answer_reader = answer_reader if chat_model is None else None
+            judge = UnsearchedAnswers(self._checker) if decides else None
+            counter = embedder.tokenizer
+            full = ModelAssistant(chat_model, self._toolbox, planners, counter, limits, judge, known)
+            self._ask_first(chat_model, about_whole(full, chat_model), known, limits, counter, decides=decides)
+        self._marks = UnmarkedSentences(embedder)
+        self._answer_reader = answer_reader
         self._chat_model = chat_model.model if chat_model is not None else ""
         self._graph: CompiledStateGraph[Any, Any, Any, Any] | None = None
         self._building = asyncio.Lock()
+
+    def _ask_first(
+        self,
+        model: ChatModel,
+        full: AssistantStep,
+        known: KnownModel,
+        limits: Budget,
+        counter: TokenCounter,
+        *,
+        decides: bool,
+    ) -> None:
+        """Have a chat model read messages and answer, with the rules behind it. full: asks it with tools."""
+        asked = ModelUnderstanding(model, self._reader, counter, asks_for_whole if decides else None)
+        self._understanding = ProfiledUnderstanding(model, known, asked, self._understanding)
+        small = SmallAssistant(model, self._keyless, counter, limits, known)
+        self._assistant = SteadyAssistant(model, full, small, self._keyless, limits, known)
 
     @property
     def toolbox(self) -> Toolbox:
@@ -292,25 +318,25 @@ class Assistant:
     async def _run_tools(self, turn: TurnState) -> None:
         with turn.timed("tools"):
             known = len(turn.inferred)
+            run = self._toolbox.run_for_model if self._chat_model else self._toolbox.run
             for call in turn.calls:
-                turn.results += (await self._toolbox.run(turn, call),)
+                turn.results += (await run(turn, call),)
                 turn.append("tool_calls", {"name": call.name, "arguments": call.arguments})
             if len(turn.inferred) > known:
                 turn.emit(FiltersInferred(tuple(turn.inferred.values())))
         turn.calls = ()
 
     async def _check_citations(self, turn: TurnState) -> None:
-        draft = turn.draft
-        assert draft is not None
-        with turn.timed("check_citations"):
-            checked = await self._checker.check(
-                turn.request.owner_id,
-                draft.text,
-                draft.sources,
-                settled=True,
-                seen=() if turn.dialogue.blind else turn.seen,
-                computed=draft.computed,
-            )
+        assert turn.draft is not None
+        draft = await self._marked(turn, turn.draft)
+        checked = await self._checked(turn, draft)
+        if draft.written and turn.intent.kind == "document_query":
+            given = await self._weighed(turn, draft, checked)
+            checked = checked if given.text == draft.text else await self._checked(turn, given)
+            draft = given
+        if draft.written and not turn.said:
+            turn.say(draft.text)
+        turn.draft = draft
         cited = {citation.n for citation in checked.citations}
         if cited:
             turn.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
@@ -318,8 +344,6 @@ class Assistant:
             turn.note("removed_citations", list(checked.removed))
         if checked.reasons:
             turn.note("citation_reasons", {str(n): list(reasons) for n, reasons in checked.reasons.items()})
-        if self._is_written(turn, draft) and not checked.citations:
-            turn.notices[UNCITED] = None
         text = checked.text
         if turn.request.references and checked.citations:
             text = with_references(text, checked.citations)
@@ -335,14 +359,53 @@ class Assistant:
             inferred_filters=tuple(turn.inferred.values()),
         )
 
+    async def _marked(self, turn: TurnState, draft: Draft) -> Draft:
+        """The draft with the number of a passage behind each sentence that one states and no number follows."""
+        if not draft.written or not draft.sources:
+            return draft
+        text = without_source_list(draft.text, draft.sources)
+        with turn.timed("check_citations"):
+            text = await self._marks.mark(turn.request.owner_id, text, draft.sources)
+        if text != draft.text:
+            turn.restart()
+        return replace(draft, text=text)
+
+    async def _checked(self, turn: TurnState, draft: Draft) -> CheckedAnswer:
+        with turn.timed("check_citations"):
+            return await self._checker.check(
+                turn.request.owner_id,
+                draft.text,
+                draft.sources,
+                settled=True,
+                seen=() if turn.dialogue.blind else turn.seen,
+                computed=draft.computed,
+            )
+
+    async def _weighed(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> Draft:
+        """What a chat model wrote, where a source supports it; the answer without a model where none does, or where that one is
+        sure of what the model did not find."""
+        supported = any(citation.verdict is not Verdict.UNSUPPORTED for citation in checked.citations)
+        holds = supported or checked.held > 0.0
+        if draft.answered and holds:
+            return draft
+        own = await self._keyless.extract(turn)
+        is_small = turn.dialogue.profile is ChatProfile.SMALL
+        sure = own.draft.answered and (is_small or own.draft.confidence is None or own.draft.confidence >= MIN_SURE)
+        name = self._chat_model
+        if draft.answered:
+            return await self._keyless.give(turn, f"No passage supports what {name} said, so it is not shown.")
+        if sure and holds:  # it says first that it does not know, and then what the files say
+            return replace(draft, answered=True, nearest=())
+        if sure:
+            return await self._keyless.give(turn, f"{name} found no answer.")
+        found = own.turn.results[-1].sources if own.turn.results else ()
+        no_answer = own.draft.no_answer or explain(turn.request.message, [source.hit for source in found])
+        return replace(draft, no_answer=no_answer, nearest=draft.nearest or own.draft.nearest)
+
     def _confidence(self, turn: TurnState, draft: Draft, checked: CheckedAnswer) -> float | None:
         """That of the draft; of what a chat model says about files, the share of its sentences whose citations hold."""
-        is_weighed = draft.confidence is None and self._is_written(turn, draft)
-        return round(checked.held, 4) if is_weighed else draft.confidence
-
-    def _is_written(self, turn: TurnState, draft: Draft) -> bool:
-        """Whether it is what a chat model says about files."""
-        return bool(self._chat_model) and draft.answered and turn.intent.kind == "document_query"
+        is_weighed = draft.confidence is None and draft.written and draft.answered
+        return round(checked.held, 4) if is_weighed and turn.intent.kind == "document_query" else draft.confidence
 
     async def _draw(self, turn: TurnState, citations: tuple[Citation, ...]) -> JsonObject | None:
         """The picture of the last table result that the answer cites."""

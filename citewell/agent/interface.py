@@ -102,6 +102,19 @@ class TextDelta:
 
 
 @dataclass(frozen=True, slots=True)
+class TextRestarted:
+    """What was streamed of the answer so far is withdrawn; its text begins anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReads:
+    """A chat model of one's own was sent a prompt of about so many tokens; seconds: until its answer, by its examination, if known."""
+
+    tokens: int
+    seconds: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FiltersInferred:
     """What the question was read to say of the files to look in; sent once, before the answer, where it says something."""
 
@@ -192,7 +205,7 @@ class PartsRead:
     total: int
 
 
-AgentEvent: TypeAlias = TextDelta | FiltersInferred | UsedDocs | PartsRead | Done | Failed
+AgentEvent: TypeAlias = TextDelta | TextRestarted | FiltersInferred | UsedDocs | PartsRead | ModelReads | Done | Failed
 
 
 class Searcher(Protocol):

@@ -27,6 +27,7 @@ from citewell.composition.accounts import (
     service_account_service,
     shared_answer_service,
 )
+from citewell.composition.chat_models import AnswerWith, UsedModel, used_model
 from citewell.composition.configured import (
     answer_reader,
     build_chat_model,
@@ -100,7 +101,7 @@ from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
-from citewell.ports import BlobStore, ChatModel
+from citewell.ports import BlobStore
 from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.accounts.audit import AuditRepository
 from citewell.storage.channels.claude_files import ClaudeFileRepository
@@ -305,13 +306,13 @@ async def _assemble(parts: _Parts) -> Services:
     await stores.owners.adopt_token(local_owner, "this machine", parts.folder.token())
     workers = _workers(parts)
     resources = _resource_service(parts, workers)
-    search = _search_service(parts)
-    tables = _table_service(parts)
+    search, tables = _search_service(parts), _table_service(parts)
     assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
-    answering = Answering(extractive if search.chat.model is None else assistant_with(search.chat.model))
+    used = used_model(settings, parts.folder, parts.stack, search.chat.model)
+    answering = Answering(assistant_with(used) if used else extractive)
     answer_with = _exchange(answering, search, assistant_with)
-    local_models = await local_model_service(settings, parts.folder, local_owner, answer_with, parts.stack)
+    local_models = await local_model_service(settings, parts.folder, local_owner, used, answer_with, parts.stack)
     turns = turn_runner(settings, stores, parts.ledger, answering)
     threads = ThreadRepository(stores.database)
     auth = auth_service(settings, parts.folder, stores, local_owner)
@@ -453,13 +454,13 @@ def _table_service(parts: _Parts) -> TableService:
 
 def _assistants(
     parts: _Parts, search: SearchService, tables: TableService
-) -> Callable[[ChatModel | None], LateAssistant]:
+) -> Callable[[UsedModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
     reader, of_tables = answer_reader(), table_reader()
     of_messages, corrector = message_reader(), speller()
 
-    def make(model: ChatModel | None) -> Assistant:
+    def make(used: UsedModel | None) -> Assistant:
         from citewell.composition.assistants import build_assistant
 
         return build_assistant(
@@ -474,20 +475,20 @@ def _assistants(
             tables=tables.tables,
             copies=tables.copies,
             pictures=resource_contents(parts.stores, parts.blobs),
-            model=model,
+            used=used,
         )
 
-    return lambda model: LateAssistant(partial(make, model))
+    return lambda used: LateAssistant(partial(make, used))
 
 
 def _exchange(
-    answering: Answering, search: SearchService, assistant_with: Callable[[ChatModel | None], LateAssistant]
-) -> Callable[[ChatModel | None], None]:
+    answering: Answering, search: SearchService, assistant_with: Callable[[UsedModel | None], LateAssistant]
+) -> AnswerWith:
     """Has a chat model, or none, take the turns and searches that begin from then on."""
 
-    def answer_with(model: ChatModel | None) -> None:
-        search.use_chat(model)
-        answering.hand_over(assistant_with(model))
+    def answer_with(used: UsedModel | None) -> None:
+        search.use_chat(None if used is None else used.model)
+        answering.hand_over(assistant_with(used))
 
     return answer_with
 

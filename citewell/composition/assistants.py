@@ -7,10 +7,11 @@ from citewell.agent.interface import AnswerReader, MessageModel, TableReader
 from citewell.agent.model.assistant import Budget
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.whole.written import WholeBudget
+from citewell.composition.chat_models import UsedModel, answer_seconds
 from citewell.composition.stores import Stores
 from citewell.features.resources.contents import ResourceContents
 from citewell.features.search.service import SearchService
-from citewell.ports import ChatModel, Embedder
+from citewell.ports import Embedder
 from citewell.settings import NoChat, Settings
 from citewell.storage.files.library import SqlLibrary
 from citewell.storage.files.passages import SqlChunks
@@ -32,11 +33,11 @@ def build_assistant(
     tables: SqlTables,
     copies: CopyReader,
     pictures: ResourceContents,
-    model: ChatModel | None,
+    used: UsedModel | None,
 ) -> Assistant:
     """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; table_reader: for questions about tables; message_model: for what messages want; speller: for those without a model."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
-    budget, whole_budget = answer_budgets(settings)
+    budget, whole_budget = answer_budgets(settings, is_own=used is not None and used.known.is_own)
     return Assistant(
         search,
         embedder,
@@ -49,7 +50,8 @@ def build_assistant(
         files=SqlChunks(stores.content, stores.projects, stores.metadata),
         pictures=pictures,
         whole_budget=whole_budget,
-        chat_model=model,
+        chat_model=None if used is None else used.model,
+        known=None if used is None else used.known,
         budget=budget,
         first_search=FirstSearch(settings.answers.first_search),
         answer_reader=reader,
@@ -59,15 +61,15 @@ def build_assistant(
     )
 
 
-def answer_budgets(settings: Settings) -> tuple[Budget, WholeBudget]:
-    """What one answer from passages may use, and one about whole documents."""
+def answer_budgets(settings: Settings, *, is_own: bool = False) -> tuple[Budget, WholeBudget]:
+    """What one answer from passages may use, and one about whole documents. is_own: of a model at one's own address."""
     chat, answers = settings.chat, settings.answers
     length = None if isinstance(chat, NoChat) else chat.max_tokens
     temperature = 0.0 if isinstance(chat, NoChat) else chat.temperature or 0.0
     return (
         Budget(
             context_tokens=answers.context_tokens,
-            seconds=answers.seconds,
+            seconds=answer_seconds(settings, is_own=is_own),
             answer_tokens=length,
             temperature=temperature,
         ),

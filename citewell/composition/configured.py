@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.message_reader import BuiltinMessageReader
 from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.adapters.reader.table_reader import BuiltinTableReader
+from citewell.composition.chat_models import answer_seconds
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
@@ -46,7 +48,7 @@ from citewell.ports.metering import (
     current_tally,
 )
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
-from citewell.settings import BuiltinEmbedding, NoChat, RemoteEmbedding, Settings
+from citewell.settings import BuiltinEmbedding, NoChat, OpenAIChat, RemoteEmbedding, Settings
 from citewell.storage.database import Database
 from citewell.storage.files.library import SqlLibrary
 from citewell.storage.files.passages import SqlChunks
@@ -160,7 +162,10 @@ def metadata_limits(settings: Settings) -> MetadataLimits:
 
 def build_chat_model(settings: Settings, database: Database, stack: AsyncExitStack) -> ChatModel | None:
     """The chat model, counted, kept within limits and closed by `stack`; None where none is configured, or its key is missing."""
-    model = registry.build_chat_model(settings.chat) if settings.chat.missing_key is None else None
+    chat = settings.chat
+    if settings.own_chat_address is not None and isinstance(chat, OpenAIChat):
+        chat = replace(chat, seconds=answer_seconds(settings, is_own=True))
+    model = registry.build_chat_model(chat) if chat.missing_key is None else None
     if model is None:
         return None
     stack.push_async_callback(close_connections, model)

@@ -1,34 +1,62 @@
-"""Composes the use of a model server of this machine: who looks for it, its chat model, and who answers then."""
+"""Composes the use of a model server of this machine: who looks for it, its chat model, its examination, and who answers then."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from functools import partial
 
 from citewell.adapters import registry
 from citewell.adapters.chat.local_servers import find_local_servers
-from citewell.features.local_models.service import ListedServer, LocalModelService, refusal_in
+from citewell.composition.chat_models import AnswerWith, UsedModel, answer_seconds, examine_model, known_model
+from citewell.features.local_models.service import Connected, ListedServer, LocalModelService, refusal_in
 from citewell.ports import ChatModel, close_connections
 from citewell.ports.metering import MeteredChat
 from citewell.settings import OpenAIChat, Settings
 from citewell.system.folder import DataFolder
 
 
+@dataclass(slots=True)
+class _InUse:
+    """The chat model that writes answers now, configured or chosen."""
+
+    used: UsedModel | None
+
+
 async def local_model_service(
     settings: Settings,
     folder: DataFolder,
     local_owner: str,
-    answer_with: Callable[[ChatModel | None], None],
+    configured: UsedModel | None,
+    answer_with: AnswerWith,
     stack: AsyncExitStack,
 ) -> LocalModelService:
     """The service over this machine's usual ports, going on with the model that was chosen; `answer_with` has a model write the answers, or none. `stack` closes the models."""
+    now = _InUse(configured)
+
+    def use(server: ListedServer | None, model: ChatModel | None) -> None:
+        now.used = None
+        if server is not None and model is not None:
+            now.used = UsedModel(model, known_model(settings, folder, server.base_url, model.model))
+        answer_with(now.used)
+
+    async def examine(server: ListedServer, model: ChatModel) -> None:
+        await examine_model(folder, model, server.base_url)
+
+    def connected() -> Connected | None:
+        if now.used is None:
+            return None
+        model, known = now.used.model, now.used.known
+        return Connected(model.model, known.profile(model).value, known.told(model))
+
     service = LocalModelService(
         folder=folder,
         local_owner=local_owner,
         find=partial(_find, settings.server.port),
-        build=partial(_chat_model, settings.answers.seconds, stack),
-        answer_with=answer_with,
+        build=partial(_chat_model, answer_seconds(settings, is_own=True), stack),
+        examine=examine,
+        answer_with=use,
+        connected=connected,
         refused=refusal_in(settings),
     )
     await service.resume()

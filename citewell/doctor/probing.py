@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from citewell.adapters import registry
 from citewell.adapters.gate import Gate, MinuteLimits, Ticket
+from citewell.agent.model.known import KnownModel
 from citewell.errors import (
     CitewellError,
     ConfigurationError,
@@ -28,7 +29,6 @@ from citewell.features.health.findings import Finding, Level
 from citewell.ports import ChatMessage, ChatModelWrapper, RemoteEmbedder, close_connections
 from citewell.settings import (
     BuiltinRerank,
-    ChatSettings,
     EmbeddingSettings,
     FastembedEmbedding,
     FastembedRerank,
@@ -42,9 +42,13 @@ from citewell.settings import (
 )
 from citewell.storage.database import Database
 from citewell.storage.spending.provider_calls import ProviderCallRepository
+from citewell.system.folder import DataFolder
+from citewell.types.chat_models import ChatProfile
 
 SECONDS = 8.0
+OWN_SECONDS = 30.0
 _ANSWER_TOKENS = 16
+_LOADING = 503
 _TEXT = "ready?"
 _NO_MAIL = "none: create password reset links with `citewell accounts reset-password`"
 # The first matching class decides; with the last, the error's message gives the reason.
@@ -54,7 +58,6 @@ _STATES: tuple[tuple[type[CitewellError], Level, str], ...] = (
     (ProviderQuotaSpent, "error", "no credit"),
     (ProviderModelGone, "error", "no such model"),
     (ProviderRateLimited, "note", "works, but is busy"),
-    (ProviderUnavailable, "error", "unreachable"),
     (CitewellError, "error", "refused"),
 )
 
@@ -84,7 +87,7 @@ async def probe_providers(settings: Settings) -> list[Finding]:
     parts = [
         _found("embeddings", settings.embedding.provider, _embedder(settings)),
         _found("rerank", settings.rerank.provider, _reranker(settings.rerank)),
-        _found("chat", chat.provider, _chat(chat), "none: answers are extracted"),
+        _found("chat", chat.provider, _chat(settings), "none: answers are extracted"),
         _found("vision", vision.provider, _vision(vision), "none: images are kept and read by OCR"),
         _found("blobs", settings.blobs.provider, lambda _: _built(lambda: registry.build_blob_store(settings.blobs))),
     ]
@@ -107,6 +110,10 @@ async def _found(part: str, name: str, probe: Probe, without: str = "none") -> F
         return Finding(part, "error", f"{name}: unreachable", f"It did not answer within {SECONDS:g} seconds.")
     except _NotFetchedError as waiting:
         return Finding(part, "note", f"{name}: not fetched yet", str(waiting))
+    except ProviderUnavailable as error:
+        if error.details.get("status") == _LOADING:
+            return Finding(part, "note", f"{name}: loading its model, or busy", error.message)
+        return Finding(part, "error", f"{name}: unreachable", error.message)
     except CitewellError as error:
         _, level, state = next(entry for entry in _STATES if isinstance(error, entry[0]))
         return Finding(part, level, f"{name}: {state}", error.message)
@@ -201,11 +208,24 @@ def _reranker(settings: RerankSettings) -> Probe:
     return probe
 
 
-def _chat(settings: ChatSettings) -> Probe:
+def _chat(settings: Settings) -> Probe:
+    """A model of one's own answers one request at a time, and may be busy with another for long."""
+
     async def probe(clock: _Clock) -> str:
-        assert not isinstance(settings, NoChat)
-        chosen = replace(settings, seconds=SECONDS)
-        return await _asked(await asyncio.to_thread(registry.build_chat_model, chosen), clock)
+        chat = settings.chat
+        assert not isinstance(chat, NoChat)
+        address = settings.own_chat_address
+        limit = SECONDS if address is None else OWN_SECONDS
+        model = await asyncio.to_thread(registry.build_chat_model, replace(chat, seconds=limit))
+        name = await _asked(model, clock, limit)
+        if address is None:
+            return name
+        assert model is not None
+        chosen = None if settings.answers.profile == "auto" else ChatProfile(settings.answers.profile)
+        found = await asyncio.to_thread(DataFolder(settings.data).examination, address, name)
+        known = KnownModel(chosen=chosen, is_own=True, examination=found)
+        words = known.told(model) or "It is examined when Citewell starts."
+        return f"{name}, {known.profile(model)} profile: {words.rstrip('.')}"
 
     return probe
 
@@ -221,11 +241,11 @@ def _vision(settings: VisionSettings) -> Probe:
     return probe
 
 
-async def _asked(model: object, clock: _Clock) -> str:
+async def _asked(model: object, clock: _Clock, seconds: float = SECONDS) -> str:
     assert isinstance(model, ChatModelWrapper)
     question = [ChatMessage(role="user", content="Answer with the word: ready")]
     try:
-        async with clock.running(), aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
+        async with clock.running(seconds), aclosing(model.stream(question, max_tokens=_ANSWER_TOKENS)) as answer:
             async for _ in answer:
                 pass
     finally:

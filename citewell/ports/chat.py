@@ -86,9 +86,13 @@ class TokenUsage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatDelta:
-    """One increment of a streamed answer: text, a finished tool call, a native citation, or (last) the usage."""
+    """One increment of a streamed answer: text, a finished tool call, a native citation, or (last) the usage.
+
+    retracts: the text before this increment was no part of the answer, but a thought that began without saying so
+    """
 
     text: str = ""
+    retracts: bool = False
     tool_call: ToolCall | None = None
     cited_source: int | None = None
     cited_text: str | None = None

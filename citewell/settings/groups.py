@@ -15,7 +15,7 @@ from pydantic import Field, SecretStr
 from citewell.settings.accounts import AccountSettings, AuditSettings, AuthSettings, OpenIdSettings, QuotaSettings
 from citewell.settings.base import DataFolderSetting, SettingsGroup
 from citewell.settings.blobs import BlobSettings
-from citewell.settings.chat import AnswerSecondsSetting, ChatSettings, OpenAIKeySetting, VisionSettings
+from citewell.settings.chat import AnswerSecondsSetting, ChatSettings, OpenAIChat, OpenAIKeySetting, VisionSettings
 from citewell.settings.mail import MailSettings
 from citewell.settings.names import named
 from citewell.settings.stores import DatabaseUrlSetting, PineconeKeySetting, StoreSettings
@@ -36,6 +36,7 @@ from citewell.settings.values import (
     TimeZone,
     async_url,
     is_loopback,
+    is_own_address,
 )
 
 # Settings that several classes read.
@@ -336,6 +337,7 @@ class AnswerSettings(SettingsGroup):
     context_tokens: Annotated[int, Field(ge=256, le=MAX_NUMBER), named("context_tokens")] = 8_000
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
     first_search: Annotated[Literal["model", "always"], named("agent_first_search", "AGENT_FIRST_SEARCH")] = "model"
+    profile: Annotated[Literal["auto", "full", "small"], named("chat_profile")] = "auto"
     seconds: AnswerSecondsSetting = 120.0
 
 
@@ -394,6 +396,13 @@ class Settings(SettingsGroup):
     """The given values by keyword, for `change`."""
     without_effect: tuple[str, ...] = ()
     """Given settings that have no effect, and why: one sentence each."""
+
+    @property
+    def own_chat_address(self) -> str | None:
+        """The chat model's address, if it is one's own: this machine's, or in a private network."""
+        chat = self.chat
+        is_own = isinstance(chat, OpenAIChat) and chat.base_url is not None and is_own_address(chat.base_url)
+        return chat.base_url if isinstance(chat, OpenAIChat) and is_own else None
 
     @property
     def sql_url(self) -> str:

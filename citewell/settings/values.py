@@ -39,6 +39,17 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
+def is_own_address(url: str) -> bool:
+    """Whether a URL names this machine or one of a private network, where a model runs on hardware of one's own."""
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return is_loopback(host) or "." not in host or host.endswith(_PRIVATE_NAMES)
+    return address.is_loopback or address.is_private
+
+
+_PRIVATE_NAMES = (".local", ".lan", ".home", ".internal", ".home.arpa", ".localhost")
 _POOLER_PORT = 6543
 
 

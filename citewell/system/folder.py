@@ -17,10 +17,12 @@ from typing import Any, NamedTuple
 
 from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.system.disk import disk_errors
+from citewell.types.chat_models import Examination
 
 # Characters that an Authorization header can carry (RFC 6750): people may put their own token into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
 _LOCAL_MODEL = "local_model.json"
+_EXAMINATIONS = "chat_models.json"
 _MADE = ("backups", "cache", "indexes", "scratch")
 _LOCK_ATTEMPTS, _LOCK_PAUSE = 6, 0.05
 
@@ -121,6 +123,27 @@ class DataFolder:
                 return
             temporary.write_text(json.dumps(chosen._asdict()), encoding="utf-8")
             temporary.replace(path)
+
+    def examination(self, address: str, model: str) -> Examination | None:
+        """Returns what an examination of a chat model at an address found; None if there was none or the record is damaged."""
+        with contextlib.suppress(KeyError, TypeError, ValueError):
+            return Examination.from_json(self._examinations()[f"{model} at {address}"])
+        return None
+
+    def keep_examination(self, address: str, model: str, found: Examination) -> None:
+        """Records what an examination of a chat model found."""
+        path = self.path / _EXAMINATIONS
+        temporary = path.with_suffix(".new")
+        with folder_errors(self.path):
+            known = {**self._examinations(), f"{model} at {address}": dict(found.to_json())}
+            temporary.write_text(json.dumps(known), encoding="utf-8")
+            temporary.replace(path)
+
+    def _examinations(self) -> dict[str, Any]:
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            data: Any = json.loads((self.path / _EXAMINATIONS).read_text(encoding="utf-8"))
+            return data if isinstance(data, dict) else {}
+        return {}
 
     def release(self) -> None:
         """Releases the folder."""

@@ -184,9 +184,10 @@ async def test_what_its_words_say_is_supported_as_ever(conversation: Conversatio
     assert done.answer.citations[0].verdict is Verdict.SUPPORTED
 
 
-async def test_without_a_look_it_is_unsupported(conversation: Conversation) -> None:
+async def test_without_a_look_nothing_supports_it_and_it_is_not_given(conversation: Conversation) -> None:
     done = await conversation.ask(SEARCH, conversation.cites(SEEN))
-    assert done.answer.citations[0].verdict is Verdict.UNSUPPORTED
+    assert SEEN not in done.answer.text
+    assert done.notice is not None
 
 
 async def test_a_passage_stands_for_the_picture_on_its_page(conversation: Conversation) -> None:
@@ -236,8 +237,9 @@ async def test_a_picture_that_is_too_large_is_not_read(conversation: Conversatio
 
 async def test_four_pictures_are_shown_at_most(conversation: Conversation) -> None:
     calls = tuple(Call("analyze_image", {"resource_id": "photo"}) for _ in range(2))
-    more = Reply(calls=(*calls, Call("analyze_image", {"resource_id": "1"})))
-    await conversation.ask(SEARCH, more, more, more, Reply(text=NO_ANSWER))
+    first = Reply(calls=(*calls, Call("analyze_image", {"resource_id": "1"})))
+    more = Reply(calls=(*calls, Call("analyze_image", {"resource_id": "[1]"})))
+    await conversation.ask(SEARCH, first, more, Reply(text=NO_ANSWER))
     assert conversation.pictures(len(conversation.server.requests) - 1) == 4
 
 

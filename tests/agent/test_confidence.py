@@ -174,15 +174,23 @@ async def asked(text: str) -> Done:
         ("Boats may stay at the pier for two nights [1].", 1.0),
         ("Boats may stay at the pier for two nights [1]. The pier was built in 1899 [1].", 0.5),
         ("Here is what I found. Boats may stay at the pier for two nights [1].", 0.5),
-        ("As long as they like.", 0.0),
-        (NO_ANSWER, None),
+        ("Boats may stay at the pier for two nights.", 1.0),
     ],
-    ids=["held", "wrong figure", "uncited", "nothing cited", "refusal"],
+    ids=["held", "wrong figure", "uncited", "marked by us"],
 )
 async def test_of_a_chat_models_answer_it_is_the_share_of_sentences_whose_citations_hold(
     text: str, confidence: float | None
 ) -> None:
     assert (await asked(text)).answer.confidence == confidence
+
+
+@pytest.mark.parametrize("text", ["As long as they like.", "It was built for 900 gulls [1].", NO_ANSWER, ""])
+async def test_of_an_answer_that_takes_the_place_of_a_chat_models_it_is_that_of_its_passages(text: str) -> None:
+    done = await asked(text)
+    assert "two nights" in done.answer.text
+    assert done.answer.confidence is not None
+    assert done.answer.confidence > 0.5
+    assert done.notice is not None
 
 
 async def test_of_a_computed_answer_it_is_the_probability_of_its_reading_where_several_were_weighed(

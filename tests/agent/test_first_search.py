@@ -11,8 +11,8 @@ import pytest
 
 from citewell.adapters.chat import anthropic as anthropic_adapter
 from citewell.adapters.chat import openai as openai_adapter
-from citewell.agent.graph import UNCITED, Assistant
-from citewell.agent.interface import NO_ANSWER, Done, PastMessage, TextDelta, TurnRequest
+from citewell.agent.graph import Assistant
+from citewell.agent.interface import NO_ANSWER, Done, PastMessage, TextDelta, TextRestarted, TurnRequest
 from citewell.agent.model.unsearched import RECALLED
 from citewell.ports import Capability
 from citewell.types import Condition, FirstSearch, Operator, ResourceInfo, Scope, SearchOptions, Verdict
@@ -75,7 +75,10 @@ class Conversation:
             found = [event async for event in events]
         done = found[-1]
         assert isinstance(done, Done), done
-        self.said = "".join(event.text for event in found if isinstance(event, TextDelta))
+        self.said = ""
+        for event in found:
+            self.said = "" if isinstance(event, TextRestarted) else self.said
+            self.said += event.text if isinstance(event, TextDelta) else ""
         assert self.said.strip() == done.answer.text
         return done
 
@@ -137,15 +140,14 @@ async def test_what_a_model_claims_without_a_search_is_not_shown_and_it_is_asked
     assert done.answer.citations[0].verdict is Verdict.SUPPORTED
 
 
-async def test_a_model_that_never_searches_is_searched_for_once_and_its_answer_is_marked(
+async def test_a_model_that_never_searches_is_searched_for_once_and_what_no_passage_supports_is_not_given(
     conversation: Conversation,
 ) -> None:
     done = await conversation.ask(Reply(text="It is GHS 9,999."))
     assert len(conversation.requests) == 2
-    assert done.usage.searches == 1
-    assert done.answer.text == "It is GHS 9,999."
-    assert done.answer.confidence == 0.0
-    assert done.notice == UNCITED
+    assert "9,999" not in done.answer.text
+    assert done.notice is not None
+    assert done.notice.startswith("No passage supports what")
 
 
 async def test_what_it_claims_beside_its_first_call_is_not_shown(conversation: Conversation) -> None:
@@ -261,9 +263,26 @@ async def test_the_arguments_of_the_search_narrow_it(conversation: Conversation)
 
 
 async def test_a_wrong_argument_is_told_to_the_model(conversation: Conversation) -> None:
-    wrong = Reply(calls=(Call("search_user_files", {"query": "first-time borrower", "file_types": ["movie"]}),))
+    wrong = Reply(calls=(Call("search_user_files", {"query": "first-time borrower", "resource_ids": 7}),))
     await conversation.ask(wrong, SEARCH, conversation.cites(LIMIT))
-    assert "`file_types` may hold pdf, image, document" in conversation.requests[1]
+    assert "`resource_ids` must be a list of texts" in conversation.requests[1]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"query": "first-time borrower", "file_types": ["movie"]},
+        {"query": "first-time borrower", "thread_id": "", "projects": [""], "limit": 5, "top_k": "5"},
+        {"q": "first-time borrower"},
+        {"query": "first-time borrower", "resource_ids": None, "filters": None, "threshold": "0.2"},
+    ],
+    ids=["an impossible narrowing", "empty and unknown ones", "another name", "null and text"],
+)
+async def test_arguments_that_can_be_understood_cost_no_further_call(
+    conversation: Conversation, arguments: dict[str, Any]
+) -> None:
+    await conversation.ask(Reply(calls=(Call("search_user_files", arguments),)), conversation.cites(LIMIT))
+    assert LIMIT in conversation.requests[1]
 
 
 async def test_where_it_is_always_made_the_first_search_comes_before_the_model(conversation: Conversation) -> None:

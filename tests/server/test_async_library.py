@@ -37,7 +37,12 @@ def model() -> Iterator[tuple[OpenAIServer, dict[str, str]]]:
     """A chat model, and the settings to use it."""
     server = OpenAIServer()
     with serving(server.app) as address:
-        settings = {"chat_provider": "openai", "chat_model": "gpt-test", "chat_base_url": f"{address}/v1"}
+        settings = {
+            "chat_provider": "openai",
+            "chat_model": "gpt-test",
+            "chat_base_url": f"{address}/v1",
+            "chat_profile": "full",
+        }
         yield server, settings | {"openai_api_key": KEY}
 
 

@@ -38,7 +38,8 @@ class Place:
     def lines(self, message: str = QUESTION, **fields: Any) -> list[dict[str, Any]]:
         response = self.ask(message, stream=True, **fields)
         assert response.headers["content-type"].startswith("application/x-ndjson")
-        return [json.loads(line) for line in response.text.splitlines()]
+        lines = [json.loads(line) for line in response.text.splitlines()]
+        return [line for line in lines if "reading" not in line]
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +51,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
             "CITEWELL_CHAT_MODEL": "gpt-test",
             "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
             "CITEWELL_OPENAI_API_KEY": KEY,
+            "CITEWELL_CHAT_PROFILE": "full",
             "CITEWELL_PRICES": '{"gpt-test": [2.0, 8.0]}',
         }
         with InProcessServer(tmp_path_factory.mktemp("chat") / "data", **environment) as server:
@@ -116,26 +118,35 @@ def test_debug_shows_hits_prompts_and_timings(place: Place) -> None:
 
 
 @pytest.mark.parametrize(
-    ("reply", "status", "code"),
+    ("reply", "why"),
     [
-        (Reply(status=401, message="bad key"), 503, "provider_auth"),
-        (Reply(status=429, retry_after="3600"), 429, "provider_rate_limited"),
-        (Reply(text="It is", refuse=True), 503, "provider_rejected"),
-        (Reply(text="It closes at half past nine", drop_after=2), 503, "provider_unavailable"),
-        (Reply(text="It closes at half past nine", error_after=2), 503, "provider_unavailable"),
+        (Reply(status=401, message="bad key"), "rejected the API key"),
+        (Reply(status=429, retry_after="3600"), "rate limit is reached"),
+        (Reply(text="It is", refuse=True), "refused to answer"),
+        (Reply(text="It closes at half past ten", drop_after=2), "broke off"),
+        (Reply(text="It closes at half past ten", error_after=2), "responded with status"),
+        (Reply(text=""), "empty answer"),
+        (Reply(text="It closes at half past ten [1]. " * 40), "repeats itself"),
+        (Reply(text="It closes in 1999, as everybody knows [1]."), "No passage supports"),
     ],
-    ids=["key", "busy", "refusal", "dropped", "overloaded in the middle"],
+    ids=["key", "busy", "refusal", "dropped", "failed in the middle", "empty", "in circles", "unsupported"],
 )
-def test_errors_are_typed_and_never_text(place: Place, reply: Reply, status: int, code: str) -> None:
+def test_the_answer_without_the_model_is_given_wherever_the_model_gives_none(
+    place: Place, reply: Reply, why: str
+) -> None:
     place.model.script = Queue(reply)
     lines = place.lines()
-    assert lines[-1]["error"]["code"] == code
-    assert not any("error" in line.get("stream", "").lower() for line in lines)
-    response = place.ask()
-    assert response.status_code == status
-    assert response.json()["error"]["code"] == code
-    if status == 429:
-        assert response.headers["Retry-After"] == "3600"
+    text = ""
+    for line in lines:
+        text = "" if line.get("restart") else text + line.get("stream", "")
+    done = lines[-1]["done"]
+    assert text == done["answer"]
+    assert "half past nine" in done["answer"]
+    assert done["citations"][0]["verdict"] == "supported"
+    assert why in done["notice"]
+    assert "This answer is quoted from your files." in done["notice"]
+    kept = place.server.client.get(f"/threads/{done['thread_id']}").json()["messages"][-1]
+    assert kept["content"] == done["answer"]
 
 
 def test_a_short_wait_that_the_provider_asks_for_is_kept(place: Place) -> None:
@@ -224,7 +235,8 @@ def test_a_long_thread_is_summarised_once_and_the_summary_is_used(place: Place, 
         if "Summarise the older part" in body["messages"][0]["content"]:
             return Reply(text="The user wonders about gates and cranes.")
         return Reply(
-            text="It closes at half past nine in the evening [1]. " + "So it has been for many years here. " * 60
+            text="It closes at half past nine in the evening [1]. "
+            + " ".join(f"So it has been for {n} years here." for n in range(60))
         )
 
     place.model.script = script

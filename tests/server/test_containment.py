@@ -72,6 +72,7 @@ async def test_an_obedient_model_reads_fetches_and_shows_nothing_foreign(
             chat_provider="openai",
             chat_model="gpt-test",
             chat_base_url=f"{address}/v1",
+            chat_profile="full",
             openai_api_key=KEY,
         )
         async with open_services(settings) as services:

@@ -175,6 +175,7 @@ def model() -> Iterator[tuple[OpenAIServer, dict[str, str]]]:
                 "chat_provider": "openai",
                 "chat_model": "gpt-test",
                 "chat_base_url": f"{address}/v1",
+                "chat_profile": "full",
                 "openai_api_key": KEY,
             },
         )

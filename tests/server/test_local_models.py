@@ -112,6 +112,9 @@ async def test_one_request_has_the_model_write_the_answers_and_another_goes_back
 
         used = (await web.post("/local-model", json=CHOICE)).json()
         assert (used["state"], used["chosen"]) == ("used", CHOICE)
+        assert used["connected"]["model"] == MODEL
+        assert used["connected"]["profile"] in ("full", "small")
+        assert "an answer on this machine" in used["connected"]["told"]
         assert await answered_by(web) == MODEL
         assert len(ollama.chat.requests) > 1
 
@@ -149,7 +152,7 @@ async def test_a_server_that_is_gone_at_the_start_is_said_and_answers_are_extrac
             assert f"Ollama with {MODEL} does not respond" in caplog.text
             assert await answered_by(web) == ""
             (finding,) = [f for f in (await web.get("/doctor")).json()["findings"] if f["part"] == "local model"]
-            assert (finding["level"], "does not answer" in finding["text"]) == ("note", True)
+            assert (finding["level"], "does not respond" in finding["text"]) == ("note", True)
             with answering(monkeypatch, ollama.known):
                 assert (await web.post("/local-model", json=CHOICE)).json()["state"] == "used"
                 assert await answered_by(web) == MODEL

@@ -37,7 +37,12 @@ def _shown(body: dict[str, Any]) -> list[str]:
 def test_a_picture_file_is_shown_and_cited_and_anothers_is_not(tmp_path: Path) -> None:
     server = OpenAIServer()
     with serving(server.app) as address:
-        settings = {"chat_provider": "openai", "chat_model": "gpt-test", "chat_base_url": f"{address}/v1"}
+        settings = {
+            "chat_provider": "openai",
+            "chat_model": "gpt-test",
+            "chat_base_url": f"{address}/v1",
+            "chat_profile": "full",
+        }
         with Citewell(tmp_path / "data", openai_api_key=KEY, **settings) as cw:
             sign = cw.add(_sign(tmp_path / "Sign.png", "white"))
 

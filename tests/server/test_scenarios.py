@@ -44,6 +44,7 @@ def talk(request: pytest.FixtureRequest, library: Path) -> Iterator[Talk]:
                 "CITEWELL_CHAT_PROVIDER": "openai",
                 "CITEWELL_CHAT_MODEL": "gpt-test",
                 "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
+                "CITEWELL_CHAT_PROFILE": "full",
                 "CITEWELL_OPENAI_API_KEY": openai_contract.KEY,
                 "CITEWELL_PRICES": '{"gpt-test": [2.0, 8.0]}',
             }

@@ -70,6 +70,7 @@ def asked(model: OpenAIServer, tmp_path_factory: pytest.TempPathFactory) -> Iter
             "CITEWELL_CHAT_PROVIDER": "openai",
             "CITEWELL_CHAT_MODEL": "gpt-test",
             "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
+            "CITEWELL_CHAT_PROFILE": "full",
             "CITEWELL_OPENAI_API_KEY": KEY,
         }
         with InProcessServer(tmp_path_factory.mktemp("asked") / "data", **environment) as server:

@@ -185,7 +185,12 @@ def test_temperature_and_length_of_answers_reach_the_model(
     folder = tmp_path_factory.mktemp(provider) / "data"
     with serving(model.app) as address:
         theirs = (
-            {"OPENAI_BASE_URL": f"{address}/v1", "OPENAI_API_KEY": OPENAI_KEY, "OPENAI_MODEL": "gpt-test"}
+            {
+                "OPENAI_BASE_URL": f"{address}/v1",
+                "OPENAI_API_KEY": OPENAI_KEY,
+                "OPENAI_MODEL": "gpt-test",
+                "CITEWELL_CHAT_PROFILE": "full",
+            }
             if provider == "openai"
             else {"ANTHROPIC_BASE_URL": address, "ANTHROPIC_API_KEY": ANTHROPIC_KEY, "LLM_MODEL": "claude-test"}
         )

@@ -45,6 +45,7 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
             "CITEWELL_CHAT_PROVIDER": "openai",
             "CITEWELL_CHAT_MODEL": "gpt-test",
             "CITEWELL_CHAT_BASE_URL": f"{address}/v1",
+            "CITEWELL_CHAT_PROFILE": "full",
             "CITEWELL_OPENAI_API_KEY": KEY,
         }
         with InProcessServer(tmp_path_factory.mktemp("slow") / "data", **environment) as server:

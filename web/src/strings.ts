@@ -253,6 +253,8 @@ export const t = {
   inferredUnused: (filter: string) => `${filter} (no matches)`,
   readingParts: (done: number, total: number) =>
     `Reading your files: part ${formatNumber(Math.min(done + 1, total))} of ${formatNumber(total)}`,
+  modelReads: (tokens: number, seconds: number | null) =>
+    `The model is reading ${formatNumber(tokens)} tokens${seconds ? `; an answer takes about ${formatNumber(seconds)} s` : ""}`,
   goodAnswer: "Good answer",
   badAnswer: "Bad answer",
   feedbackThanks: "Thanks for your feedback.",
@@ -746,6 +748,7 @@ export const t = {
   localModelUsed: (server: string, model: string) => `${server} with ${model} writes the answers.`,
   localModelSilent: (server: string, model: string) =>
     `${server} with ${model} did not respond when Citewell started. Until you choose it again, answers are extracted from your files.`,
+  chatProfile: (profile: string, told: string) => `Profile: ${profile}. ${told}`.trim(),
   localModelOf: (server: string) => `${server} model`,
   localModelUse: "Use it",
   localModelStop: "Stop using it",

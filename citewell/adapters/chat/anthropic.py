@@ -90,6 +90,11 @@ class AnthropicDialect:
         """Convert an Anthropic error to ours."""
         return first_match(error, _RULES)
 
+    @property
+    def adapts(self) -> bool:
+        """Never: Claude takes tools and system messages."""
+        return False
+
     def connect(self) -> OwnPoolAnthropic:
         """A client with its own connection pool."""
         return OwnPoolAnthropic(

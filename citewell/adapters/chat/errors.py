@@ -66,7 +66,7 @@ def from_status(status: int | None, message: str, headers: Mapping[str, str] | N
             retry_after=retry_after(headers or {}) or (min(float(wait[1]), _MAX_ASKED_SECONDS) if wait else None),
         )
     if status in (408, 409, 499) or (status is not None and status >= 500):
-        return ProviderUnavailable(f"The provider responded with status {status}. {text}")
+        return ProviderUnavailable(f"The provider responded with status {status}. {text}", status=status)
     if status in (400, 404, 422) and _NO_SUCH_MODEL.search(message):
         return ProviderModelGone(f"The provider does not have this model. Set another one. {text}")
     if status is not None:

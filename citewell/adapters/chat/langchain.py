@@ -5,9 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeAlias, TypeVar
 
 from langchain_core.exceptions import OutputParserException
 from langchain_core.language_models import BaseChatModel
@@ -16,6 +17,7 @@ from langsmith import tracing_context
 
 from citewell.adapters.anthropic_blocks import native_citations
 from citewell.adapters.chat.reasoning import SpokenText
+from citewell.adapters.chat.roles import in_turns, without_tool_messages
 from citewell.errors import CitewellError, ProviderError, ProviderRejected, ProviderUnavailable
 from citewell.ports import (
     Capability,
@@ -39,6 +41,16 @@ SAME_CALL = -1
 CALL_EXTRAS = "citewell_call_extras"
 """Key for tool-call data without a field in LangChain's messages: by index in chunks, by id in messages."""
 SHOWN = "The pictures that were to be shown, in the order of the calls. They are data from files."
+_Feature: TypeAlias = Literal["temperature", "roles", "tools", "schema"]
+_LACKS: dict[_Feature, str] = {
+    "temperature": "a temperature; none is sent",
+    "roles": "messages of the system or of tools; they are rewritten",
+    "tools": "tools; none are sent",
+}
+_CAPABILITY: dict[_Feature, Capability] = {"tools": Capability.TOOLS, "schema": Capability.STRUCTURED_OUTPUT}
+_ROLES = re.compile(r"\broles?\b|system (?:message|prompt)|alternat", re.I)
+_TOOLS = re.compile(r"\btools?\b|function.call", re.I)
+_SCHEMA = re.compile(r"response_format|json_schema", re.I)
 _COMPLETE = frozenset({"stop", "end_turn", "tool_calls", "tool_use", "stop_sequence", "function_call"})
 
 
@@ -71,6 +83,11 @@ class ChatDialect(Protocol[ModelT]):
         """Convert a vendor error to Citewell's."""
         ...
 
+    @property
+    def adapts(self) -> bool:
+        """Whether the model may turn out to take no tools, or no system message: those of vendors take both."""
+        ...
+
     def connect(self) -> ModelT:
         """A client with its own connection pool."""
         ...
@@ -84,8 +101,8 @@ class LangChainChat(Generic[ModelT]):
     """Implements `citewell.ports.ChatModel` and `citewell.ports.VisionModel` over a LangChain model.
 
     Does not retry; retries and timeouts belong to a wrapper (`citewell.adapters.chat.wrappers`). Once the model rejects
-    a temperature, none is sent. The first request, also after `close`, opens connections. Nothing is ever reported to
-    LangSmith, whatever the environment says.
+    a temperature, tools, or messages of a role, none are sent. The first request, also after `close`, opens connections.
+    Nothing is ever reported to LangSmith, whatever the environment says.
     """
 
     def __init__(
@@ -100,7 +117,7 @@ class LangChainChat(Generic[ModelT]):
         self._dialect = dialect
         self._capabilities = capabilities
         self._vendor_errors = (*vendor_errors, OutputParserException, json.JSONDecodeError, ValueError)
-        self._takes_temperature = True
+        self._lacks: set[_Feature] = set()
 
     @property
     def model(self) -> str:
@@ -109,8 +126,8 @@ class LangChainChat(Generic[ModelT]):
 
     @property
     def capabilities(self) -> frozenset[Capability]:
-        """The model's capabilities."""
-        return self._capabilities
+        """The model's capabilities, without those that it turned out to lack."""
+        return self._capabilities - {_CAPABILITY[lack] for lack in self._lacks if lack in _CAPABILITY}
 
     async def close(self) -> None:
         """Close the connections; the next request opens others."""
@@ -138,6 +155,8 @@ class LangChainChat(Generic[ModelT]):
                     for delta in reader.read(chunk):
                         yield delta
         except self._vendor_errors as error:
+            if response_schema is not None and _SCHEMA.search(str(error)):
+                self._lacks.add("schema")
             raise self._dialect.error(error) from error
         for delta in reader.end():
             yield delta
@@ -151,7 +170,8 @@ class LangChainChat(Generic[ModelT]):
         try:
             with tracing_context(enabled=False):
                 async for chunk in self._chunks([HumanMessage(content)], options, 0.0):
-                    text += "".join(delta.text for delta in reader.read(chunk))
+                    for delta in reader.read(chunk):
+                        text = delta.text if delta.retracts else text + delta.text
         except self._vendor_errors as error:
             raise self._dialect.error(error) from error
         text += "".join(delta.text for delta in reader.end())
@@ -160,20 +180,47 @@ class LangChainChat(Generic[ModelT]):
     async def _chunks(
         self, messages: list[BaseMessage], options: Mapping[str, Any], temperature: float
     ) -> AsyncIterator[AIMessageChunk]:
-        try:
-            extra = self._dialect.temperature(temperature) if self._takes_temperature else {}
-            async for chunk in self._model().astream(messages, **options, **extra):
-                yield chunk
-            return
-        except self._vendor_errors as error:
-            rejected = isinstance(self._dialect.error(error), ProviderRejected)
-            if not (self._takes_temperature and rejected and "temperature" in str(error).lower()):
-                raise
-        self._takes_temperature = False
-        if temperature:  # zero is Citewell's default
-            log.warning("%s does not accept a temperature; none is sent from now on", self._name)
-        async for chunk in self._model().astream(messages, **options):
-            yield chunk
+        while True:
+            begun = False
+            try:
+                async for chunk in self._model().astream(
+                    self._arranged(messages), **self._accepted(options, temperature)
+                ):
+                    begun = True
+                    yield chunk
+                return
+            except self._vendor_errors as error:
+                lack = None if begun else self._lack_in(error, options)
+                if lack is None:
+                    raise
+            self._lacks.add(lack)
+            if lack != "temperature" or temperature:  # zero is Citewell's default
+                log.warning("%s does not accept %s from now on", self._name, _LACKS[lack])
+
+    def _arranged(self, messages: list[BaseMessage]) -> list[BaseMessage]:
+        """The messages in the roles that the model takes."""
+        if "roles" in self._lacks:
+            return in_turns(messages)
+        return without_tool_messages(messages) if "tools" in self._lacks else messages
+
+    def _accepted(self, options: Mapping[str, Any], temperature: float) -> dict[str, Any]:
+        """The arguments without what the model does not take."""
+        extra = {} if "temperature" in self._lacks else self._dialect.temperature(temperature)
+        return {name: value for name, value in options.items() if name != "tools" or "tools" not in self._lacks} | extra
+
+    def _lack_in(self, error: Exception, options: Mapping[str, Any]) -> _Feature | None:
+        """What an error says that the model does not take, if it was sent; local servers say so with status 400 or 500."""
+        told = self._dialect.error(error)
+        if not isinstance(told, ProviderRejected | ProviderUnavailable) or told.details.get("reason"):
+            return None
+        text = str(error)
+        if isinstance(told, ProviderRejected) and "temperature" in text.lower() and "temperature" not in self._lacks:
+            return "temperature"
+        if not self._dialect.adapts:
+            return None
+        if _ROLES.search(text) and "roles" not in self._lacks:
+            return "roles"
+        return "tools" if "tools" in options and _TOOLS.search(text) and "tools" not in self._lacks else None
 
     def _model(self) -> ModelT:
         if self._client is None:
@@ -239,7 +286,10 @@ class StreamReader:
         if block.get("index") != self._block:
             deltas += self._flush()
             self._block = block.get("index")
-        deltas += self._say(self._spoken.read(str(block.get("text") or "")))
+        spoken = self._spoken.read(str(block.get("text") or ""))
+        if self._spoken.retracted:
+            deltas.append(ChatDelta(retracts=True))
+        deltas += self._say(spoken)
         for citation in native_citations(block.get("citations")):
             if 0 <= citation.index < len(self._sources):
                 self._cited.append((self._sources[citation.index], citation.text))

@@ -10,11 +10,12 @@ import http.client
 import json
 import socket
 import threading
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from citewell.types.json import well_formed
 
@@ -62,6 +63,39 @@ def find_local_servers(
         return [server for server in pool.map(_ask, asked) if server is not None]
 
 
+def context_window(base_url: str, model: str) -> int | None:
+    """The tokens of context that a model server says a model has there; None where it does not say. Takes at most two seconds.
+
+    llama.cpp: `/props`; vLLM: `/v1/models`; Ollama: `/api/ps`, for a model that is loaded; LM Studio: `/api/v0/models`.
+    """
+    address = urlsplit(base_url)
+    if address.scheme != "http" or address.hostname is None:
+        return None
+    host, port = address.hostname, address.port or 80
+    for path, read in _WINDOWS.items():
+        with suppress(
+            OSError, http.client.HTTPException, ValueError, RecursionError, TypeError, KeyError, AttributeError
+        ):
+            tokens = read(_get(port, path, host), model)
+            if isinstance(tokens, int) and not isinstance(tokens, bool) and tokens > 0:
+                return tokens
+    return None
+
+
+def _named(rows: Any, model: str, *fields: str) -> Any:
+    """The first field that the row of this model has."""
+    row = next((one for one in rows if model in (one.get("id"), one.get("name"), one.get("model"))), {})
+    return next((row[field] for field in fields if field in row), None)
+
+
+_WINDOWS: dict[str, Callable[[Any, str], Any]] = {
+    "/props": lambda told, _: told["default_generation_settings"]["n_ctx"],
+    "/api/ps": lambda told, model: _named(told["models"], model, "context_length"),
+    "/api/v0/models": lambda told, model: _named(told["data"], model, "loaded_context_length"),
+    "/v1/models": lambda told, model: _named(told["data"], model, "max_model_len"),
+}
+
+
 def _ask(known: KnownServer) -> LocalServer | None:
     path = "/api/tags" if known.answers_as == "ollama" else "/v1/models"
     listed: Any = None
@@ -71,8 +105,8 @@ def _ask(known: KnownServer) -> LocalServer | None:
     return LocalServer(known.name, f"http://{_HOST}:{known.port}/v1", models) if models else None
 
 
-def _get(port: int, path: str) -> Any:
-    connection = http.client.HTTPConnection(_HOST, port, timeout=_SECONDS)
+def _get(port: int, path: str, host: str = _HOST) -> Any:
+    connection = http.client.HTTPConnection(host, port, timeout=_SECONDS)
     connection.connect()
     # A socket's timeout applies to each read; this one applies to the whole response.
     limit = threading.Timer(_SECONDS, _hang_up, [connection.sock])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx2
 import openai
@@ -13,12 +14,13 @@ from pydantic import SecretStr
 
 from citewell.adapters.bounded import BOUNDED
 from citewell.adapters.chat import errors
-from citewell.adapters.chat.compatible import CompatibleChat
+from citewell.adapters.chat.compatible import BOUNDED_EVENTS, CompatibleChat
 from citewell.adapters.chat.langchain import Content, ErrorRule, LangChainChat, first_match, source_text
 from citewell.adapters.chat.wrappers import PatientChat
-from citewell.errors import CitewellError, ConfigurationError, ProviderRejected
+from citewell.errors import CitewellError, ConfigurationError, ProviderRejected, ProviderUnavailable
 from citewell.ports import Capability, ImageInput, SourceBlock, ToolSpec
 from citewell.settings import OpenAIChat, OpenAIVision
+from citewell.settings.values import is_own_address
 from citewell.types import JsonObject
 
 _RULES: tuple[ErrorRule, ...] = (
@@ -82,8 +84,28 @@ class OpenAIDialect:
         return {"temperature": value}
 
     def error(self, error: Exception) -> CitewellError:
-        """Convert an OpenAI error to ours."""
-        return first_match(error, _RULES)
+        """Convert an OpenAI error to ours. One from an address that was set says which, as that is what may be wrong."""
+        ours = first_match(error, _RULES)
+        if self._base_url is None:
+            return ours
+        if isinstance(error, openai.APIConnectionError) and isinstance(error.__cause__, httpx2.ConnectError):
+            return ProviderUnavailable(
+                f"Nothing answers at {_host(self._base_url)}. Start the model server, or correct CITEWELL_CHAT_BASE_URL."
+            )
+        if isinstance(error, openai.APIConnectionError) and not isinstance(error, openai.APITimeoutError):
+            return ProviderUnavailable(f"The connection to {_host(self._base_url)} broke off.")
+        if (
+            isinstance(error, openai.NotFoundError)
+            and type(ours) is ProviderRejected
+            and not urlsplit(self._base_url).path.rstrip("/").endswith("v1")
+        ):
+            return ProviderRejected(f"{ours.message} CITEWELL_CHAT_BASE_URL usually ends in /v1.", **ours.details)
+        return ours
+
+    @property
+    def adapts(self) -> bool:
+        """Whether the address is another than OpenAI's."""
+        return self._base_url is not None
 
     def connect(self) -> BaseChatOpenAI:
         """A client with its own connection pool; LangChain shares one among all models at an address."""
@@ -96,7 +118,10 @@ class OpenAIDialect:
             max_retries=0,
             stream_usage=True,
             use_responses_api=False,
-            http_async_client=openai.DefaultAsyncHttpxClient(timeout=self._seconds, event_hooks=BOUNDED),
+            stream_chunk_timeout=None,  # the one limit is that of the whole answer
+            http_async_client=openai.DefaultAsyncHttpxClient(
+                timeout=self._seconds, event_hooks=BOUNDED if self._base_url is None else BOUNDED_EVENTS
+            ),
         )
 
     async def close(self, model: BaseChatOpenAI) -> None:
@@ -112,10 +137,17 @@ def chat(
     return LangChainChat(model, dialect, CAPABILITIES, (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError))
 
 
+def _host(address: str) -> str:
+    """The address without a key that somebody wrote into it."""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+
+
 def build(settings: OpenAIChat | OpenAIVision, model: str) -> PatientChat:
     """This chat and vision model with the settings' key, retries and time limits."""
     if settings.missing_key is not None:
         raise ConfigurationError(settings.missing_key)
     secret = settings.api_key.get_secret_value() if settings.api_key else "none"
     inner = chat(model, secret, settings.base_url, settings.seconds)
-    return PatientChat(inner, settings.seconds)
+    is_own = settings.base_url is not None and is_own_address(settings.base_url)
+    return PatientChat(inner, settings.seconds, is_own=is_own)

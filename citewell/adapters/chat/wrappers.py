@@ -11,7 +11,8 @@ from citewell.adapters.embedder.wrappers import RetryPolicy
 from citewell.errors import ProviderRateLimited, ProviderUnavailable
 from citewell.ports import Ask, ChatDelta, ChatMessage, ChatModel, ChatModelWrapper, ImageInput, VisionModel
 
-IDLE_SECONDS = 60.0
+_LOADING = 503
+"""How a local server says that it is loading its model; what else it says will not change by waiting."""
 
 
 class ChatAndVision(ChatModel, VisionModel, Protocol):
@@ -22,7 +23,8 @@ class PatientChat(ChatModelWrapper):
     """Adds timeouts and retries to a chat and vision model.
 
     Retries with growing, jittered waits, or after the time the provider asks for (up to the policy's longest wait);
-    never after part of an answer was passed on, because that part would be repeated.
+    never after part of an answer was passed on, because that part would be repeated, nor after a timeout. There is one limit, that of
+    the whole answer: a server may read a long prompt or think without a word for all of it.
     """
 
     def __init__(
@@ -30,15 +32,15 @@ class PatientChat(ChatModelWrapper):
         inner: ChatAndVision,
         seconds: float = 120.0,
         *,
-        idle_seconds: float = IDLE_SECONDS,
+        is_own: bool = False,
         policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """seconds: timeout of a whole answer, including retries; idle_seconds: timeout of its next piece."""
+        """seconds: timeout of a whole answer, including retries; is_own: at an address of one's own only a loading server is waited for."""
         super().__init__(inner)
         self._vision: VisionModel = inner
         self._seconds = seconds
-        self._idle = idle_seconds
+        self._is_own = is_own
         self._policy = policy or RetryPolicy()
         self._sleep = sleep
 
@@ -49,10 +51,21 @@ class PatientChat(ChatModelWrapper):
         while True:
             try:
                 async with aclosing(ask()) as answer:
-                    async for delta in self._timely(answer, deadline):
+                    while True:
+                        limit = asyncio.timeout_at(deadline)
+                        try:
+                            async with limit:
+                                delta = await anext(answer)
+                        except StopAsyncIteration:
+                            return
+                        except TimeoutError as error:
+                            if not limit.expired():
+                                raise
+                            raise _TooSlowError from error
                         said = True
                         yield delta
-                return
+            except _TooSlowError as error:
+                raise self._too_slow() from error
             except (ProviderRateLimited, ProviderUnavailable) as error:
                 if said:
                     raise
@@ -73,26 +86,19 @@ class PatientChat(ChatModelWrapper):
                 await self._wait(error, attempt, deadline)
             attempt += 1
 
-    async def _timely(self, answer: AsyncGenerator[ChatDelta], deadline: float) -> AsyncGenerator[ChatDelta]:
-        loop = asyncio.get_running_loop()
-        while True:
-            try:
-                async with asyncio.timeout_at(min(deadline, loop.time() + self._idle)):
-                    delta = await anext(answer)
-            except StopAsyncIteration:
-                return
-            except TimeoutError:
-                raise self._too_slow() from None
-            yield delta
-
     async def _wait(self, error: ProviderRateLimited | ProviderUnavailable, attempt: int, deadline: float) -> None:
         """Sleep before the next attempt; raises `error` if none is left."""
         asked = error.retry_after if isinstance(error, ProviderRateLimited) else None
         wait = self._policy.wait(attempt, asked)
+        passes = not self._is_own or isinstance(error, ProviderRateLimited) or error.details.get("status") == _LOADING
         late = asyncio.get_running_loop().time() + wait > deadline
-        if attempt >= self._policy.attempts or (asked or 0.0) > self._policy.longest_wait or late:
+        if not passes or attempt >= self._policy.attempts or (asked or 0.0) > self._policy.longest_wait or late:
             raise error
         await self._sleep(wait)
 
     def _too_slow(self) -> ProviderUnavailable:
-        return ProviderUnavailable("The model did not answer in time.")
+        return ProviderUnavailable(f"The model did not answer within {self._seconds:g} seconds.")
+
+
+class _TooSlowError(Exception):
+    """The whole answer's time is over; trying again would take as long."""

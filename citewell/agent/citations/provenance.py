@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from citewell.agent.citations.bracketed import space_markers
+from citewell.agent.citations.merged_cells import markdown_of
 from citewell.types import Hit, Provenance
 
 MAX_PROVENANCE_CHARACTERS = 400
@@ -18,9 +19,9 @@ def passage_title(hit: Hit) -> str:
 
 
 def passage_text(hit: Hit) -> str:
-    """What a model is given of a passage: a table with merged cells as HTML, which says which columns and rows they cover."""
+    """What a model is given of a passage: of a table with merged cells Markdown in which each stands in all rows and columns that it covers."""
     html = hit.chunk.metadata.get("html")
-    return html if isinstance(html, str) else hit.chunk.text
+    return markdown_of(html) if isinstance(html, str) else hit.chunk.text
 
 
 def provenance_words(provenance: Provenance) -> str:

@@ -19,6 +19,10 @@ class AnswerWriter:
     def __init__(self, emit: Callable[[TextDelta], None], sources: Callable[[], Sequence[Source]]) -> None:
         self._emit = emit
         self._sources = sources
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew, as if nothing had been written."""
         self._reader = MarkerReader(lambda: frozenset(s.n for s in self._sources()), self._own_numbers)
         self._own = OwnNumbers(())
         self._own_of = 0

@@ -25,8 +25,8 @@ class ThreadHistory:
     """Fits a thread into a budget of tokens.
 
     What overflows is summarised by the chat model, once for several turns: an overflowing thread is cut to half of the budget.
-    Answers given under another scope than the current one are left out, and so is a summary that rests on them: nothing may be
-    answered from their passages. Where there is no summary, the older questions are listed.
+    What was asked and answered under another scope than the current one is marked as such, so that it is understood and not repeated
+    as an answer; a summary that rests on it is left out. Where there is no summary, the older questions are listed.
     """
 
     def __init__(self, model: ChatModel, counter: TokenCounter) -> None:
@@ -47,11 +47,19 @@ class ThreadHistory:
             summary = await self._summarise(turn, summary, rest[:cut]) or summary
         return _messages(summary, request.history, len(request.history) - kept, request.scope)
 
+    async def in_scope(self, turn: TurnState, budget: int) -> list[ChatMessage]:
+        """The same without the answers of another scope: what may be repeated."""
+        apart = {
+            _message(past, turn.request.scope).content for past in turn.request.history if past.role == "assistant"
+        }
+        own = {_message(past, past.scope).content for past in turn.request.history if _usable(past, turn.request.scope)}
+        return [message for message in await self.recall(turn, budget) if message.content not in apart - own]
+
     def _newest(self, history: Sequence[PastMessage], scope: Scope, budget: int) -> int:
         """How many of the last messages fit."""
         left, kept = budget, 0
         for past in reversed(history):
-            content = past.content if _usable(past, scope) else ""
+            content = _message(past, scope).content
             # No vocabulary has words so long; what is longer is not counted, as counting takes as long as the text.
             if len(content) > budget * _MAX_WORD_LENGTH or (tokens := self._counter.count([content])[0]) > left:
                 break
@@ -99,14 +107,16 @@ def _messages(
     listed = [past.content[:_LISTED_CHARACTERS] for past in history[start:first] if past.role == "user"][-_LISTED:]
     if listed:
         messages.append(ChatMessage(role="user", content=prompts.earlier_prompt(listed)))
-    return alternating([*messages, *(_message(past) for past in history[max(first, start) :] if _usable(past, scope))])
+    return alternating([*messages, *(_message(past, scope) for past in history[max(first, start) :])])
 
 
 def _usable(past: PastMessage, scope: Scope) -> bool:
     return past.role == "user" or past.scope.is_same(scope)
 
 
-def _message(past: PastMessage) -> ChatMessage:
+def _message(past: PastMessage, scope: Scope) -> ChatMessage:
     """Numbers of an earlier answer mean other passages now, so they are taken out."""
     content = space_markers(past.content) if past.role == "user" else strip_markers(past.content)
+    if not past.scope.is_same(scope):
+        content = f"{prompts.ASKED_ELSEWHERE if past.role == 'user' else prompts.ANSWERED_ELSEWHERE} {content}"
     return ChatMessage(role=past.role, content=content or "…")

@@ -16,7 +16,7 @@ from citewell.agent.understand.rephrase import Rephrased
 from citewell.agent.understand.small_talk import SmallTalk
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
-from citewell.errors import ProviderRejected
+from citewell.errors import ProviderError, ProviderRejected, SpendQuotaReached
 from citewell.ports import Capability, ChatMessage, ChatModel
 from citewell.types.json import well_formed
 from citewell.types.message_reading import MessageRead
@@ -57,8 +57,12 @@ class ModelUnderstanding:
             return by_rules
         try:
             answer = await self._ask(turn)
-        except ProviderRejected as error:
+        except SpendQuotaReached:
+            raise
+        except ProviderError as error:
             turn.note("understanding_failed", error.message)
+            if not isinstance(error, ProviderRejected):
+                turn.dialogue.away = f"{self._model.model} did not answer: {error.message}"
             return by_rules
         return _understood(answer, by_rules)
 

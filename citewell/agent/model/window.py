@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from citewell.agent.citations.bracketed import space_markers
@@ -22,18 +23,35 @@ class TokenCounter(Protocol):
         ...
 
 
+def best_last(sources: Sequence[Source], counter: TokenCounter, budget: int) -> tuple[SourceBlock, ...]:
+    """The best sources that fit into `budget` tokens, the best last, next to the question; a part of the best where none fits."""
+    chosen = _fitting(sources, counter, budget)
+    if not chosen and sources:
+        block = _block(sources[0])
+        share = budget / max(counter.count([block.text])[0], 1)
+        chosen = [replace(block, text=block.text[: int(len(block.text) * min(share, 1.0))])]
+    return tuple(reversed(chosen))
+
+
 def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int) -> tuple[SourceBlock, ...]:
     """The best sources that fit into `budget` tokens, the best first and second best last: models read the ends closest."""
+    return tuple(best_at_the_ends(_fitting(sources, counter, budget)))
+
+
+def block_tokens(sources: Sequence[Source], counter: TokenCounter) -> list[int]:
+    """Tokens that each source takes with what stands around it."""
+    texts = [f"{provenance_words(source.hit.provenance)}\n{passage_text(source.hit)}" for source in sources]
+    return [count + _FRAME_TOKENS for count in counter.count(texts)]
+
+
+def _fitting(sources: Sequence[Source], counter: TokenCounter, budget: int) -> list[SourceBlock]:
     chosen: list[SourceBlock] = []
     left = budget
-    tokens = counter.count(
-        [f"{provenance_words(source.hit.provenance)}\n{passage_text(source.hit)}" for source in sources]
-    )
-    for source, count in zip(sources, tokens, strict=True):
-        if count + _FRAME_TOKENS <= left:
+    for source, count in zip(sources, block_tokens(sources, counter), strict=True):
+        if count <= left:
             chosen.append(_block(source))
-            left -= count + _FRAME_TOKENS
-    return tuple(best_at_the_ends(chosen))
+            left -= count
+    return chosen
 
 
 def alternating(messages: Sequence[ChatMessage]) -> list[ChatMessage]:

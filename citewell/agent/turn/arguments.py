@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import cast
 
 from citewell.errors import CitewellError, InvalidInput, cut
 from citewell.text.spelling import suggestion
@@ -24,6 +27,38 @@ def check_arguments(what: str, schema: JsonObject, arguments: JsonValue) -> None
     elif isinstance(items, Mapping) and isinstance(arguments, list | tuple):
         for value in arguments:
             check_arguments(what, items, value)
+
+
+def understood(schema: JsonObject, arguments: JsonObject) -> JsonObject:
+    """The arguments of a model's call as they were meant: unknown and empty ones left out, numbers and lists taken out of texts.
+
+    The one text that must be given is taken from the one that was, whatever its name.
+    """
+    known = cast(Mapping[str, JsonObject], schema.get("properties") or {})
+    meant = {name: _as_declared(known[name], value) for name, value in arguments.items() if name in known}
+    meant = {name: value for name, value in meant.items() if not _is_empty(value)}
+    required = [name for name in cast(Sequence[str], schema.get("required") or ()) if name not in meant]
+    others = [value for name, value in arguments.items() if name not in known and isinstance(value, str) and value]
+    if len(required) == 1 and len(others) == 1 and "_malformed" not in arguments:
+        meant[required[0]] = others[0]
+    return meant
+
+
+def _as_declared(schema: JsonObject, value: JsonValue) -> JsonValue:
+    """The value in its declared type, where a text says it; lists without their empty parts."""
+    kind = schema.get("type")
+    if isinstance(value, str) and kind in ("integer", "number", "boolean", "array", "object"):
+        with suppress(ValueError, RecursionError):
+            read: JsonValue = json.loads(value)
+            return read
+        return [value] if kind == "array" and value else value
+    if isinstance(value, list | tuple):
+        return [one for one in value if not _is_empty(one)]
+    return value
+
+
+def _is_empty(value: JsonValue) -> bool:
+    return value is None or value == "" or (isinstance(value, list | tuple | Mapping) and not value)
 
 
 def allowed_instead(error: CitewellError) -> str:

@@ -37,6 +37,12 @@ _NARROWING: JsonObject = {
     },
     "filters": {"type": "array", "items": {"type": "object"}, "description": _FILTERS},
 }
+
+
+def _objects(form: str) -> JsonObject:
+    return {"type": "array", "items": {"type": "object"}, "description": form}
+
+
 SEARCH_FILES = ToolSpec(
     "search_files",
     "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
@@ -194,3 +200,67 @@ QUERY_TABLE = ToolSpec(
         "additionalProperties": False,
     },
 )
+
+SHORT_SEARCH = ToolSpec(
+    SEARCH_USER_FILES.name,
+    "Finds passages in the user's files. Returns numbered passages; cite them as [n].",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to look for, in the words of the files"},
+            "resource_ids": {"type": "array", "items": {"type": "string"}, "description": "Only these files, by id"},
+        },
+        "required": ["query"],
+    },
+)
+"""What a model reads of a tool is paid for with each call, so it reads the part that it uses; calls may use the whole of it."""
+SHORT_LIST = ToolSpec(
+    LIST_RESOURCES.name, "Lists the user's files, and their tables with columns.", {"type": "object", "properties": {}}
+)
+SHORT_READ = ToolSpec(
+    READ_RESOURCE.name,
+    "Reads pages, slides or rows of one file.",
+    {
+        "type": "object",
+        "properties": {
+            "resource_id": {"type": "string"},
+            "first": {"type": "integer"},
+            "last": {"type": "integer"},
+        },
+        "required": ["resource_id"],
+    },
+)
+SHORT_QUERY = ToolSpec(
+    QUERY_TABLE.name,
+    "Computes over all rows of a table. Use it for every figure from a table. Returns rows; cite them as [n].",
+    {
+        "type": "object",
+        "properties": {
+            "source": {"type": "string", "description": "The table, as list_resources names it"},
+            "columns": {"type": "array", "items": {"type": "string"}},
+            "conditions": _objects(
+                f"{{column, comparison: {'|'.join(one.value for one in Comparator)}, value, part?}}; dates as 2025-01-31"
+            ),
+            "groups": _objects(f"{{column, part?: {'|'.join(one.value for one in DatePart)}, bin?: width of ranges}}"),
+            "aggregates": _objects(f"{{function: {'|'.join(one.value for one in Function)}, column?}}"),
+            "order": _objects("{by: a column or sum(Amount), descending}"),
+            "limit": {"type": "integer"},
+        },
+        "required": ["source"],
+    },
+)
+SHORT_IMAGE = ToolSpec(
+    ANALYZE_IMAGE.name,
+    "Shows you a picture that a search has found.",
+    {
+        "type": "object",
+        "properties": {
+            "resource_id": {"type": "string", "description": "Number of a passage, such as [3], or file id"}
+        },
+        "required": ["resource_id"],
+    },
+)
+SHORT = {spec.name: spec for spec in (SHORT_SEARCH, SHORT_LIST, SHORT_READ, SHORT_QUERY, SHORT_IMAGE)}
+TOOL_NAMES = (
+    SEARCH_FILES.name, SEARCH_USER_FILES.name, LIST_RESOURCES.name, READ_RESOURCE.name, QUERY_TABLE.name, ANALYZE_IMAGE.name,
+)  # fmt: skip

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import Enum, auto
 
 from citewell.agent.citations.writer import AnswerWriter
-from citewell.agent.interface import AgentEvent, Source, ThreadSummary, TurnRequest
+from citewell.agent.interface import AgentEvent, Source, TextDelta, TextRestarted, ThreadSummary, TurnRequest
 from citewell.agent.tables.picture.planner import PlannedPicture
 from citewell.agent.tables.planner import Planned, Refused
 from citewell.agent.tables.run.engine import TableResult
@@ -19,6 +19,7 @@ from citewell.agent.understand.rephrase import Rephrased
 from citewell.ports import ChatMessage, ImageInput, ToolCall
 from citewell.ports.metering import Tally
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
+from citewell.types.chat_models import ChatProfile
 from citewell.types.message_reading import Act, MessageRead
 
 
@@ -42,6 +43,7 @@ class Draft:
     confidence: how probable it is that the passages answer, or that the table question is read rightly; None where nothing was weighed
     no_answer: why there is no answer; None where a model decides
     computed: whether a typed query gave what it says, and the rows that it cites
+    written: whether a chat model wrote it about files: it is given only if a source supports it
     """
 
     text: str
@@ -51,6 +53,7 @@ class Draft:
     confidence: float | None = None
     no_answer: NoAnswer | None = None
     computed: bool = False
+    written: bool = False
 
 
 class NextStep(Enum):
@@ -97,10 +100,16 @@ class Dialogue:
 
     rounds:         each message of the model that called tools, and how many results came before its own; None in place of a message
                     for what the agent looked up by itself in between
-    context_tokens: room for passages per message; 0 until the first message, less after the model refused a longer one
+    context_tokens: room for passages; 0 until the first message, less after the model refused a longer one
     blind:          the model took no picture, so none is sent
     tokens:         sent to and got from the model so far, for the turn's budget
     summary:        of the thread's oldest messages, when this turn had one made
+    profile:        how the model is asked in this turn; None until it is first asked
+    away:           why it is not asked any more; empty while it is
+    last:           whether it must answer now, as it only repeats its calls
+    searched:       whether the agent has searched because the model had not
+    has_tables:     whether there is a table in scope; None until somebody looked
+    passage_tokens: those of the passages in the last request
     """
 
     writer: AnswerWriter | None = None
@@ -109,6 +118,20 @@ class Dialogue:
     blind: bool = False
     tokens: int = 0
     summary: ThreadSummary | None = None
+    profile: ChatProfile | None = None
+    away: str = ""
+    last: bool = False
+    searched: bool = False
+    has_tables: bool | None = None
+    passage_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Extracted:
+    """The answer that rules give to a turn's question, and the state of the turn in which they found it."""
+
+    draft: Draft
+    turn: TurnState
 
 
 @dataclass(slots=True)
@@ -127,6 +150,8 @@ class TurnState:
     reduced:    the question without the words that became filters, once a search has read them; else empty
     inferred:   the filters that searches for the question have inferred from it, by id
     stuffing:   counts what sending every file in scope whole would have taken
+    said:       whether text of the answer was emitted that has not been withdrawn
+    extracted:  the answer without the chat model, once it was needed
     """
 
     request: TurnRequest
@@ -154,8 +179,29 @@ class TurnState:
     reduced: str = ""
     inferred: dict[str, InferredFilter] = field(default_factory=dict[str, InferredFilter])
     stuffing: asyncio.Task[int | None] | None = None
+    said: bool = False
+    extracted: Extracted | None = None
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    def __post_init__(self) -> None:
+        give = self.emit
+
+        def emit(event: AgentEvent) -> None:
+            self.said = self.said or isinstance(event, TextDelta)
+            give(event)
+
+        self.emit = emit
+
+    def restart(self) -> None:
+        """Withdraw what was emitted of the answer's text."""
+        if self.said:
+            self.said = False
+            self.emit(TextRestarted())
+
+    def say(self, text: str) -> None:
+        """Emit a piece of the answer's text."""
+        self.emit(TextDelta(text))
 
     @property
     def sought(self) -> str:

@@ -47,11 +47,17 @@ class Planners:
 
 
 async def first_calls(
-    turn: TurnState, toolbox: Toolbox, planners: Planners | None, beside: str = "", *, weighs: bool = False
+    turn: TurnState,
+    toolbox: Toolbox,
+    planners: Planners | None,
+    beside: str = "",
+    *,
+    weighs: bool = False,
+    or_search: bool = True,
 ) -> tuple[ToolCall, ...]:
     """What a question needs in any case: the table query that it means, else a search (`search_calls`).
 
-    weighs: both, where it is not certain that the table is meant
+    weighs: both, where it is not certain that the table is meant; or_search: without it, there is only the table query
     """
     tables = list(await toolbox.tables(turn))
     if tables and planners is not None:
@@ -69,7 +75,7 @@ async def first_calls(
             return (*searches, ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()))
         if isinstance(turn.table_plan, Refused):
             turn.note("table_query_refused", turn.table_plan.reason)
-    return await search_calls(turn, beside)
+    return await search_calls(turn, beside) if or_search else ()
 
 
 async def _plan(turn: TurnState, planners: Planners, tables: list[TableInfo], *, only: bool) -> PlannedPicture | None:

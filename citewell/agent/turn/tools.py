@@ -25,6 +25,7 @@ from citewell.agent.turn.arguments import (
     integer_argument,
     text_argument,
     texts_argument,
+    understood,
 )
 from citewell.agent.turn.pictures import SOURCE, read_picture
 from citewell.agent.turn.specs import (
@@ -37,6 +38,7 @@ from citewell.agent.turn.specs import (
     READ_RESOURCE,
     SEARCH_FILES,
     SEARCH_USER_FILES,
+    SHORT,
 )
 from citewell.agent.turn.state import ToolResult, TurnState
 from citewell.agent.turn.user_files import DEFAULT_TOP_K, file_conditions, threshold_argument
@@ -74,6 +76,8 @@ MAX_READ = 12_000
 MAX_PICTURES = 4
 """Shown for one answer. Each is sent again with every further call of the model."""
 MAX_IMAGES_READ = 1_000
+_GUESSED = frozenset({"thread_id", "file_types", "types", "threshold", "top_k"})
+"""Arguments that narrow a search and that models fill in unasked."""
 _NUMBER = re.compile(r"\[?\s*(\d{1,4})\s*\]?", re.ASCII)
 
 Handler = Callable[[TurnState, ToolCall], Awaitable[ToolResult]]
@@ -114,10 +118,26 @@ class Toolbox:
         alike = tuple(spec for spec, _ in self._tools.values() if spec.name not in OF_THE_MODEL)
         return (*alike, ANALYZE_IMAGE_BY_PATH) if ANALYZE_IMAGE.name in self._tools else alike
 
-    def model_specs(self, *, sees: bool = True) -> tuple[ToolSpec, ...]:
-        """The tools as the agent's own model sees them: the search is `search_user_files`. sees: whether it can be shown pictures."""
-        hidden = {SEARCH_FILES.name} if sees else {SEARCH_FILES.name, ANALYZE_IMAGE.name}
-        return tuple(spec for spec, _ in self._tools.values() if spec.name not in hidden)
+    def model_specs(self, *, sees: bool = True, tables: bool = True) -> tuple[ToolSpec, ...]:
+        """The tools as the agent's own model sees them, in short: the search is `search_user_files`.
+
+        sees: whether it can be shown pictures; tables: whether there are any
+        """
+        hidden = {SEARCH_FILES.name}
+        hidden |= set() if sees else {ANALYZE_IMAGE.name}
+        hidden |= set() if tables else {QUERY_TABLE.name}
+        return tuple(SHORT.get(name, spec) for name, (spec, _) in self._tools.items() if name not in hidden)
+
+    async def run_for_model(self, turn: TurnState, call: ToolCall) -> ToolResult:
+        """The result of a call by the agent's own model, whose arguments are understood where they can be. A search that what it was
+        narrowed to leaves empty is made again without: small models fill in whatever they see."""
+        if call.name in self._tools:
+            call = replace(call, arguments=understood(self._tools[call.name][0].parameters, call.arguments))
+        result = await self.run(turn, call)
+        wide = {name: value for name, value in call.arguments.items() if name not in _GUESSED}
+        if result.sources or call.name != SEARCH_USER_FILES.name or wide == call.arguments:
+            return result
+        return replace(await self.run(turn, replace(call, arguments=wide)), call=call)
 
     async def run(self, turn: TurnState, call: ToolCall) -> ToolResult:
         """The result of one call."""

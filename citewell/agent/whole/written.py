@@ -142,7 +142,7 @@ def _as_list(turn: TurnState, notes: Sequence[_Note], coverage: PassagesRead, re
     if cut:
         writer.write(f"\nOf {cut} of {len(notes)} parts the model's list was cut off: items of them may be missing.\n")
     writer.write(f"\n{coverage.stated(request.others)}")
-    return Draft(writer.finish(), bool(items), turn.book.sources)
+    return Draft(writer.finish(), bool(items), turn.book.sources, written=bool(items))
 
 
 async def _notes(
@@ -201,8 +201,8 @@ async def _answer(turn: TurnState, remark: str, notes: str, model: ChatModel, bu
         writer.write(delta.text)
     text = writer.finish()
     if not said.strip():
-        raise ProviderUnavailable("The model returned an empty answer. Ask again.")
-    return Draft(text, True, turn.book.sources)
+        raise ProviderUnavailable("It returned an empty answer.")
+    return Draft(text, True, turn.book.sources, written=True)
 
 
 def _parts(sources: Sequence[Source]) -> list[list[Source]]:

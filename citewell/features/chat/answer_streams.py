@@ -8,12 +8,14 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self, TypeVar
 
-from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
+from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta, TextRestarted
 from citewell.errors import CitewellError, InvalidInput, from_code
 from citewell.features.chat.service import Turn
 from citewell.types import Answer
 
 T = TypeVar("T")
+RESTART = "\n\n---\n\n"
+"""A piece that stands between an answer that was withdrawn and the one that holds; `answer.text` has the latter alone."""
 
 
 class AsyncAnswerStream(AsyncIterator[str]):
@@ -47,6 +49,8 @@ class AsyncAnswerStream(AsyncIterator[str]):
                 break
             if isinstance(event, TextDelta):
                 return event.text
+            if isinstance(event, TextRestarted):
+                return RESTART
             if isinstance(event, Done):
                 self._answer = replace(event.answer, notice=(await self._begun()).noted(event))
             if event is None or isinstance(event, Done | Failed):

@@ -10,7 +10,16 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
-from citewell.agent.interface import Done, Failed, FiltersInferred, PartsRead, TextDelta, UsedDocs
+from citewell.agent.interface import (
+    Done,
+    Failed,
+    FiltersInferred,
+    ModelReads,
+    PartsRead,
+    TextDelta,
+    TextRestarted,
+    UsedDocs,
+)
 from citewell.errors import Forbidden, from_code
 from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
@@ -71,6 +80,10 @@ def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:
     match event:
         case TextDelta(text):
             return {"stream": text}
+        case TextRestarted():
+            return {"restart": True}
+        case ModelReads(tokens, seconds):
+            return {"reading": {"tokens": tokens, "seconds": seconds}}
         case PartsRead(done, total):
             return {"progress": {"done": done, "total": total}}
         case FiltersInferred(filters):

@@ -9,7 +9,16 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import strip_markers
-from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, ThreadSummary, TurnRequest
+from citewell.agent.interface import (
+    AgentEvent,
+    Done,
+    Failed,
+    PastMessage,
+    TextDelta,
+    TextRestarted,
+    ThreadSummary,
+    TurnRequest,
+)
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.turns import TurnRunner, checked_text, projects_named
 from citewell.filters.language import inferred_to_json, parse_filters, to_json
@@ -148,6 +157,8 @@ class ChatService:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         written += event.text
+                    elif isinstance(event, TextRestarted):
+                        written = ""
                     elif isinstance(event, Done):
                         event = replace(event, answer=replace(event.answer, thread_id=thread_id))
                         await self._keep(turn, asker, asked, message_id, event, past)

@@ -7,7 +7,13 @@ from fastapi import Request
 from citewell.features.declared import ADMIN, READ, changes, everything
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
-from citewell.features.local_models.schemas import LocalModelIn, LocalModelOut, LocalModels, LocalServerOut
+from citewell.features.local_models.schemas import (
+    ConnectedModelOut,
+    LocalModelIn,
+    LocalModelOut,
+    LocalModels,
+    LocalServerOut,
+)
 from citewell.features.local_models.service import LocalModelService, Overview
 from citewell.features.routing import Router
 from citewell.system.folder import LocalModel
@@ -28,7 +34,7 @@ async def local_models(request: Request, owner: Owner) -> LocalModels:
 
 @router.post("/local-model", access=everything(ADMIN), audit=changes(AuditAction.MODEL_CHANGED))
 async def use_local_model(request: Request, body: LocalModelIn, owner: Owner) -> LocalModels:
-    """Use this model for answers from now on, if it answers a first request; 409 if the settings decide."""
+    """Use this model for answers from now on, once a short examination has chosen its profile; 409 if the settings decide."""
     return _out(await _service(request).use(owner, LocalModel(body.server, body.model)))
 
 
@@ -41,4 +47,8 @@ async def stop_using_local_model(request: Request, owner: Owner) -> LocalModels:
 def _out(overview: Overview) -> LocalModels:
     chosen = LocalModelOut(**overview.chosen._asdict()) if overview.chosen is not None else None
     servers = [LocalServerOut(server=one.name, models=list(one.models)) for one in overview.servers]
-    return LocalModels(state=overview.state, reason=overview.reason, chosen=chosen, servers=servers)
+    now = overview.connected
+    connected = ConnectedModelOut.model_validate(now._asdict()) if now is not None else None
+    return LocalModels(
+        state=overview.state, reason=overview.reason, chosen=chosen, connected=connected, servers=servers
+    )

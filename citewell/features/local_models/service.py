@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
-from citewell.errors import LocalModelRefused, NotFound, ProviderRejected, ProviderUnavailable, named
-from citewell.ports import ChatMessage, ChatModel, ToolSpec
+from citewell.errors import LocalModelRefused, NotFound, named
+from citewell.ports import ChatModel
 from citewell.settings import NoChat, Settings
 from citewell.system.folder import DataFolder, LocalModel
-from citewell.types import JsonObject
 
 log = logging.getLogger(__name__)
-
-# A server that has not loaded the model yet reads gigabytes before it answers.
-_CHECK_SECONDS = 60.0
-_CHECK_TOKENS = 32
-_NO_PARAMETERS: JsonObject = {"type": "object", "properties": {}}
-# The agent sends its tools with each question: a model that refuses them would refuse every question.
-_CHECK_TOOL = ToolSpec("nothing", "Does nothing. Do not call it.", _NO_PARAMETERS)
 
 
 def refusal_in(settings: Settings) -> str | None:
@@ -55,14 +47,23 @@ class ListedServer(Protocol):
         ...
 
 
+class Connected(NamedTuple):
+    """The chat model that writes answers: its name, its profile, and what its examination says of it, in a sentence."""
+
+    model: str
+    profile: str
+    told: str
+
+
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The chosen model and the available ones; `reason` says why none can be chosen."""
+    """The chosen model and the available ones; `reason` says why none can be chosen. connected: what writes answers now, wherever it was set."""
 
     state: Literal["off", "none", "used", "silent"]
     chosen: LocalModel | None = None
     servers: Sequence[ListedServer] = ()
     reason: str = ""
+    connected: Connected | None = None
 
 
 @dataclass(slots=True)
@@ -78,7 +79,9 @@ class LocalModelService:
 
     find:        requests the models of servers on this machine; takes up to a second, and runs in a thread
     build:       creates a chat model on a server that `find` returned
+    examine:     asks it for what answers take, and keeps what it finds; raises a `ProviderError` if it does not answer
     answer_with: uses it for turns that start from now on; None goes back
+    connected:   what writes answers now
     refused:     why no local model can be chosen; None if one can
     """
 
@@ -86,7 +89,9 @@ class LocalModelService:
     local_owner: str
     find: Callable[[], Sequence[ListedServer]]
     build: Callable[[ListedServer, str], ChatModel]
-    answer_with: Callable[[ChatModel | None], None]
+    examine: Callable[[ListedServer, ChatModel], Awaitable[None]]
+    answer_with: Callable[[ListedServer | None, ChatModel | None], None]
+    connected: Callable[[], Connected | None]
     refused: str | None
     _now: _Now = field(default_factory=_Now)
     _changing: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -108,15 +113,17 @@ class LocalModelService:
         """The choice, and the servers that respond now."""
         reason = self._refusal(owner_id)
         if reason is not None:
-            return Overview("off", reason=reason)
+            is_local = owner_id == self.local_owner
+            return Overview("off", reason=reason, connected=self.connected() if is_local else None)
         servers = await asyncio.to_thread(self.find)
         chosen = self.folder.local_model()
         if chosen is None:
             return Overview("none", servers=servers)
-        return Overview("used" if self._now.used == chosen else "silent", chosen, servers)
+        state = "used" if self._now.used == chosen else "silent"
+        return Overview(state, chosen, servers, connected=self.connected())
 
     async def use(self, owner_id: str, choice: LocalModel) -> Overview:
-        """Use the model for answers once it has answered a first request.
+        """Use the model for answers once it has passed a short examination, which chooses its profile.
 
         Raises `LocalModelRefused` if the settings decide, `NotFound` if no server lists the model, and a `ProviderError` if it does not
         answer; nothing is changed then.
@@ -128,7 +135,7 @@ class LocalModelService:
                 raise NotFound(
                     f"No model server on this machine lists {named(choice.model)} as {named(choice.server)}."
                 )
-            await _check(self.build(server, choice.model), choice)
+            await self.examine(server, self.build(server, choice.model))
             self.folder.keep_local_model(choice)
             self._use(server, choice)
         return await self.look(owner_id)
@@ -138,12 +145,12 @@ class LocalModelService:
         self._require(owner_id)
         async with self._changing:
             self.folder.keep_local_model(None)
-            self.answer_with(None)
+            self.answer_with(None, None)
             self._now.used = None
         return await self.look(owner_id)
 
     def _use(self, server: ListedServer, choice: LocalModel) -> None:
-        self.answer_with(self.build(server, choice.model))
+        self.answer_with(server, self.build(server, choice.model))
         self._now.used = choice
 
     async def _server_of(self, choice: LocalModel) -> ListedServer | None:
@@ -159,21 +166,3 @@ class LocalModelService:
         if owner_id != self.local_owner:
             return "Only the owner of this machine's data folder can choose its model."
         return self.refused
-
-
-async def _check(model: ChatModel, choice: LocalModel) -> None:
-    """Request one word. Raises a `ProviderError` if none arrives."""
-    question = [ChatMessage(role="user", content="Answer with the word: ready")]
-    said = False
-    try:
-        async with asyncio.timeout(_CHECK_SECONDS):
-            async for delta in model.stream(question, tools=[_CHECK_TOOL], max_tokens=_CHECK_TOKENS):
-                # A reasoning model may use up its tokens before the first word.
-                thought = delta.usage is not None and delta.usage.output_tokens > 0
-                said = said or bool(delta.text.strip()) or delta.tool_call is not None or thought
-    except TimeoutError as error:
-        seconds = round(_CHECK_SECONDS)
-        message = f"{choice.server} with {choice.model} did not answer within {seconds} seconds. Try again once it has loaded the model."
-        raise ProviderUnavailable(message) from error
-    if not said:
-        raise ProviderRejected(f"{choice.server} with {choice.model} returned an empty answer. Choose another model.")

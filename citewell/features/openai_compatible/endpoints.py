@@ -11,7 +11,7 @@ from typing import Any
 from fastapi import Request
 from fastapi.responses import JSONResponse, Response, StreamingResponse
 
-from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta
+from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta, TextRestarted
 from citewell.errors import UnknownModel, from_code
 from citewell.features.declared import ASK, READ, changes, everything
 from citewell.features.http import (
@@ -102,6 +102,8 @@ async def _pieces(
             match event:
                 case TextDelta(text):
                     yield chunk(id, created, model, {"content": text})
+                case TextRestarted():  # the protocol takes nothing back
+                    yield chunk(id, created, model, {"content": "\n\n---\n\n"})
                 case Done(answer=answer):
                     if hint := what_helps(event):
                         yield chunk(id, created, model, {"content": hint})

@@ -8,6 +8,8 @@ export type ChatEvent =
   | { stream: string }
   | { inferred_filters: Schemas["InferredFilterOut"][] }
   | { used_docs: unknown[] }
+  | { restart: true }
+  | { reading: { tokens: number; seconds: number | null } }
   | { progress: { done: number; total: number } }
   | { done: ChatAnswer }
   | { error: { code: string; message: string } };

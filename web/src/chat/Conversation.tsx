@@ -165,7 +165,7 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
       <Question text={live.question} details={{ scope: keptScope(live) }} />
       <article className="reply" aria-label={t.answer} aria-busy={!isOver}>
         {live.text && <Answer text={withoutMarkers(live.text)} />}
-        {live.phase === "thinking" && <Thinking progress={live.progress} />}
+        {live.phase === "thinking" && <Thinking progress={live.progress} reading={live.reading} />}
         {live.phase === "reconnecting" && <Working text={t.reconnecting} />}
         {isOver && <Unanswered text={live.problem ?? t.stopped} onAgain={() => void again().catch(notifyError)} />}
       </article>
@@ -179,8 +179,8 @@ function keptScope({ workspace, scope }: LiveTurn): Scope {
 }
 
 /** What is under way before the first word: reading long files is counted part by part. */
-function Thinking({ progress }: Pick<LiveTurn, "progress">): ReactNode {
-  if (!progress?.total) return <Working text={t.thinking} />;
+function Thinking({ progress, reading }: Pick<LiveTurn, "progress" | "reading">): ReactNode {
+  if (!progress?.total) return <Working text={reading ? t.modelReads(reading.tokens, reading.seconds) : t.thinking} />;
   return (
     <div className="reading">
       <Working text={t.readingParts(progress.done, progress.total)} />

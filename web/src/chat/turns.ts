@@ -21,6 +21,8 @@ export interface LiveTurn {
   ignored: Ignored;
   /** Parts of long files that have been read for the answer. */
   progress?: { done: number; total: number };
+  /** What a model of one's own has been sent, and how long it usually takes. */
+  reading?: { tokens: number; seconds: number | null };
   text: string;
   phase: "thinking" | "streaming" | "reconnecting" | "stopped" | "failed";
   problem?: string;
@@ -117,6 +119,11 @@ async function stream(threadId: string, asked: Asked, signal: AbortSignal): Prom
     if ("stream" in event) {
       text += event.stream;
       change(threadId, { text, phase: "streaming" });
+    } else if ("restart" in event) {
+      text = "";
+      change(threadId, { text, phase: "thinking" });
+    } else if ("reading" in event) {
+      change(threadId, { reading: event.reading });
     } else if ("progress" in event) {
       change(threadId, { progress: event.progress });
     } else if ("error" in event) {

@@ -17,7 +17,7 @@ type Overview = Schemas["LocalModels"];
 export function LocalModelCard(): ReactNode {
   const found = useQuery(localModelQuery());
   if (!found.data || found.data.state === "off") return null;
-  const { state, chosen, servers } = found.data;
+  const { state, chosen, connected, servers } = found.data;
   return (
     <Section
       title={t.localModelTitle}
@@ -29,6 +29,7 @@ export function LocalModelCard(): ReactNode {
       }
     >
       {chosen && <Chosen choice={chosen} isUsed={state === "used"} />}
+      {connected && <p className="muted small">{t.chatProfile(connected.profile, connected.told)}</p>}
       {state !== "used" && servers.map((one) => <Offer key={one.server} offered={one} />)}
       {!chosen && !servers.length && <p className="muted small">{t.localModelNone}</p>}
     </Section>
