@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from citewell.errors import (
         BytesQuotaReached,
-    CallLimitReached,
+        CallLimitReached,
         CitewellError,
         ConfigurationError,
         Conflict,

@@ -127,4 +127,4 @@ async def test_calls_per_minute_are_those_of_all_who_share_the_database(
     await second.search(QUERY)  # the share of questions
     with pytest.raises(CallLimitReached):
         await first.search(QUERY)  # its turn comes in a minute
-    assert len(server.embedded) == 6
+    assert len(server.embedded) == 7

@@ -1,4 +1,4 @@
-"""Lifetimes of files, which only those sent to the Telegram bot had, receipts of expired files, and a share of calls for queries."""
+"""Lifetimes of files, which only those sent to the Telegram bot had, receipts of expired files, a share of calls for queries, and an index."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -37,4 +37,9 @@ def upgrade() -> None:
     )
     op.create_index("ix_expired_files_owner_deleted", "expired_files", ["owner_id", "deleted_at", "resource_id"])
     op.create_index("ix_expired_files_deleted_at", "expired_files", ["deleted_at"])
+    if op.get_bind().dialect.name == "postgresql":  # for the column `airtable_record_id` of the view `frame_chunks`
+        op.execute(
+            "CREATE INDEX ix_resources_airtable_record_id ON resources "
+            "(owner_id, (coalesce(metadata ->> 'source_airtable_id', record_id, id)))"
+        )
     op.add_column("provider_calls", sa.Column("is_query", sa.Boolean(), server_default=sa.true(), nullable=False))
