@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
-from citewell.agent.extractive.refusal import explain
+from citewell.agent.extractive.refusal import explain, in_scope
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.statements import under_headings
@@ -173,6 +173,7 @@ class RuleAssistant:
         content = turn.read.content_of(turn.request.message).lower().split()
         characters = sum(len(hit.chunk.text) for hit in hits)
         why = await offload(characters, explain, without_request(own), hits, reason, content)
+        why = in_scope(why, turn.request.scope)
         text = f"{extract.text} {safe_text(why.text)}"
         return _say(
             turn,

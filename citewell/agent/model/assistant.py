@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
+from citewell.agent.extractive.refusal import explain, in_scope
 from citewell.agent.interface import NO_ANSWER, TextDelta
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, source_blocks
+from citewell.agent.offload import offload
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls
 from citewell.agent.turn.tools import Toolbox
@@ -131,7 +133,11 @@ class ModelAssistant:
             raise ProviderUnavailable("The model returned an empty answer. Ask again.")
         _note_removed(turn, writer)
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
-        return Draft(text, answered, turn.book.sources, () if answered else turn.book.sources[:3])
+        if answered:
+            return Draft(text, True, turn.book.sources)
+        hits = [source.hit for source in turn.book.sources]
+        why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, turn.request.message, hits)
+        return Draft(text, False, turn.book.sources, turn.book.sources[:3], no_answer=in_scope(why, turn.request.scope))
 
     async def _unsearched_step(self, turn: TurnState, writer: AnswerWriter, held: Sequence[TextDelta]) -> Step:
         """The answer that was given without a look-up, where it may be shown; else the look-up, after which the model is asked again."""
