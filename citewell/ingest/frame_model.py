@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import cast
 
 from citewell.errors import ProviderRejected
+from citewell.extract.detect import detect
 from citewell.ingest.frames import MAX_LABELS, FrameRecord, RawFrame, cleaned
 from citewell.ports import Capability, ChatMessage, ChatModel, ImageInput
+from citewell.ports.chat import IMAGE_TYPES, MAX_IMAGE_BYTES
 from citewell.types import JsonObject, JsonValue
 
 MAX_SENT = 8_000
@@ -77,6 +80,14 @@ async def tidied(model: ChatModel, raw: RawFrame, picture: ImageInput | None = N
         objects=_both(ruled.objects, found.objects),
     )
     return record, notes
+
+
+def picture_of(path: Path, filename: str) -> ImageInput | None:
+    """A frame's file as a picture for a model; None if it is none, or too large."""
+    kind = detect(path, filename).mime_type
+    if kind not in IMAGE_TYPES or path.stat().st_size > MAX_IMAGE_BYTES:
+        return None
+    return ImageInput(path.read_bytes(), kind)
 
 
 async def _asked(model: ChatModel, raw: RawFrame, pictures: tuple[ImageInput, ...]) -> str:

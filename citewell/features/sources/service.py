@@ -8,13 +8,11 @@ from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from citewell.agent.turn.pictures import IMAGE_TYPES, MAX_IMAGE_BYTES
 from citewell.errors import NotFound
-from citewell.extract.detect import detect
 from citewell.ingest.capture import Spool, Spooled
-from citewell.ingest.frame_model import tidied
+from citewell.ingest.frame_model import picture_of, tidied
 from citewell.ingest.frames import RawFrame, cleaned
-from citewell.ports import ChatModel, ImageInput
+from citewell.ports import ChatModel
 from citewell.ports.metering import OnSpent, reported
 from citewell.storage.channels.sources import SourceRepository
 from citewell.storage.files.projects import ProjectRepository
@@ -149,7 +147,7 @@ class SourceService:
         if item.frame is not None:
             model = self.chat() if item.by_model else None
             async with reported(source.owner_id, self.on_spent):
-                picture = None if model is None else await asyncio.to_thread(_picture, file, filename)
+                picture = None if model is None else await asyncio.to_thread(picture_of, file.path, filename)
                 record, notes = cleaned(item.frame) if model is None else await tidied(model, item.frame, picture)
             metadata |= record.metadata(self.limits)
             options = replace(options, caption=record.text(), chunking=CHUNKING)
@@ -186,11 +184,3 @@ class SourceService:
 def item_key(source: SyncSource, key: str) -> str:
     """The key that identifies an item across all sources."""
     return f"{source.id}/{key}"
-
-
-def _picture(file: Spooled, filename: str) -> ImageInput | None:
-    """The file as a picture for a model; None if it is none, or too large."""
-    kind = detect(file.path, filename).mime_type
-    if kind not in IMAGE_TYPES or file.size > MAX_IMAGE_BYTES:
-        return None
-    return ImageInput(file.path.read_bytes(), kind)
