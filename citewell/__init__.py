@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from citewell.errors import (
         BytesQuotaReached,
+        CallLimitReached,
         CitewellError,
         ConfigurationError,
         Conflict,
@@ -75,6 +76,7 @@ __all__ = [
     "AsyncAnswerStream",
     "AsyncCitewell",
     "BytesQuotaReached",
+    "CallLimitReached",
     "Citation",
     "Citewell",
     "CitewellError",

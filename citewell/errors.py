@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -9,6 +10,13 @@ if TYPE_CHECKING:
     from citewell.types.json import JsonValue
 
 _MAX_NAME_LENGTH = 80
+
+
+def in_dollars(amount: float) -> str:
+    """An amount in US dollars with two decimals, or as many as its first two digits need: `12.00`, `0.034`, `0.00001`."""
+    decimals = 2 if amount == 0 else max(2, 1 - math.floor(math.log10(abs(amount))))
+    whole, _, rest = f"{amount:,.{decimals}f}".partition(".")
+    return f"{whole}.{rest.rstrip('0'):0<2}"
 
 
 def named(value: object) -> str:
@@ -268,6 +276,12 @@ class SpendQuotaReached(SpendingLimitReached):
     """This owner's spending quota for the month is used up. Wait for the next month (UTC), or ask an administrator for a higher quota."""
 
     code = "quota_spend"
+
+
+class CallLimitReached(ProviderError):
+    """The configured calls or tokens per minute are used up. Try again in a minute, or raise the limit."""
+
+    code = "call_limit"
 
 
 class ProviderRateLimited(ProviderError):

@@ -92,6 +92,7 @@ class AsyncCitewell:
         extract_images: bool | None = None,
         chunking: Mapping[str, Any] | None = None,
         caption: str | None = None,
+        expires_in_hours: float | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and, unless `wait` is False, wait for its final `status`, which may be FAILED or PARTIAL.
@@ -101,6 +102,7 @@ class AsyncCitewell:
 
         chunking: `strategy`, `size` and `overlap` for this file
         caption: text that belongs to the file; embedded together with a picture or video
+        expires_in_hours: its lifetime, after which it is deleted; 0 for never, None for its project's or the server's
         metadata: values to filter by: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts
         """
         services = self._services
@@ -108,7 +110,7 @@ class AsyncCitewell:
             services.local_owner,
             Path(path),
             project=project,
-            said=_said(metadata, identifier, thread),
+            said=replace(_said(metadata, identifier, thread), expires_in_hours=expires_in_hours),
             options=AskedOptions(
                 multimodal=multimodal,
                 extract_tables=extract_tables,
@@ -333,6 +335,7 @@ class Citewell:
         extract_images: bool | None = None,
         chunking: Mapping[str, Any] | None = None,
         caption: str | None = None,
+        expires_in_hours: float | None = None,
         wait: bool = True,
     ) -> Resource:
         """Add a file and, unless `wait` is False, wait for its final `status`, which may be FAILED or PARTIAL.
@@ -342,6 +345,7 @@ class Citewell:
 
         chunking: `strategy`, `size` and `overlap` for this file
         caption: text that belongs to the file; embedded together with a picture or video
+        expires_in_hours: its lifetime, after which it is deleted; 0 for never, None for its project's or the server's
         metadata: values to filter by: texts, numbers, booleans, dates (`date`, `datetime` or ISO 8601) and lists of texts
         """
         return self._call(
@@ -357,6 +361,7 @@ class Citewell:
                 extract_images=extract_images,
                 chunking=chunking,
                 caption=caption,
+                expires_in_hours=expires_in_hours,
                 wait=wait,
             )
         )

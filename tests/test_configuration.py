@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import traceback
 from operator import attrgetter
 from pathlib import Path
 
 import pytest
 
+from citewell.composition.configured import retrieval_options
 from citewell.errors import ConfigurationError
 from citewell.settings import (
     AnthropicChat,
@@ -22,6 +24,7 @@ from citewell.settings import (
 from citewell.settings.base import declared
 from citewell.settings.loading import GROUPS, PROVIDERS, VARIABLES
 from citewell.settings.names import NOT_READ, READ_WITH
+from citewell.system.environment import proxy_of
 
 DOCUMENT = (Path(__file__).parent.parent / "docs" / "configuration.md").read_text(encoding="utf-8")
 
@@ -167,18 +170,93 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
     )
 
 
+_OF_REDIS = "REDIS_URL has no effect, because CITEWELL_VECTOR_STORE is 'edge'. To use it, set VECTOR_STORE=redis."
+_DESIGNS = {
+    "pipeline": """
+        OPENAI_API_KEY=sk-x
+        PINECONE_API_KEY=pc-x
+        CHUNK_SIZE = 512
+        CHUNK_OVERLAP = 64
+        PINECONE_INDEX_NAME = "pipeline"
+        PINECONE_NAMESPACE = "documents"
+        PINECONE_EMBED_MODEL = "multilingual-e5-large"
+        PINECONE_RERANK_MODEL = "bge-reranker-v2-m3"
+        OPENAI_MODEL = "gpt-4o-mini"
+        """,
+    "messenger": """
+        OPENAI_API_KEY=sk-x
+        EMBEDDINGS_PROVIDER=openai  # or local
+        OPENAI_EMBEDDING_MODEL = "text-embedding-3-small"
+        QDRANT_HOST=qdrant
+        QDRANT_COLLECTION_NAME = "user_files_vectors"
+        """,
+}
+
+
+@pytest.mark.parametrize(
+    ("design", "chosen"),
+    [
+        ("pipeline", ("pinecone", "pinecone", "pinecone", "none")),
+        ("messenger", ("openai", "qdrant", "builtin", "none")),
+    ],
+)
+def test_a_pasted_environment_chooses_the_store_it_names_and_the_models_of_that_store(
+    bare: pytest.MonkeyPatch, tmp_path: Path, design: str, chosen: tuple[str, ...]
+) -> None:
+    bare.chdir(tmp_path)
+    (tmp_path / ".env").write_text(textwrap.dedent(_DESIGNS[design]))
+    found = load_settings()
+    assert (found.embedding.provider, found.store.provider, found.rerank.provider, found.chat.provider) == chosen
+
+
+def test_two_addresses_choose_no_store(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("QDRANT_HOST", "q")
+    bare.setenv("PGVECTOR_URL", "postgresql://h/d")
+    found = load_settings()
+    assert (found.store.provider, len(found.without_effect)) == ("edge", 2)
+
+
 @pytest.mark.parametrize(
     ("variables", "note"),
     [
         (
             {"OPENAI_EMBEDDING_MODEL": "m"},
-            "OPENAI_EMBEDDING_MODEL has no effect, because CITEWELL_EMBEDDING_PROVIDER is 'builtin'.",
+            "OPENAI_EMBEDDING_MODEL has no effect, because CITEWELL_EMBEDDING_PROVIDER is 'builtin'. "
+            "To use it, set EMBEDDING_PROVIDER=openai.",
         ),
         (
             {"LLM_PROVIDER": "anthropic", "OPENAI_MODEL": "m"},
             "OPENAI_MODEL has no effect, because LLM_PROVIDER is 'anthropic'.",
         ),
-        ({"QDRANT_HOST": "q"}, "QDRANT_HOST has no effect, because CITEWELL_VECTOR_STORE is 'edge'."),
+        (
+            {"QDRANT_HOST": "q", "VECTOR_STORE": "edge"},
+            "QDRANT_HOST has no effect, because VECTOR_STORE is 'edge'.",
+        ),
+        (
+            {"QDRANT_HOST": "q"},
+            "QDRANT_HOST is set, so vectors are kept in qdrant. For the built-in store, set VECTOR_STORE=edge.",
+        ),
+        (
+            {"QDRANT_PORT": "6333"},
+            "QDRANT_PORT has no effect, because CITEWELL_VECTOR_STORE is 'edge'. To use it, set VECTOR_STORE=qdrant.",
+        ),
+        (
+            {"PINECONE_INDEX_NAME": "notes"},  # without a key, nothing goes to Pinecone
+            "PINECONE_INDEX_NAME has no effect, because CITEWELL_VECTOR_STORE is 'edge'. To use it, set VECTOR_STORE=pinecone.",
+        ),
+        ({"REDIS_URL": "redis://h"}, _OF_REDIS),
+        (
+            {"VOYAGE_API_KEY": "k"},
+            "VOYAGE_API_KEY is not used. To embed with its models, set EMBEDDING_PROVIDER=voyage.",
+        ),
+        (
+            {"EMBEDDING_PROVIDER": "voyage", "VOYAGE_API_KEY": "k", "RERANK_MODEL": "rerank-2"},
+            "RERANK_MODEL is used only by requests that ask for reranking. To rerank every search, set RERANK_ENABLED=true.",
+        ),
+        (
+            {"CHUNK_SIZE": "512"},
+            "CHUNK_SIZE counts tokens, as chunks follow sections. To count characters, set CHUNKING_STRATEGY=characters.",
+        ),
         ({"MAX_TOKENS": "1"}, "MAX_TOKENS has no effect, because CITEWELL_CHAT_PROVIDER is 'none'."),
         (
             {"LLM_PROVIDER": "anthropic", "ANTHROPIC_API_KEY": "k", "OPENAI_BASE_URL": "http://h"},
@@ -186,11 +264,12 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
         ),
         (
             {"OPENAI_MODEL": "m", "OPENAI_API_KEY": "k"},
-            "OPENAI_MODEL has no effect, because CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'.",
+            "OPENAI_MODEL has no effect, because CITEWELL_CHAT_PROVIDER is 'none' and CITEWELL_VISION_PROVIDER is 'none'. "
+            "To use it, set CHAT_PROVIDER=openai.",
         ),
         ({"RERANK_MODEL": "m"}, "RERANK_MODEL has no effect, because CITEWELL_RERANK_PROVIDER is 'builtin'."),
         (
-            {"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200"},
+            {"CHUNK_SIZE": "100", "CHUNK_SIZE_TOKENS": "200", "CHUNKING_STRATEGY": "sections"},
             "CHUNK_SIZE_TOKENS has no effect, because CHUNK_SIZE is set.",
         ),
         ({"MAX_TOP_K": "20"}, "MAX_TOP_K is not read: a search returns at most 100 passages and a tool at most 30."),
@@ -199,7 +278,7 @@ def test_a_provider_without_an_adapter_is_told_by_the_name_that_chose_it(bare: p
             "DATABASE_URL is not read: other programs set it too; use CITEWELL_DATABASE_URL for the database.",
         ),
     ],
-    ids=["model", "chat model", "store", "answers", "address", "no provider", "reranker", "twice", "never", "database"],
+    ids=lambda value: "+".join(value) if isinstance(value, dict) else "",
 )
 def test_what_has_no_effect_is_said(bare: pytest.MonkeyPatch, variables: dict[str, str], note: str) -> None:
     for name, given in variables.items():
@@ -245,7 +324,7 @@ def test_nothing_set_is_nothing_to_say(bare: pytest.MonkeyPatch) -> None:
     assert load_settings().without_effect == ()
 
 
-@pytest.mark.parametrize(("name", "keyword"), [("DATABASE_URL", "database_url"), ("FILE_TTL", "telegram_file_ttl")])
+@pytest.mark.parametrize(("name", "keyword"), [("DATABASE_URL", "database_url"), ("FILE_TTL", "file_ttl")])
 def test_a_short_name_that_would_endanger_files_is_not_read(bare: pytest.MonkeyPatch, name: str, keyword: str) -> None:
     bare.setenv(name, "1")
     assert keyword not in load_settings().values
@@ -320,3 +399,30 @@ def test_a_problem_is_told_without_what_may_be_secret() -> None:
     with pytest.raises(ConfigurationError, match=r"database_url.*auth_secret|auth_secret.*database_url") as raised:
         load_settings(database_url=f"postgresql://u:{word}@h:port/d", auth_secret=[word])
     assert word not in "".join(traceback.format_exception(raised.value))
+
+
+def test_pure_cosine_order_has_one_leg_and_no_feedback(bare: pytest.MonkeyPatch) -> None:
+    bare.setenv("CITEWELL_FUSION", "cosine")
+    options = retrieval_options(load_settings())
+    assert (options.dense_weight, options.feedback_chunks) == (1.0, 0)
+
+
+@pytest.mark.parametrize(
+    ("variables", "proxy"),
+    [
+        ({}, None),
+        ({"HTTPS_PROXY": "http://p:3128"}, "http://p:3128"),
+        ({"ALL_PROXY": "http://p:3128"}, "http://p:3128"),
+        ({"HTTPS_PROXY": "http://p:3128", "NO_PROXY": "pinecone.io"}, None),
+        ({"HTTP_PROXY": "http://p:3128"}, None),
+    ],
+)
+def test_the_proxy_is_that_of_the_environment(
+    bare: pytest.MonkeyPatch, variables: dict[str, str], proxy: str | None
+) -> None:
+    for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+        bare.delenv(name, raising=False)
+        bare.delenv(name.upper(), raising=False)
+    for name, value in variables.items():
+        bare.setenv(name, value)
+    assert proxy_of("https://api.pinecone.io") == proxy

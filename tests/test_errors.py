@@ -11,7 +11,7 @@ import pytest
 
 import citewell
 from citewell import errors
-from citewell.errors import CitewellError, ExtractionError, from_code
+from citewell.errors import CitewellError, ExtractionError, from_code, in_dollars
 from citewell.features.http import error_body, status_of
 
 _KINDS = [
@@ -125,3 +125,19 @@ def test_importing_the_package_imports_nothing_else_of_it() -> None:
     code = "import sys, citewell; print(sorted(m for m in sys.modules if m.startswith(('citewell', 'numpy', 'httpx'))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stdout.strip() == "['citewell']"
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (0.0, "0.00"),
+        (12.0, "12.00"),
+        (1_234.5, "1,234.50"),
+        (0.5, "0.50"),
+        (0.034, "0.034"),
+        (1e-05, "0.00001"),
+        (0.00123, "0.0012"),
+    ],
+)
+def test_a_small_amount_of_money_is_not_nothing(amount: float, shown: str) -> None:
+    assert in_dollars(amount) == shown

@@ -6,10 +6,10 @@ import asyncio
 import random
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
-from citewell.errors import ProviderUnavailable
+from citewell.errors import CallLimitReached, ProviderUnavailable
 from citewell.ports import (
     Ask,
     ChatDelta,
@@ -35,13 +35,20 @@ Sleep = Callable[[float], Awaitable[None]]
 _MIN_WAIT = 0.01
 # Maximum duration of an admitted call, including the wait for a connection. Ledgers count unanswered calls for longer.
 MAX_SECONDS = 110.0
+QUERY_SECONDS = 5.0
+"""How long a query waits for its turn: less than a search waits for its vector."""
 
 
 class CallLedger(Protocol):
     """Records the last minute's calls and the month's spending, for all processes that share a database."""
 
-    async def admit(self, provider: str, limits: MinuteLimits, tokens: int) -> tuple[float, int | None]:
-        """Seconds until a call of `tokens` may fit; or 0 and the call's number: it is counted and may start now."""
+    async def admit(
+        self, provider: str, limits: MinuteLimits, tokens: int, *, is_query: bool = True
+    ) -> tuple[float, int | None]:
+        """Seconds until a call of `tokens` may fit; or 0 and the call's number: it is counted and may start now.
+
+        Calls that are no queries leave a share of the limits to those that are.
+        """
         ...
 
     async def answered(self, call: int) -> None:
@@ -62,10 +69,11 @@ class CallLedger(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinuteLimits:
-    """Maximum calls and tokens within any 60 seconds; 0 means no limit."""
+    """Maximum calls and tokens within any 60 seconds; 0 means no limit. names: the settings, for errors."""
 
     requests: int = 0
     tokens: int = 0
+    names: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +102,11 @@ class Gate:
     require_quota: Callable[[], Awaitable[None]] | None = None
     sleep: Sleep = asyncio.sleep
 
-    async def enter(self, tokens: int) -> Ticket:
-        """Wait for admission, and reserve the cost.
+    async def enter(self, tokens: int, *, is_query: bool = True, patience: float | None = None) -> Ticket:
+        """Wait for admission, and reserve the cost. is_query: somebody waits for it.
 
-        Raises `SpendingLimitReached` beyond the total limit or the owner's quota.
+        Raises `SpendingLimitReached` beyond the total limit or the owner's quota, and `CallLimitReached` if the wait
+        would exceed `patience` seconds.
         """
         if self.require_quota is not None:
             await self.require_quota()
@@ -108,21 +117,28 @@ class Gate:
             return Ticket(cost)
         try:
             while True:
-                wait, call = await self.ledger.admit(self.provider, self.limits, tokens)
+                wait, call = await self.ledger.admit(self.provider, self.limits, tokens, is_query=is_query)
                 if not wait:
                     return Ticket(cost, call)
+                if patience is not None and wait > patience:
+                    raise CallLimitReached(
+                        f"{self.limits.names} allows the next call in {wait:.0f} s. Wait, or raise the limit.",
+                        retry_after=round(wait, 1),
+                    )
                 await self.sleep(max(_MIN_WAIT, wait) * random.uniform(1.0, 1.05))  # noqa: S311
         except BaseException:
             await self.refund(cost)
             raise
 
     @asynccontextmanager
-    async def admitted(self, tokens: int) -> AsyncGenerator[None]:
-        """Run the block as an admitted call; refunds it on failure.
+    async def admitted(
+        self, tokens: int, *, is_query: bool = True, patience: float | None = None
+    ) -> AsyncGenerator[None]:
+        """Run the block as an admitted call, as in `enter`; refunds it on failure.
 
         Under rate limits, raises `ProviderUnavailable` after 110 seconds.
         """
-        ticket = await self.enter(tokens)
+        ticket = await self.enter(tokens, is_query=is_query, patience=patience)
         try:
             async with asyncio.timeout(None if ticket.call is None else MAX_SECONDS):
                 yield
@@ -166,12 +182,14 @@ class GatedEmbedder(EmbedderWrapper):
         if not texts:
             return await self.inner.embed(texts, kind)
         tokens = sum(min(count, self.max_tokens) for count in self.tokenizer.count(texts))
-        async with self._gate.admitted(tokens):
+        is_query = kind == "query"
+        patience = QUERY_SECONDS if is_query else None
+        async with self._gate.admitted(tokens, is_query=is_query, patience=patience):
             return await self.inner.embed(texts, kind)
 
     async def embed_pictures(self, pictures: Sequence[Pictured]) -> FloatMatrix:
         """As `citewell.ports.MultimodalEmbedder.embed_pictures`."""
-        async with self._gate.admitted(picture_tokens(pictures)):
+        async with self._gate.admitted(picture_tokens(pictures), is_query=False):
             return await super().embed_pictures(pictures)
 
 

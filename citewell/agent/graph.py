@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypedDict
@@ -28,6 +28,7 @@ from citewell.agent.interface import (
     PageTables,
     PictureFiles,
     Searcher,
+    Source,
     TableReader,
     Tables,
     TextDelta,
@@ -339,7 +340,7 @@ class Assistant:
         turn.draft = draft
         cited = {citation.n for citation in checked.citations}
         if cited:
-            turn.emit(UsedDocs(tuple(source for source in draft.sources if source.n in cited)))
+            turn.emit(UsedDocs(tuple(_narrowed(one, checked.citations) for one in draft.sources if one.n in cited)))
         if checked.removed:
             turn.note("removed_citations", list(checked.removed))
         if checked.reasons:
@@ -426,6 +427,14 @@ class Assistant:
 
 class _Node(Protocol):
     async def __call__(self, state: _Channels) -> _Channels: ...
+
+
+def _narrowed(source: Source, citations: Sequence[Citation]) -> Source:
+    """The source at the place that its citations name, such as one row of a small table; as it is where they name several."""
+    places = [citation.locator for citation in citations if citation.n == source.n]
+    if any(place != places[0] for place in places):
+        return source
+    return replace(source, hit=replace(source.hit, chunk=replace(source.hit.chunk, locator=places[0])))
 
 
 def _node(step: Callable[[TurnState], Awaitable[None]]) -> _Node:

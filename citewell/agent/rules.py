@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.answerer import ExtractiveAnswerer, number_hits
-from citewell.agent.extractive.refusal import explain
+from citewell.agent.extractive.refusal import explain, in_scope
 from citewell.agent.interface import Source, TextDelta
 from citewell.agent.offload import offload
 from citewell.agent.statements import under_headings
@@ -23,7 +23,7 @@ from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
-from citewell.agent.understand.question import read_question, wants_pictures, without_request
+from citewell.agent.understand.question import asks_for_any_picture, read_question, wants_pictures, without_request
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
@@ -151,16 +151,15 @@ class RuleAssistant:
         if refused is not None and refused.computes:
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
+        message = turn.corrected or " ".join(turn.request.message.split())
+        own = turn.reduced or message
+        pictures, cut_off = wants_pictures(message), len(hits) >= min(MAX_TOP_K, 3 * top_k)
         with turn.timed("extract"):
-            message = turn.corrected or " ".join(turn.request.message.split())
-            own = turn.reduced or message
-            extract = await self._answerer.answer(
-                sought,
-                usable[:top_k],
-                usable[top_k:],
-                message=own,
-                pictures=wants_pictures(message),
-                cut_off=len(hits) >= min(MAX_TOP_K, 3 * top_k),
+            extract = None
+            if pictures and turn.reduced and asks_for_any_picture(turn.reduced):
+                extract = self._answerer.list_pictures(usable, cut_off=cut_off)
+            extract = extract or await self._answerer.answer(
+                sought, usable[:top_k], usable[top_k:], message=own, pictures=pictures, cut_off=cut_off
             )
         if page is not None and page.chance > extract.confidence * extract.answered:
             return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
@@ -174,6 +173,7 @@ class RuleAssistant:
         content = turn.read.content_of(turn.request.message).lower().split()
         characters = sum(len(hit.chunk.text) for hit in hits)
         why = await offload(characters, explain, without_request(own), hits, reason, content)
+        why = in_scope(why, turn.request.scope)
         text = f"{extract.text} {safe_text(why.text)}"
         return _say(
             turn,

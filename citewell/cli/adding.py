@@ -52,6 +52,9 @@ def add(
     caption: Annotated[
         str | None, typer.Option(help="Text that belongs to the file; embedded together with a picture.")
     ] = None,
+    expires_in_hours: Annotated[
+        float | None, typer.Option(help="Delete the files after this many hours; 0: never.")
+    ] = None,
     multimodal: Multimodal = None,
     tables: Tables = None,
     images: Images = None,
@@ -65,6 +68,7 @@ def add(
     found = _files(paths)
     files = list(found)
     given = {"project": project, "password": password or None, "caption": caption}
+    given["expires_in_hours"] = None if expires_in_hours is None else str(expires_in_hours)
     shared = {name: value for name, value in given.items() if value is not None}
     shared |= option_fields(multimodal, tables, images, chunking)
     said = annotations_of_each(files, meta or (), meta_file, identifier)

@@ -9,6 +9,7 @@ import typer
 
 from citewell.cli.common import AsJson, Data, print_json, where
 from citewell.client import Where, call, connect, request_json, run
+from citewell.errors import in_dollars
 from citewell.system import console
 
 if TYPE_CHECKING:
@@ -134,7 +135,11 @@ def compare(
     for name in ("active", "candidate"):
         side = found[name]
         ranked = "no cited passages" if side["ndcg"] is None else f"nDCG {side['ndcg']:.3f} of cited passages"
-        price = "no price known" if side["dollars"] is None else f"{side['dollars']:.4f} US dollars per 1,000 questions"
+        price = (
+            "no price known"
+            if side["dollars"] is None
+            else f"{in_dollars(side['dollars'])} US dollars per 1,000 questions"
+        )
         console.out.print(f"  {name:<9}  {ranked}, {side['milliseconds']:g} ms, {price}")
 
 
@@ -159,8 +164,8 @@ def _print_estimate(found: dict[str, Any]) -> None:
         f"{found['texts']:,} texts, {found['tokens']:,} tokens, {found['calls']:,} calls, {found['minutes']:g} minutes"
     )
     unpriced = "no price for this model in CITEWELL_PRICES"
-    price = unpriced if found["dollars"] is None else f"{found['dollars']:.4f} US dollars"
-    left = "" if found["dollars_left"] is None else f" ({found['dollars_left']:.2f} left this month)"
+    price = unpriced if found["dollars"] is None else f"{in_dollars(found['dollars'])} US dollars"
+    left = "" if found["dollars_left"] is None else f" ({in_dollars(found['dollars_left'])} left this month)"
     console.out.print(f"{console.escape(found['fingerprint'])}: about {size}; {price}{left}.")
 
 

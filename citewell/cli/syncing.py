@@ -164,7 +164,7 @@ def _silent(key: str, outcome: str) -> None:
 
 
 def _told(key: str, outcome: str) -> None:
-    console.out.print(f"  {outcome:<16}{console.escape(key)}")
+    console.out.print(f"  {outcome:<16} {console.escape(key)}")
 
 
 def _show(report: SyncReport, as_json: bool) -> None:

@@ -76,6 +76,7 @@ from citewell.features.projects.service import ProjectService
 from citewell.features.quotas.service import QuotaService
 from citewell.features.reindexing.service import ReindexService
 from citewell.features.resources.contents import ResourceContents
+from citewell.features.resources.expiring import Expiring
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
 from citewell.features.search.service import ChatSlot, SearchService
@@ -132,6 +133,7 @@ class Services:
     identities: IdentityService
     service_accounts: ServiceAccountService
     resources: ResourceService
+    expiring: Expiring
     contents: ResourceContents
     estimates: EstimateService
     search: SearchService
@@ -272,11 +274,11 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
         task = asyncio.create_task(restore(indexes, indexes.active, stores.content, settings.chunking.max_dense_rows))
         stack.push_async_callback(_cancel, task)
     if settings.stages.workers:
-        _start(stack, services.workers, payloads, deliveries)
+        _start(stack, services.workers, payloads, deliveries, services.expiring)
     return services
 
 
-def _start(stack: contextlib.AsyncExitStack, *work: Workers | PayloadWriter | DeliveryRunner) -> None:
+def _start(stack: contextlib.AsyncExitStack, *work: Workers | PayloadWriter | DeliveryRunner | Expiring) -> None:
     for one in work:
         one.start()
         stack.push_async_callback(one.stop)
@@ -321,15 +323,22 @@ async def _assemble(parts: _Parts) -> Services:
     owner_data = owner_data_service(
         settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
     )
+    audit = AuditLog(repository=AuditRepository(stores.database), days=settings.audit.days)
     return Services(
         local_owner=local_owner,
         auth=auth,
-        audit=AuditLog(repository=AuditRepository(stores.database), days=settings.audit.days),
+        audit=audit,
         accounts=accounts,
         password_resets=password_reset_service(settings, stores.database, accounts, parts.stack),
         identities=identity_service(settings, parts.folder, accounts),
         service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,
+        expiring=Expiring(
+            files=resources.expiry,
+            expire=resources.expire,
+            note=partial(audit.write, is_noted=False),
+            kept_days=audit.days,
+        ),
         contents=resource_contents(stores, parts.blobs),
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,

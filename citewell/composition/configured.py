@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from citewell.adapters import registry
 from citewell.adapters.embedder.builtin_model import BuiltinModel
@@ -81,7 +81,12 @@ def build_embedder(settings: Settings, database: Database) -> Embedder:
 
 def embedding_gate(settings: Settings, chosen: RemoteEmbedding, model: str, database: Database) -> Gate | None:
     """The gate before each call of an embedding model; None where nothing is limited."""
-    limits = MinuteLimits(requests=chosen.requests_per_minute, tokens=chosen.tokens_per_minute)
+    fields = [name for name in ("requests_per_minute", "tokens_per_minute") if getattr(chosen, name)]
+    limits = MinuteLimits(
+        requests=chosen.requests_per_minute,
+        tokens=chosen.tokens_per_minute,
+        names=" or ".join(map(chosen.name_of, fields)),
+    )
     return _gate(settings, database, chosen.provider, model, limits)
 
 
@@ -253,6 +258,9 @@ def extract_options(settings: Settings, indexes: IndexSet) -> ExtractOptions:
 def retrieval_options(settings: Settings) -> RetrievalOptions:
     """How searches run where a request says nothing else."""
     retrieval, rerank = settings.retrieval, settings.rerank
+    fusion: dict[str, Any] = {"dense_weight": 1.0, "feedback_chunks": 0}
+    if retrieval.fusion != "cosine":
+        fusion = {"fusion": FusionMethod(retrieval.fusion), "dense_weight": retrieval.dense_weight}
     return RetrievalOptions(
         candidates=retrieval.candidates,
         rerank_candidates=rerank.candidates,
@@ -262,8 +270,7 @@ def retrieval_options(settings: Settings) -> RetrievalOptions:
         variations=retrieval.query_variations,
         self_query=SelfQuery(retrieval.self_query),
         time_zone=retrieval.time_zone,
-        fusion=FusionMethod(retrieval.fusion),
-        dense_weight=retrieval.dense_weight,
+        **fusion,
         vector_threshold=max(retrieval.score_threshold, retrieval.vector_threshold),
         near_duplicate=retrieval.near_duplicate or None,
         diversity=retrieval.diversity,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import metadata_limits
@@ -17,6 +18,7 @@ from citewell.ports import BlobStore
 from citewell.ports.metering import OnSpent
 from citewell.settings import Settings
 from citewell.storage.files.events import EventRepository
+from citewell.storage.files.expiry import ExpiryRepository
 from citewell.storage.files.facets import FacetRepository
 from citewell.storage.files.records import RecordRepository
 from citewell.system.lost_found import LostAndFound
@@ -59,7 +61,15 @@ def resource_service(
         chunking=chunking,
         wake=wake,
         lost=LostAndFound(settings.data),
+        expiry=ExpiryRepository(stores.database),
+        hours_of=partial(_hours_of, settings),
     )
+
+
+def _hours_of(settings: Settings, source: str) -> float:
+    """The lifetime of files from a source."""
+    own = {"telegram": settings.telegram.file_hours}.get(source)
+    return settings.uploads.file_hours if own is None else own
 
 
 def resource_contents(stores: Stores, blobs: BlobStore) -> ResourceContents:

@@ -34,7 +34,10 @@ _MAX_SAID = 1_000
 
 @dataclass(slots=True)
 class SyncReport:
-    """The result of a run: counts, why entries could not be imported (`problems`), and unusable values in their records (`notes`)."""
+    """The result of a run: counts, why entries could not be imported (`problems`), and unusable values in their records (`notes`).
+
+    broken: entries whose problem is that of an earlier run, as they have not changed since
+    """
 
     added: int = 0
     changed: int = 0
@@ -42,6 +45,7 @@ class SyncReport:
     deleted: int = 0
     problems: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
     notes: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    broken: int = 0
     seconds: float = 0.0
 
     @property
@@ -57,7 +61,7 @@ class SyncReport:
             "changed": self.changed,
             "unchanged": self.unchanged,
             "deleted": self.deleted,
-            "problem_count": len(self.problems),
+            "problem_count": len(self.problems) + self.broken,
             "problems": [dict(one) for one in self.problems[:most]],
             "notes": [dict(one) for one in self.notes[:most]],
             "seconds": round(self.seconds, 1),
@@ -92,6 +96,7 @@ class Synchroniser:
     report: SyncReport = field(default_factory=SyncReport)
     _known: dict[str, dict[str, Any]] = field(default_factory=dict[str, dict[str, Any]])
     _sent: dict[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    _new: set[str] = field(default_factory=set[str])
 
     async def run(self) -> SyncReport:
         """Import what changed, delete what is gone, and wait until everything is processed. Raises errors that stop the whole run."""
@@ -106,7 +111,9 @@ class Synchroniser:
         with tempfile.TemporaryDirectory(prefix="citewell-sync-") as folder:
             await self._bring(since, wanted, Path(folder))
         await self._settle()
-        self.report.unchanged = len(present) - self.report.added - self.report.changed - len(self._in_trouble(present))
+        troubled = self._in_trouble(present)
+        self.report.broken = len(troubled - {one["key"] for one in self.report.problems})
+        self.report.unchanged = len(present) - self.report.added - self.report.changed - len(troubled)
         self.report.seconds = time.monotonic() - began
         told = not self.request.watching or self.report.did_something
         end = {"cursor": self.source.cursor(), "report": self.report.to_json(), "announce": told}
@@ -200,6 +207,8 @@ class Synchroniser:
             await self._trouble(entry.key, entry.stamp, problem.code, problem.message)
             return
         is_new = entry.key not in self._known or self._known[entry.key]["resource_id"] is None
+        if is_new:
+            self._new.add(kept["resource_id"])
         self.report.added += is_new
         self.report.changed += not is_new
         self.report.notes += [{"key": entry.key, "note": note} for note in kept["notes"]]
@@ -245,16 +254,19 @@ class Synchroniser:
                     continue
                 key, stamp = waiting.pop(one)
                 if resource is not None and resource["status"] == Status.FAILED:
+                    if one in self._sent:  # sent, but not imported
+                        self.report.added -= one in self._new
+                        self.report.changed -= one not in self._new
                     await self._trouble(key, stamp, _BROKEN, resource["error_message"] or "The file cannot be read.")
             if any(one in waiting for one in ids):
                 await asyncio.sleep(_POLL_SECONDS)
 
     def _in_trouble(self, present: Mapping[str, str]) -> set[str]:
-        """Keys not counted as unchanged: those with a problem that this run neither added nor changed."""
+        """Keys not counted as unchanged: those with a problem, of this run or, if they were not sent again, of an earlier one."""
         sent = {key for key, _ in self._sent.values()}
         now = {one["key"] for one in self.report.problems}
         before = {key for key, item in self._known.items() if item["problem_code"] is not None}
-        return ((now | before) & set(present)) - sent
+        return ((now | before) & set(present)) - (sent - now)
 
 
 _FINE = frozenset(status.value for status in TERMINAL if status is not Status.FAILED)

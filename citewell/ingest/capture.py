@@ -117,6 +117,7 @@ class UploadRequest:
 
     item: the source's item that the file belongs to (two items are two resources even with the same bytes), or the
           key of a separate copy (`own_copy`)
+    expires_at: the end of its lifetime, in seconds since 1970; None for no end
     """
 
     owner_id: str
@@ -130,6 +131,7 @@ class UploadRequest:
     metadata: Metadata = field(default_factory=dict[str, MetadataValue])
     thread: str | None = None
     item: str | None = None
+    expires_at: float | None = None
 
     def identity(self, bytes_hash: str) -> str:
         """The content hash that identifies the owner's resource."""
@@ -320,6 +322,7 @@ class Capture:
             parent_id=request.parent_id,
             metadata=request.metadata,
             thread=request.thread,
+            expires_at=request.expires_at,
         )
 
     def measure(self, path: Path) -> Spooled:

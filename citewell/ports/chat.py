@@ -9,6 +9,10 @@ from typing import Literal, Protocol, runtime_checkable
 from citewell.ports.capability import Capability
 from citewell.types import JsonObject
 
+MAX_IMAGE_BYTES = 3_750_000
+"""What base64 makes of it is the 5 MB that Anthropic's Messages API takes of one picture; other vendors take more."""
+IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
+
 
 @dataclass(frozen=True, slots=True)
 class ImageInput:

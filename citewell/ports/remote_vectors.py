@@ -35,6 +35,15 @@ class RemovableIndex(VectorIndex, Protocol):
 
 
 @runtime_checkable
+class SizedIndex(VectorIndex, Protocol):
+    """A vector index whose store says how many bytes it takes."""
+
+    async def size_bytes(self) -> int:
+        """Bytes on the store's disk, of all owners."""
+        ...
+
+
+@runtime_checkable
 class RemoteVectors(Protocol):
     """A vector store without counts, lexical search or support for every filter.
 

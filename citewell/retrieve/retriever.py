@@ -98,7 +98,7 @@ class Retriever:
         fused = await self._with_variations(request, options, found, scope, limit, trace)
         hits = await self._hits(asked, options, found, fused, trace)
         if self._reranks(options):
-            hits = await self._rerank(asked, options, hits, trace)
+            hits = await self._rerank(request, options, hits, trace)  # the whole question, dates and tags included
         kept = tuple(hits[: self._kept(request, options)])
         inferred = _named(inferred, kept)
         if given.debug:

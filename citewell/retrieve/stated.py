@@ -33,6 +33,11 @@ _TAGGED = re.compile(
 _QUOTED = re.compile(rf"[{_QUOTES}]([^{_QUOTES}\n]{{1,80}})[{_QUOTES}]")
 _WORD = re.compile(r"#?([\w-]{1,80})")
 _HASHTAG = re.compile(r"(?<![\w&/#])#([\w-]{1,80})")
+# A tag before a word for pictures, which are seldom the subject of a sentence: "all outdoor frames".
+_BEFORE_PICTURES = re.compile(
+    r"([\w-]{1,80})(?=\s+(?:images|pictures|photos|photographs|frames|screenshots|bilder|fotos|aufnahmen)\b)",
+    re.IGNORECASE,
+)
 _JOIN = re.compile(r"\s*(?:,\s*)?(and|or|und|oder|,)\s*", re.IGNORECASE)
 _ANY = {"or", "oder"}
 _MAX_TAGS = 16
@@ -95,7 +100,7 @@ _AFTER_WORDS = re.compile(
 
 
 def stated_tags(query: str, context: QueryContext) -> Iterator[Stated]:
-    """`tagged 'outdoor' and night`, `#outdoor`: tags in quotes, tags that files have, and any word of `files tagged …`."""
+    """`tagged 'outdoor' and night`, `outdoor photos`, `#outdoor`: tags in quotes, tags that files have, and any word of `files tagged …`."""
     known = {keyword(text) for key in context.keys if key.name.casefold() in STATED_TAGS for text, _ in key.frequent}
     for match in _TAGGED.finditer(query):
         sure = (
@@ -118,6 +123,9 @@ def stated_tags(query: str, context: QueryContext) -> Iterator[Stated]:
             place = joined.end()
         if tags:
             yield Stated(match.start(), end, "tag", _tags(tags, any_of))
+    for match in _BEFORE_PICTURES.finditer(query):
+        if keyword(match[1]) in known:
+            yield Stated(*match.span(1), "tag", _tags([keyword(match[1])], any_of=False))
     for match in _HASHTAG.finditer(query):
         if keyword(match[1]) in known:
             yield Stated(match.start(), match.end(), "tag", _tags([keyword(match[1])], any_of=False))

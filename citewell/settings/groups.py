@@ -38,6 +38,7 @@ from citewell.settings.values import (
     is_loopback,
     is_own_address,
 )
+from citewell.types.resources import MAX_LIFETIME_HOURS
 
 # Settings that several classes read.
 _EMBEDDING_PROVIDER = named("embedding_provider", "EMBEDDING_PROVIDER", "EMBEDDINGS_PROVIDER")
@@ -75,11 +76,12 @@ class WebhookSettings(SettingsGroup):
 
 @dataclass(frozen=True, kw_only=True)
 class UploadSettings(SettingsGroup):
-    """Which files are accepted."""
+    """Which files are accepted, and how long they are kept (0 for no limit)."""
 
     max_bytes: Annotated[int, Field(ge=1, le=MAX_BYTES), named("max_upload_bytes", "MAX_FILE_SIZE")] = 512 * 1024 * 1024
     reserved_disk_bytes: Annotated[int, Field(ge=0, le=MAX_BYTES), named("reserved_disk_bytes")] = 256 * 1024 * 1024
     at_once: Annotated[int, Field(ge=1, le=4_096), named("uploads_at_once")] = 256
+    file_hours: Annotated[float, Field(ge=0, le=MAX_LIFETIME_HOURS), named("file_ttl", "FILES_API_TTL_HOURS")] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -237,7 +239,7 @@ class RetrievalSettings(SettingsGroup):
     query_variations: Annotated[int, Field(ge=0, le=10), named("query_variations")] = 0
     self_query: Annotated[Literal["off", "rules", "model"], named("self_query")] = "rules"
     time_zone: Annotated[TimeZone, named("time_zone")] = "UTC"
-    fusion: Annotated[Literal["hybrid", "convex", "distribution", "rrf"], named("fusion")] = "hybrid"
+    fusion: Annotated[Literal["hybrid", "convex", "distribution", "rrf", "cosine"], named("fusion")] = "hybrid"
     dense_weight: Annotated[Share, named("dense_weight")] = 0.5
     near_duplicate: Annotated[Share, named("near_duplicate")] = 0.0
     diversity: Annotated[Share, named("diversity")] = 0.0

@@ -12,7 +12,7 @@ from citewell.settings.base import SettingsGroup, declared, hints, names_in
 from citewell.settings.blobs import blob_problems
 from citewell.settings.chat import AnthropicChat
 from citewell.settings.groups import Settings
-from citewell.settings.names import Given, check_names, check_overrides, gather
+from citewell.settings.names import READ_WITH, Given, check_names, check_overrides, gather, plain_name
 from citewell.settings.secrets import secret_problems
 from citewell.settings.values import (
     BlobBackend,
@@ -90,6 +90,8 @@ def _readers() -> dict[str, dict[str, frozenset[str]]]:
 
 
 _READERS = _readers()
+# Vendors whose keys are for embedding and search alone.
+_VENDORS = {"voyage": "voyage_api_key", "pinecone": "pinecone_api_key"}
 # A threshold of NaN is neither above nor below anything. Inputs are hidden because they may be keys.
 _CHECKED = ConfigDict(allow_inf_nan=False, hide_input_in_errors=True)
 
@@ -107,7 +109,7 @@ def load_settings(**overrides: object) -> Settings:
         raise ConfigurationError(" ".join(problems)) from None
     values = {keyword: getattr(checked, keyword) for keyword in checked.model_fields_set}
     values.setdefault("data", default_data_folder())
-    settings = _built(values, given.names, (*given.notes, *_unused(values, given.names)))
+    settings = _built(values, given.names, (*given.notes, *_unused(values, given.names), *_hints(values, given.names)))
     if contradictions := _contradictions(settings):
         raise ConfigurationError(" ".join(contradictions))
     return settings
@@ -130,12 +132,48 @@ def _built(values: Mapping[str, object], given: Mapping[str, str], notes: tuple[
 
 
 def _unused(values: Mapping[str, object], given: Mapping[str, str]) -> list[str]:
-    """Given settings of providers that were not chosen, one sentence each."""
+    """Given settings of providers that were not chosen, one sentence each, and the line that would choose the provider."""
     return [
         f"{name} has no effect, because {' and '.join(f'{_name_of(one, given)} is {_provider(one, values)!r}' for one in readers)}."
+        f"{_advice(name, readers, given)}"
         for keyword, name in given.items()
         if (readers := _READERS.get(keyword)) and all(_provider(one, values) not in readers[one] for one in readers)
     ]
+
+
+def _advice(name: str, readers: Mapping[str, frozenset[str]], given: Mapping[str, str]) -> str:
+    """The line that gives a setting its effect, if exactly one provider reads it and no other was chosen."""
+    chooser = next(iter(readers))
+    providers = readers[chooser]
+    if name in READ_WITH:
+        chooser, read = READ_WITH[name]
+        providers = frozenset(read[:1])
+    if chooser in given or len(providers) != 1:
+        return ""
+    return f" To use it, set {plain_name(VARIABLES[chooser])}={next(iter(providers))}."
+
+
+def _hints(values: Mapping[str, object], given: Mapping[str, str]) -> list[str]:
+    """Settings with less effect than they look like, one sentence each, and the line that gives it to them."""
+    hints: list[str] = []
+    model = given.get("rerank_model")
+    if (
+        model is not None
+        and "rerank_enabled" not in values
+        and _provider("rerank_provider", values) not in ("none", "builtin")
+    ):
+        hints.append(
+            f"{model} is used only by requests that ask for reranking. To rerank every search, set RERANK_ENABLED=true."
+        )
+    if given.get("chunk_size") == "CHUNK_SIZE" and "chunk_strategy" not in values:
+        hints.append(
+            "CHUNK_SIZE counts tokens, as chunks follow sections. To count characters, set CHUNKING_STRATEGY=characters."
+        )
+    chosen = {_provider(one, values) for one in PROVIDERS}
+    for vendor, keyword in _VENDORS.items():
+        if keyword in given and vendor not in chosen:
+            hints.append(f"{given[keyword]} is not used. To embed with its models, set EMBEDDING_PROVIDER={vendor}.")
+    return hints
 
 
 def _provider(chooser: str, values: Mapping[str, object]) -> object:

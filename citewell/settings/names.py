@@ -42,13 +42,21 @@ _RERANKERS: Mapping[str, str] = {
     "store": "pinecone",
     "fastembed": "fastembed",
 }
+# A store that is not named is the one that has an address here. REDIS_URL is no such address: other programs set it too.
+_ADDRESSES: Mapping[str, tuple[str, ...]] = {
+    "qdrant": ("CITEWELL_QDRANT_URL", "QDRANT_URL", "CITEWELL_QDRANT_HOST", "QDRANT_HOST"),
+    "pgvector": ("CITEWELL_PGVECTOR_URL", "PGVECTOR_URL", "SUPABASE_DB_URL"),
+    "redis": ("CITEWELL_REDIS_URL",),
+    "pinecone": ("CITEWELL_PINECONE_INDEX", "PINECONE_INDEX", "PINECONE_INDEX_NAME"),
+}
+# Pinecone's models belong to a store at Pinecone, which has the texts anyway.
+_HOSTED: Mapping[str, str] = {"embedding_provider": "PINECONE_EMBED_MODEL", "rerank_provider": "PINECONE_RERANK_MODEL"}
 # Names that similar systems read but Citewell does not, with what to do instead.
 NOT_READ: Mapping[str, str] = {
     "DATABASE_URL": "other programs set it too; use CITEWELL_DATABASE_URL for the database",
-    "FILE_TTL": "other programs set it too; use CITEWELL_TELEGRAM_FILE_TTL for how long files sent to the Telegram bot are kept",
+    "FILE_TTL": "other programs set it too; use CITEWELL_FILE_TTL for how many hours files are kept",
     "PINECONE_HOST": "Citewell has one index per model and gets their hosts from Pinecone; use PINECONE_INDEX for the prefix of their names",
     "MAX_TOP_K": "a search returns at most 100 passages and a tool at most 30",
-    "FILES_API_TTL_HOURS": "files are kept until they are deleted, or, if sent to the Telegram bot, for CITEWELL_TELEGRAM_FILE_TTL hours if that is set",
     "SUPABASE_URL": "Citewell connects to Supabase's Postgres directly; set CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) to the database's connection string",
     "SUPABASE_KEY": "Citewell connects to Supabase's Postgres directly; set CITEWELL_PGVECTOR_URL (or SUPABASE_DB_URL) to the database's connection string",
 }
@@ -105,6 +113,7 @@ def gather(
     for kind, names in fields.items():
         if kind not in given.values:
             _choose(given, kind, names, variables)
+    _follow_addresses(given)
     _follow_embedder(given)
     _drop_foreign(given, fields, defaults, variables)
     given.notes += [
@@ -130,6 +139,26 @@ def _choose(given: Given, kind: str, names: Sequence[str], variables: Mapping[st
             given.notes.append(f"{name} has no effect, because {given.names[kind]} is set.")
 
 
+def _follow_addresses(given: Given) -> None:
+    """Choose the vector store whose address is set, if it is the only one, and the models that it hosts."""
+    names = set(given.names.values())
+    told = {store: next((name for name in known if name in names), "") for store, known in _ADDRESSES.items()}
+    if "pinecone_api_key" not in given.values:
+        told["pinecone"] = ""
+    found = [(store, name) for store, name in told.items() if name]
+    if "vector_store" not in given.values and len(found) == 1:
+        [(store, name)] = found
+        given.values["vector_store"], given.names["vector_store"] = store, name
+        given.notes.append(
+            f"{name} is set, so vectors are kept in {store}. For the built-in store, set VECTOR_STORE=edge."
+        )
+    if given.values.get("vector_store") != "pinecone" or "pinecone_api_key" not in given.values:
+        return
+    for chooser, name in _HOSTED.items():
+        if name in names and chooser not in given.values:
+            given.values[chooser], given.names[chooser] = "pinecone", name
+
+
 def _follow_embedder(given: Given) -> None:
     """A reranking model without a provider belongs to the embedder's provider: the built-in reranker has no choice of models, and this provider
     gets the passages anyway. With a custom address for the embedder, this holds only if the reranker has a custom address too.
@@ -151,7 +180,9 @@ def _drop_foreign(
         value = given.values.get(condition, defaults[condition])
         if value in wanted or not variables.get(name, "").strip():
             continue
-        given.notes.append(f"{name} has no effect, because {_shown(given, condition, fields)} is {value!r}.")
+        chooser = _shown(given, condition, fields)
+        advice = "" if condition in given.names else f" To use it, set {plain_name(fields[condition])}={wanted[0]}."
+        given.notes.append(f"{name} has no effect, because {chooser} is {value!r}.{advice}")
         kind = next(kind for kind, names in fields.items() if name in names)
         if given.names.get(kind) == name:
             del given.values[kind], given.names[kind]
@@ -161,6 +192,11 @@ def _drop_foreign(
 def _is_read(name: str, given: Given, defaults: JsonObject) -> bool:
     condition, wanted = READ_WITH.get(name, ("", ()))
     return not condition or given.values.get(condition, defaults[condition]) in wanted
+
+
+def plain_name(names: Sequence[str]) -> str:
+    """The name of a setting that other tools read too, if there is one."""
+    return names[:2][-1]
 
 
 def _shown(given: Given, kind: str, fields: Mapping[str, Sequence[str]]) -> str:

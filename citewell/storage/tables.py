@@ -123,6 +123,9 @@ resources = sa.Table(
     sa.Column("vectors_total", sa.Integer, nullable=False, server_default="0"),
     # the re-index run that last reprocessed it
     sa.Column("reindex_id", Id),
+    # when it is deleted, and when that is announced (null once it was): see citewell.storage.files.expiry
+    sa.Column("expires_at", Time),
+    sa.Column("notice_at", Time),
     sa.UniqueConstraint("owner_id", "content_hash"),
     sa.UniqueConstraint("owner_id", "record_id"),
     sa.Index("ix_resources_owner_created", "owner_id", "created_at", "id"),
@@ -130,6 +133,7 @@ resources = sa.Table(
     sa.Index("ix_resources_parent_id", "parent_id"),
     sa.Index("ix_resources_reindex_id", "reindex_id"),
     sa.Index("ix_resources_queue", "status", "owner_id", "due", "id"),
+    sa.Index("ix_resources_expires_at", "expires_at"),
 )
 
 reindex_runs = sa.Table(
@@ -316,6 +320,18 @@ deletions = sa.Table(
     sa.Column("created_at", Time, nullable=False),
 )
 
+# Receipts of files that were deleted because their lifetime was over.
+expired_files = sa.Table(
+    "expired_files",
+    metadata,
+    sa.Column("resource_id", Id, primary_key=True),
+    owner_column(),
+    sa.Column("deleted_at", Time, nullable=False),
+    sa.Column("receipt", Json, nullable=False),
+    sa.Index("ix_expired_files_owner_deleted", "owner_id", "deleted_at", "resource_id"),
+    sa.Index("ix_expired_files_deleted_at", "deleted_at"),
+)
+
 # Files whose index payloads are out of date. A row is removed once they are rewritten, after a restart if necessary.
 payload_changes = sa.Table(
     "payload_changes",
@@ -393,6 +409,8 @@ provider_calls = sa.Table(
     sa.Column("provider", sa.Text, nullable=False),
     sa.Column("at", Time, nullable=False),
     sa.Column("tokens", sa.Integer, nullable=False),
+    # whether somebody waits for it: see citewell.storage.spending.provider_calls
+    sa.Column("is_query", sa.Boolean, nullable=False, server_default=sa.true()),
     sa.Index("ix_provider_calls_provider_at", "provider", "at"),
 )
 

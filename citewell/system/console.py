@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import DatabaseAway
+from citewell.types.locators import Locator, page_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -137,9 +138,27 @@ def print_answer(answer: dict[str, Any]) -> None:
         references.setdefault(citation["n"], citation)
     if references:
         out.print("\n[bold]References[/]")
-    for n, citation in sorted(references.items()):
+    places = [
+        (
+            n,
+            (one["resource_id"], one["version"], one["verdict"], _origin(one)),
+            one["filename"],
+            _only_page(one),
+            one["label"],
+        )
+        for n, one in references.items()
+    ]
+    for numbers, label in page_lines(places):
+        citation = references[numbers[0]]
         mark = "" if citation["verdict"] == "supported" else f"  [yellow]{citation['verdict']}[/]"
-        out.print(f"  {escape(f'[{n}]')} {escape(citation['label'])}{_origin(citation)}{mark}")
+        shown = "".join(f"[{n}]" for n in numbers)
+        out.print(f"  {escape(shown)} {escape(label)}{_origin(citation)}{mark}")
+
+
+def _only_page(citation: dict[str, Any]) -> int | None:
+    """The page of a citation; None if it has none, or is a place of another kind."""
+    locator = citation["locator"]
+    return Locator.from_json(locator).only_page if locator else None
 
 
 def _origin(citation: dict[str, Any]) -> str:

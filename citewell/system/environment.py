@@ -11,6 +11,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from citewell.errors import ConfigurationError
 
@@ -18,6 +20,20 @@ PREFIX = "CITEWELL_"
 # Variables of Citewell that are not settings, used by tests, benchmarks and start scripts.
 NO_SETTINGS = ("CITEWELL_TEST_", "CITEWELL_BENCH_", "CITEWELL_PYTHON")
 _DATA = f"{PREFIX}DATA"
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy that the environment names for a URL (`HTTPS_PROXY`, `ALL_PROXY`, `NO_PROXY`); None for a direct connection."""
+    address = urlsplit(url)
+    proxies = getproxies()
+    if proxy_bypass(address.hostname or ""):
+        return None
+    return proxies.get(address.scheme) or proxies.get("all")
+
+
+def own_certificates() -> str | None:
+    """The file of certificate authorities that the environment names (`SSL_CERT_FILE`), as OpenSSL reads it."""
+    return os.environ.get("SSL_CERT_FILE") or None
 
 
 def compute_in_one_thread() -> None:

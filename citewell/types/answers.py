@@ -126,7 +126,7 @@ class Answer:
     confidence: 0..1. Without a chat model, the probability that the passages found hold the answer, or, if several readings of a table
                 question were weighed, that the chosen one was meant. With a chat model, the share of its sentences whose citations are
                 all supported. None if nothing was weighed: small talk, a table question with one reading, a picture, a model's refusal
-    no_answer:  why no answer was found without a chat model
+    no_answer:  why no answer was found, and what would help
     inferred_filters: the filters read from the question
     notice:     what was unavailable for the answer, such as a reranker or index that was down, or a chat model without a key
     """

@@ -40,6 +40,7 @@ class AuditAction(StrEnum):
     FILE_REPLACED = "file.replaced"
     FILE_CHANGED = "file.changed"
     FILE_DELETED = "file.deleted"
+    FILE_EXPIRED = "file.expired"
     FILE_REINDEXED = "file.reindexed"
     FILE_DOWNLOADED = "file.downloaded"
     FILE_READ = "file.read"

@@ -12,7 +12,7 @@ ColumnKind = Literal["text", "integer", "number", "boolean", "date", "datetime",
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceInfo:
-    """A resource as the agent may describe it. `note` says which parts were not read, or why it failed."""
+    """A resource as the agent may describe it. `note` says which parts were not read, or why it failed; `pages` counts units, such as sheets."""
 
     id: str
     filename: str
@@ -21,6 +21,7 @@ class ResourceInfo:
     category: str
     characters: int = 0
     pages: int = 0
+    unit: str = "page"
     note: str = ""
     provenance: Provenance = Provenance()
 

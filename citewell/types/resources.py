@@ -11,6 +11,9 @@ from citewell.types.json import JsonObject
 from citewell.types.metadata import Metadata, Provenance
 from citewell.types.search import Expression
 
+MAX_LIFETIME_HOURS = 876_600
+"""A hundred years."""
+
 
 class Status(StrEnum):
     """States of a resource, in order. EMBEDDING is searchable by keyword while its vectors follow. PARTIAL is readable and listed; `ErrorStage`
@@ -136,6 +139,7 @@ class Resource:
     metadata:            what people set
     extraction_metadata: what the file says about itself
     thread:              the conversation it was added in
+    expires_at:          when it is deleted; None for never
     vectors_done, vectors_total: how many of its passages have vectors, and how many will
     bytes_hash:          the SHA-256 of the bytes
     content_hash:        identifies the resource; differs from bytes_hash for an item of a source and for a project's own copy
@@ -177,6 +181,7 @@ class Resource:
     searchable: Searchable | None = None
     vectors_done: int = 0
     vectors_total: int = 0
+    expires_at: float | None = None
 
     @property
     def semantic_progress(self) -> float:
@@ -243,6 +248,15 @@ class BlobLink:
 
     url: str = field(repr=False)
     expires_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpiredFile:
+    """A file deleted at the end of its lifetime (`deleted_at`: seconds since 1970 UTC). receipt: what was deleted with it."""
+
+    resource_id: str
+    deleted_at: float
+    receipt: JsonObject
 
 
 @dataclass(frozen=True, slots=True)

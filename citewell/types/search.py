@@ -372,9 +372,12 @@ class SearchResult:
         error = self.trace.details.get("rerank_error")
         failed = "" if error is None else f"The passages are not reranked, because the reranker failed ({error})."
         unread = self.trace.details.get(EMBED_ERROR)
+        own = str(unread).removeprefix("call_limit: ")  # Citewell's own limit, not a failure
         words = (
             ""
             if unread is None
+            else f"The files were searched by keyword only: {own}"
+            if own != unread
             else f"The files were searched by keyword only, because the embedder failed ({unread})."
         )
         away = self.trace.details.get(STORE_ERROR)

@@ -13,6 +13,7 @@ class EventType(StrEnum):
 
     RESOURCE_INDEXED = "resource.indexed"
     RESOURCE_FAILED = "resource.failed"
+    RESOURCE_EXPIRING = "resource.expiring"
     RESOURCE_DELETED = "resource.deleted"
     CHUNK_STORED = "chunk.stored"
     ANSWER_COMPLETED = "answer.completed"
@@ -23,6 +24,7 @@ class EventType(StrEnum):
 SUBSCRIBED = (
     EventType.RESOURCE_INDEXED,
     EventType.RESOURCE_FAILED,
+    EventType.RESOURCE_EXPIRING,
     EventType.RESOURCE_DELETED,
     EventType.ANSWER_COMPLETED,
     EventType.SYNC_FINISHED,

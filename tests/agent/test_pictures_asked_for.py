@@ -10,7 +10,7 @@ from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
-from citewell.agent.understand.question import wants_pictures
+from citewell.agent.understand.question import asks_for_any_picture, wants_pictures
 from citewell.types import ChunkType, Hit, Locator
 from tests.agent.fakes import hit
 
@@ -101,3 +101,27 @@ async def test_pictures_beyond_the_first_passages_are_named_and_that_there_may_b
     assert "there may be more" not in complete.text
     judged = await answerer.answer(REQUEST, [*fleet[:5], BOAT], fleet[5:], pictures=True, cut_off=True)
     assert "there may be more" not in judged.text, "the search has come to pictures that do not fit"
+
+
+@pytest.mark.parametrize(
+    ("left", "any_picture"),
+    [
+        ("Show me frames", True),
+        ("Which photos were taken", True),
+        ("List all pictures", True),
+        ("Zeig mir alle Bilder", True),
+        ("Which frames show a boat", False),
+        ("Show me frames of a red car", False),
+    ],
+)
+def test_what_is_left_of_a_question_beside_its_filters_may_say_nothing(left: str, any_picture: bool) -> None:
+    assert asks_for_any_picture(left) is any_picture
+
+
+async def test_every_picture_is_listed_by_what_is_said_of_it(answerer: ExtractiveAnswerer) -> None:
+    bare = hit("Picture boat.png: 320 × 200 pixels, PNG.", type=ChunkType.IMAGE, resource="boat", filename="boat.png")
+    extract = answerer.list_pictures([CARS[0], bare, BOAT, MANUAL], cut_off=True)
+    assert extract is not None
+    assert "1. A red car outdoors, shot number 0. [1]\n2. A grey boat in the harbour. [2]" in extract.text
+    assert "there may be more" in extract.text
+    assert answerer.list_pictures([MANUAL], cut_off=False) is None

@@ -187,3 +187,17 @@ def test_references_are_a_line_per_citation_in_the_order_of_numbers() -> None:
     assert text.startswith("It is so [2][1].\n\nReferences\n[1] A ")
     assert text.endswith("\n[2] B.pdf (p. 2)")
     assert "[3]" not in text
+
+
+def test_pages_of_one_file_are_one_line_of_references() -> None:
+    def on(n: int, file: str, page: int, *pages: int) -> Citation:
+        locator = Locator(page=page, pages=pages or (page,))
+        return Citation(
+            n=n, chunk_id="c", resource_id=file, version=1, filename=file, locator=locator, label=locator.label(file), quote="q",
+            verdict=Verdict.SUPPORTED, score=1.0,
+        )  # fmt: skip
+
+    cited = [on(1, "H.pdf", 7), on(2, "H.pdf", 2), on(3, "L.pdf", 5), on(4, "H.pdf", 5), on(5, "H.pdf", 8, 8, 9)]
+    assert with_references("So.", cited).split("References\n")[1] == (
+        "[1][2][4] H.pdf (pp. 2, 5, 7)\n[3] L.pdf (p. 5)\n[5] H.pdf (pp. 8-9)"
+    )

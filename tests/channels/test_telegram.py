@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from citewell.channels.telegram.expiry import expire
+from citewell.features.resources.said import Said
 from citewell.types import ResourceFilter
 from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import TOKEN, Person, TelegramServer, Trouble
@@ -221,13 +222,14 @@ async def test_deleting_asks_first_and_deletes_everywhere(open_world: World, ann
 @pytest.mark.full
 async def test_a_file_expires_after_it_was_announced(open_world: World, ann: Person) -> None:
     async with open_world.bot() as bot:
-        object.__setattr__(bot.desk, "file_hours", 48.0)
         ann.send("short.txt", b"The key of the cellar is with the neighbour on the left.")
         await open_world.said(ann.id, "ready")
-        chats = open_world.services.telegram.chats
-        (file,) = [one for one in await chats.expiring(bot.desk.bot_id, 1e12) if one.chat_id == ann.id]
-        assert file.expires_at is not None
-        end = file.expires_at
+        owner = await open_world.services.telegram.owner_of(ann.id)
+        assert owner is not None
+        resources = open_world.services.resources
+        (file,), _ = await resources.page(owner, ResourceFilter(), 9, None)
+        await resources.describe(owner, file.id, Said(expires_in_hours=48.0))
+        end = time.time() + 48 * 3600
         await expire(bot.desk, end - 30 * 3600)
         assert len(open_world.server.of_chat(ann.id)) == 1
         await expire(bot.desk, end + 100)

@@ -108,7 +108,8 @@ async def test_files_expire_by_themselves_announced_first_and_deleted_everywhere
             assert len([text for text in texts if "will be deleted" in text]) == 1
         found, _ = await services.resources.page(owner, ResourceFilter(), 9, None)
         assert [one.filename for one in found] == ["kept.txt"]
-        assert await services.telegram.chats.expiring(7100200300, 1e12) == []
+        (receipt,), _ = await services.resources.expiry.receipts(owner, 9, None)
+        assert (receipt.receipt["files"], receipt.receipt["vectors_left"]) == (1, 0)
         search = await services.search.search(SearchRequest(owner_id=owner, query="key of the cellar", top_k=5))
         assert {hit.filename for hit in search.hits} <= {"kept.txt"}
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
 
 import pytest
 
+from citewell.errors import ProviderRejected
 from citewell.ingest.frame_model import tidied
 from citewell.ingest.frames import RawFrame, cleaned
+from citewell.ports import Capability, ChatDelta, ChatMessage, ImageInput
 from citewell.types import JsonValue
 from citewell.types.metadata_values import MetadataLimits, checked_metadata
 from tests.retrieve.stand_ins import ScriptedChat
@@ -111,3 +115,31 @@ async def test_a_chat_model_tidies_what_the_rules_then_check() -> None:
 async def test_an_answer_of_another_form_leaves_the_rules(answer: str) -> None:
     record, _ = await tidied(ScriptedChat(answer), raw(summary="A red car.", tags="car"))
     assert (record.summary, record.tags) == ("A red car.", ("car",))
+
+
+async def test_the_labels_of_the_record_stay_beside_those_of_the_model() -> None:
+    said = {"frame_summary": "", "tags": ["misc"], "timestamp": None, "classification_tags": [], "objects": ["boat"]}
+    record, _ = await tidied(ScriptedChat(json.dumps(said)), raw(tags=["outdoor", "boat"], objects="Sea"))
+    assert (record.tags, record.objects) == (("outdoor", "boat", "misc"), ("sea", "boat"))
+
+
+class Seeing(ScriptedChat):
+    """Answers that it saw a picture, if the message has one; refuses pictures if it is blind after all."""
+
+    capabilities = frozenset({Capability.MULTIMODAL})
+    blind = False
+
+    async def stream(self, messages: Sequence[ChatMessage], **options: Any) -> AsyncIterator[ChatDelta]:
+        pictures = [image.data for message in messages for image in message.images]
+        if pictures and self.blind:
+            raise ProviderRejected
+        shows = "A boat." if pictures == [b"png"] else ""
+        yield ChatDelta(text=json.dumps({"frame_summary": shows, "tags": ["seen"]}))
+
+
+@pytest.mark.parametrize(("blind", "summary"), [(False, "A boat."), (True, "")])
+async def test_a_model_that_takes_pictures_sees_the_frame(blind: bool, summary: str) -> None:
+    model = Seeing("")
+    model.blind = blind
+    record, _ = await tidied(model, raw(), ImageInput(b"png", "image/png"))
+    assert (record.summary, record.tags) == (summary, ("seen",))

@@ -64,6 +64,7 @@ FIRST_HALF: tuple[tuple[str, dict[str, str], str], ...] = (
     ("What is the status of the negotiations?", {}, "status"),
 )  # fmt: skip
 SECOND_HALF: tuple[tuple[str, dict[str, str], str], ...] = (
+    ("all night photos of boats", {"tag": "tag: night"}, "boats"),
     ("pictures tagged night or harbour with boats", {"tag": "tag: night or tag: harbour"}, "boats"),
     ("find photos from June 2025 showing a lighthouse", {"date": "date: 2025-06-01 to 2025-06-30"}, "lighthouse"),
     ("what is on slide 4 of kickoff.pptx?", {"slide": "slide: 4", "filename": "file: kickoff.pptx"}, "what is"),

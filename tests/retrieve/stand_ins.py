@@ -135,9 +135,10 @@ class LengthReranker:
 
     def __init__(self) -> None:
         self.seen: list[str] = []
+        self.asked = ""
 
     async def rerank(self, query: str, documents: Sequence[str], top_k: int) -> list[Reranked]:
-        self.seen = list(documents)
+        self.seen, self.asked = list(documents), query
         ranked = [Reranked(index, 1.0 / len(text)) for index, text in enumerate(documents)]
         return sorted(ranked, key=lambda item: -item.score)[:top_k]
 

@@ -132,3 +132,8 @@ async def test_twenty_are_reranked_and_five_are_kept_with_path_and_record(frames
         hit = found.hits[block.n - 1]
         assert f"source_frame_path: shots/{hit.filename}" in block.title
         assert f"identifier rec{hit.filename[:3]}" in block.title
+
+
+async def test_the_reranker_reads_the_whole_question(frames: Frames) -> None:
+    await frames.found()
+    assert frames.reranker.asked == QUERY

@@ -82,6 +82,8 @@ def test_rows_name_their_sheet_and_row(place: Place) -> None:
     metadata = next(line for line in lines if "used_docs" in line)["used_docs"][0]["metadata"]
     assert metadata["row_number"] == 3
     assert metadata["filename"] == "Visitors.csv"
+    cited = lines[-1]["done"]["citations"][0]
+    assert (cited["locator"]["row"], cited["label"]) == (3, metadata["label"])
 
 
 def test_a_computed_answer_has_a_picture_that_its_thread_keeps_as_long_as_the_file(place: Place) -> None:

@@ -19,7 +19,7 @@ from mcp.client.stdio import stdio_client
 from mcp.types import ImageContent, TextContent
 from PIL import Image, ImageDraw
 
-from citewell.agent.turn.pictures import MAX_IMAGE_BYTES
+from citewell.ports.chat import MAX_IMAGE_BYTES
 from tests.contract_servers.jwks import signed
 from tests.server.in_process import InProcessServer
 from tests.server.mcp_client import Result, connected

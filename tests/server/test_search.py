@@ -243,7 +243,7 @@ def test_files_are_counted_by_status_and_indexes_by_their_bytes(server: Server, 
 
     before = figures()
     assert before[f'citewell_resources{{status="{handbook["status"]}"}}'] >= 1
-    assert before["citewell_index_bytes"] > 100_000
+    assert before['citewell_index_bytes{store="edge"}'] > 100_000
     assert before["citewell_index_points"] >= handbook["chunk_count"]
     assert before["citewell_disk_free_bytes"] > 0
     assert server.add("broken.pdf", b"%PDF-1.7 and nothing else")["status"] == "failed"

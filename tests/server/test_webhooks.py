@@ -33,6 +33,7 @@ DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs/webhooks.md"
 EVENTS: Mapping[str, type[BaseModel]] = {
     "resource.indexed": schemas.ResourceEvent,
     "resource.failed": schemas.ResourceEvent,
+    "resource.expiring": schemas.ResourceEvent,
     "resource.deleted": schemas.ResourceEvent,
     "chunk.stored": schemas.ChunkEvent,
     "answer.completed": schemas.AnswerEvent,

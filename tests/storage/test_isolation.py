@@ -31,7 +31,6 @@ from citewell.storage.channels.sources import SourceRepository
 from citewell.storage.channels.telegram import (
     TelegramChatRepository,
     TelegramConversation,
-    TelegramFile,
     TelegramLinkRepository,
     TelegramPlace,
 )
@@ -44,6 +43,7 @@ from citewell.storage.database import Database
 from citewell.storage.files.contained import note_contained
 from citewell.storage.files.content import ContentRepository, insert_chunks
 from citewell.storage.files.densities import DensityRepository
+from citewell.storage.files.expiry import ExpiryRepository
 from citewell.storage.files.facets import FacetRepository
 from citewell.storage.files.library import SqlLibrary
 from citewell.storage.files.metadata import FileChange, MetadataRepository
@@ -138,7 +138,11 @@ UNSCOPED: dict[str, str] = {
     "TelegramChatRepository.add_file": _TELEGRAM,
     "TelegramChatRepository.file": _TELEGRAM,
     "TelegramChatRepository.unfinished": _TELEGRAM,
-    "TelegramChatRepository.expiring": _TELEGRAM,
+    "TelegramChatRepository.sent": _TELEGRAM,
+    "ExpiryRepository.due": _WORKERS,
+    "ExpiryRepository.announce": _WORKERS,
+    "ExpiryRepository.complete": _WORKERS,
+    "ExpiryRepository.prune": _WORKERS,
     "TelegramChatRepository.change_file": _TELEGRAM,
     "TelegramChatRepository.may_be_told": _TELEGRAM,
     "IndexRepository.activate": _SHARED,
@@ -1738,27 +1742,34 @@ async def _(world: World) -> None:
     assert await chats.conversation(world.ada.owner, ADA_WRITES) == TelegramConversation()
 
 
-@isolates(TelegramChatRepository.keep_longer)
+# ---- Lifetimes ----
+
+
+@isolates(ExpiryRepository.set)
 async def _(world: World) -> None:
-    chats = TelegramChatRepository(world.database)
-    await chats.add_file(
-        TelegramFile(
-            bot_id=1,
-            chat_id=42,
-            message_id=7,
-            topic_id=0,
-            user_id=42,
-            status_message_id=8,
-            owner_id=world.ada.owner,
-            resource_id=world.ada.resource,
-            language="en",
-            expires_at=5.0,
-        )
-    )
+    expiry = ExpiryRepository(world.database)
     async with world.unchanged():
-        await chats.keep_longer(world.ben.owner, world.ada.resource, 9.0)
-    await chats.keep_longer(world.ada.owner, world.ada.resource, 9.0)
-    assert [file.expires_at for file in await chats.expiring(1, 10.0)] == [9.0]
+        with pytest.raises(NotFound):
+            await expiry.set(world.ben.owner, world.ada.resource, 9.0)
+
+
+@isolates(ExpiryRepository.prolong)
+async def _(world: World) -> None:
+    expiry = ExpiryRepository(world.database)
+    await expiry.set(world.ada.owner, world.ada.resource, 5.0)
+    async with world.unchanged():
+        await expiry.prolong(world.ben.owner, world.ada.resource, 9.0)
+    await expiry.prolong(world.ada.owner, world.ada.resource, 9.0)
+    assert [file.expires_at for file in await expiry.due(10.0)] == [9.0]
+
+
+@isolates(ExpiryRepository.receipts)
+async def _(world: World) -> None:
+    await ResourceRepository(world.database).delete(world.ada.owner, world.ada.resource, has_expired=True)
+    expiry = ExpiryRepository(world.database)
+    assert await expiry.receipts(world.ben.owner, 9, None) == ([], None)
+    (hers,), _ = await expiry.receipts(world.ada.owner, 9, None)
+    assert hers.resource_id == world.ada.resource
 
 
 async def _talking_ada(world: World) -> TelegramChatRepository:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from citewell.adapters.gate import MAX_SECONDS, Gate, MinuteLimits
-from citewell.errors import SpendingLimitReached
+from citewell.errors import CallLimitReached, SpendingLimitReached
 from citewell.ports import TokenUsage
 from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.database import Database
@@ -59,6 +59,24 @@ async def test_calls_beyond_the_limit_wait_for_the_oldest_to_be_a_minute_old(
     assert 9 < await _wait(calls, limits, 10) <= 10.1
     await _age(database, 11)
     assert await _wait(calls, limits, 10) == 0.0
+
+
+async def test_files_that_are_indexed_leave_a_share_of_the_minute_to_questions(calls: ProviderCallRepository) -> None:
+    limits = MinuteLimits(requests=4)
+    for _ in range(3):
+        assert (await calls.admit("voyage", limits, 1, is_query=False))[0] == 0.0
+    assert (await calls.admit("voyage", limits, 1, is_query=False))[0] > 59
+    assert (await calls.admit("voyage", limits, 1))[0] == 0.0
+    assert (await calls.admit("voyage", limits, 1))[0] > 59
+
+
+async def test_a_question_that_the_own_limit_would_delay_learns_which_setting_it_is(
+    calls: ProviderCallRepository,
+) -> None:
+    gate = Gate(ledger=calls, provider="voyage", limits=MinuteLimits(requests=1, names="CITEWELL_CALLS"), max_spend=1.0)
+    await gate.enter(1)
+    with pytest.raises(CallLimitReached, match=r"CITEWELL_CALLS allows the next call in \d+ s"):
+        await gate.enter(1, patience=5.0)
 
 
 async def test_tokens_are_counted_too_and_a_large_call_goes_alone(

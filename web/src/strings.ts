@@ -939,6 +939,7 @@ export const t = {
     "file.replaced": "File replaced",
     "file.changed": "File changed",
     "file.deleted": "File deleted",
+    "file.expired": "File expired",
     "file.reindexed": "File reindexed",
     "file.downloaded": "File downloaded",
     "file.read": "File read",

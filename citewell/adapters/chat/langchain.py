@@ -318,7 +318,7 @@ def _attribute(text: str) -> str:
 
 
 def _converted(messages: Sequence[ChatMessage], dialect: ChatDialect[Any], *, cited: bool) -> list[BaseMessage]:
-    """Convert to LangChain's messages. Pictures that tool results cannot hold follow the last result of their round."""
+    """Convert to LangChain's messages. Pictures of a user's message, and those that tool results cannot hold, follow it or their round."""
     converted: list[BaseMessage] = []
     waiting: list[ImageInput] = []
     for message in messages:
@@ -326,7 +326,7 @@ def _converted(messages: Sequence[ChatMessage], dialect: ChatDialect[Any], *, ci
             converted.append(_showing(waiting))
             waiting = []
         converted.append(_message(message, dialect, cited=cited))
-        if message.images and dialect.result_images(message.images) is None:
+        if message.images and (message.role != "tool" or dialect.result_images(message.images) is None):
             waiting += message.images
     return [*converted, _showing(waiting)] if waiting else converted
 

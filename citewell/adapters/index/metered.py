@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 
-from citewell.adapters.gate import Gate
+from citewell.adapters.gate import QUERY_SECONDS, Gate
 from citewell.ports import Capability, FloatMatrix, RemoteEmbedder
 from citewell.ports.metering import spend
 from citewell.ports.points import OWNER, in_parts
@@ -54,7 +54,7 @@ class MeteredVectors:
 
     async def search(self, query: VectorQuery, ids: Sequence[str] | None = None) -> list[ScoredId]:
         """See `RemoteVectors.search`."""
-        async with self._embedding([] if query.text is None else [query.text]):
+        async with self._embedding([] if query.text is None else [query.text], is_query=True):
             return await self._inner.search(query, ids)
 
     async def vectors(self, owner_id: str, ids: Sequence[str]) -> dict[str, FloatMatrix]:
@@ -86,18 +86,20 @@ class MeteredVectors:
         await self._inner.close()
 
     async def _write(self, points: Sequence[Point]) -> None:
-        async with self._embedding([point.text for point in points if point.text is not None]):
+        async with self._embedding([point.text for point in points if point.text is not None], is_query=False):
             await self._inner.upsert(points)
 
     @asynccontextmanager
-    async def _embedding(self, texts: Sequence[str]) -> AsyncGenerator[None]:
+    async def _embedding(self, texts: Sequence[str], *, is_query: bool) -> AsyncGenerator[None]:
         """Run the block as a call that embeds these texts: waits for admission, and counts the usage on success."""
         if not texts:
             yield
             return
         counts = await asyncio.to_thread(self._embedder.tokenizer.count, texts)
         tokens = sum(min(count, self._embedder.max_tokens) for count in counts)
-        async with nullcontext() if self._gate is None else self._gate.admitted(tokens):
+        patience = QUERY_SECONDS if is_query else None
+        admitted = self._gate and self._gate.admitted(tokens, is_query=is_query, patience=patience)
+        async with admitted or nullcontext():
             yield
         name = self._embedder.fingerprint
         spend(Usage(kind="embedding", provider=name.provider, model=name.model, input_tokens=tokens, units=len(texts)))

@@ -159,6 +159,15 @@ class PgvectorIndex:
 
         return await self._run(counted)
 
+    async def size_bytes(self) -> int:
+        """See `SizedIndex.size_bytes`; includes the tables' indexes."""
+
+        async def measured(connection: Connection) -> int:
+            sizes = "SELECT sum(pg_total_relation_size(name::regclass)) FROM unnest($1::text[]) AS name"
+            return int(await connection.fetchval(sizes, list(self._tables.all)) or 0)
+
+        return await self._run(measured)
+
     async def remove(self) -> None:
         """See `RemovableIndex.remove`."""
 

@@ -70,7 +70,7 @@ def _rows_of(schema: str, home: str, index: str) -> str:
         r.metadata AS full_metadata, p.dense::vector AS embedding, to_timestamp(r.created_at) AS created_at
     FROM {PointTables.of(schema, index).points} AS p
     JOIN {home}.chunks AS c ON c.id = p.id::text AND c.owner_id = p.owner_id
-    JOIN {home}.resources AS r ON r.id = c.resource_id
+    JOIN {home}.resources AS r ON r.id = c.resource_id AND r.id = p.resource_id AND r.owner_id = p.owner_id
     WHERE p.owner_id = {_OWNER} AND ({_ACTIVE.format(home=home)}) = {literal}"""
 
 

@@ -43,6 +43,7 @@ from citewell.ports import Capability, Fingerprint, FloatMatrix
 from citewell.ports.points import OWNER, in_parts
 from citewell.ports.remote_vectors import OpenedVectors
 from citewell.settings import PineconeStore
+from citewell.system.environment import own_certificates, proxy_of
 from citewell.types import Expression, JsonObject, Point, ScoredId, VectorQuery, scored
 
 ADDRESS = "https://api.pinecone.io"
@@ -98,9 +99,17 @@ class PineconeVectors:
             )
         key = settings.api_key.get_secret_value()
         name, embeds = index_name(settings.index, fingerprint), fingerprint.provider == INTEGRATED
+        address = settings.url or ADDRESS
         async with (
             _errors(settings),
-            AsyncPinecone(api_key=key, host=settings.url or ADDRESS, timeout=_SECONDS) as client,
+            AsyncPinecone(
+                api_key=key,
+                host=address,
+                timeout=_SECONDS,
+                # The package does not read these from the environment.
+                proxy_url=proxy_of(address),
+                ssl_ca_certs=own_certificates(),
+            ) as client,
         ):
             is_new = not await client.indexes.exists(name)
             if is_new:

@@ -20,7 +20,7 @@ from citewell.agent.extractive.lists import (
     whole_procedure,
 )
 from citewell.agent.extractive.numbered import about_the_number
-from citewell.agent.extractive.pictures import count_pictures, find_pictures
+from citewell.agent.extractive.pictures import count_pictures, every_picture, find_pictures
 from citewell.agent.extractive.polarity import agreeing
 from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
@@ -65,6 +65,13 @@ class Extract:
     def text(self) -> str:
         """The whole answer."""
         return "".join(self.parts)
+
+
+def _with_more_pictures(extract: Extract, shown: int, hits: Sequence[Hit], cut_off: bool) -> Extract:
+    """The list, and a hint if there may be more pictures than the passages are of."""
+    if not cut_off or shown < count_pictures(hits):
+        return extract
+    return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(shown)))
 
 
 class ExtractiveAnswerer:
@@ -126,11 +133,9 @@ class ExtractiveAnswerer:
             for part in in_parts(more, len(hits)):  # of a longer list no more statements would be embedded
                 judged += await self._scorer.score(question, part, len(own), read=False)
             found = find_pictures(judged, around, self._thresholds)
-            if len(found) >= 2:
-                extract = self._compose(found, confidence, len(judged), as_list=True)
-                if not cut_off or len(found) < count_pictures(around):
-                    return extract
-                return replace(extract, parts=(*extract.parts, _MORE_PICTURES.format(len(found))))
+            if found:
+                extract = self._compose(found, confidence, len(judged), as_list=len(found) > 1)
+                return _with_more_pictures(extract, len(found), around, cut_off)
         if not answerable:
             return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
         section = [] if question.parts else find_section(asked, hits, self._thresholds)
@@ -139,6 +144,13 @@ class ExtractiveAnswerer:
             listed = whole_procedure(question, scored[0].statement) or find_named_items(question, hits)
         shown = section or listed or self._statements(question, scored, around)
         return self._compose(shown, confidence, embedded, as_list=bool(listed))
+
+    def list_pictures(self, hits: Sequence[Hit], *, cut_off: bool) -> Extract | None:
+        """Every picture of these passages, for a question that only filters them; None if they are of none."""
+        found = every_picture(hits)
+        if not found:
+            return None
+        return _with_more_pictures(self._compose(found, 1.0, 0, as_list=len(found) > 1), len(found), hits, cut_off)
 
     def _without_announcements(self, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> list[ScoredStatement]:
         """The statements, best first, without those that only announce what is not there; a whole sentence that does counts less."""

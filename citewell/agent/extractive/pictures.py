@@ -25,14 +25,32 @@ def find_pictures(
     """
     judged = {s.statement.judged: s.score for s in scored}
     least = limits.picture_share * scored[0].score
-    said: dict[_Picture, Statement] = {}
-    best: dict[_Picture, float] = {}
-    for statement in cut_statements([hit for hit in hits if hit.chunk.type is ChunkType.IMAGE]):
-        picture = _picture(statement.hit)
-        said.setdefault(picture, statement)
-        best[picture] = max(best.get(picture, 0.0), judged.get(statement.judged, 0.0))
+    said = _said(hits)
+    best = {picture: max(judged.get(one.judged, 0.0) for one in all_said) for picture, all_said in said.items()}
     fitting = sorted((picture for picture in said if best[picture] >= least), key=lambda picture: -best[picture])
-    return [replace(said[picture], shown=_LABEL.sub("", said[picture].shown, count=1)) for picture in fitting]
+    return [_shown(said[picture][0]) for picture in fitting]
+
+
+def every_picture(hits: Sequence[Hit]) -> list[Statement]:
+    """What is said of each picture first, in the order of the hits."""
+    return [_shown(statements[0]) for statements in _said(hits).values()]
+
+
+def _said(hits: Sequence[Hit]) -> dict[_Picture, list[Statement]]:
+    """What is said of each picture: what somebody or a model said before the name, size and format of its file."""
+    said: dict[_Picture, list[Statement]] = {_picture(hit): [] for hit in hits if hit.chunk.type is ChunkType.IMAGE}
+    for statement in cut_statements([hit for hit in hits if hit.chunk.type is ChunkType.IMAGE]):
+        said[_picture(statement.hit)].append(statement)
+    return {picture: sorted(statements, key=_is_of_the_file) for picture, statements in said.items() if statements}
+
+
+def _is_of_the_file(statement: Statement) -> bool:
+    hit = statement.hit
+    return hit.chunk.text.startswith((f"Picture {hit.filename}: ", f"Video {hit.filename}: "))
+
+
+def _shown(statement: Statement) -> Statement:
+    return replace(statement, shown=_LABEL.sub("", statement.shown, count=1))
 
 
 def count_pictures(hits: Sequence[Hit]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 
 from citewell.agent.extractive.frame import is_frame
@@ -12,7 +13,7 @@ from citewell.agent.understand.titles import titles_in
 from citewell.text.analysis import analyze
 from citewell.text.language import Script, detect_language, script_of
 from citewell.text.stopwords import STOP_WORDS
-from citewell.types import ChunkType, Hit, NoAnswer, NoAnswerReason
+from citewell.types import ChunkType, Hit, NoAnswer, NoAnswerReason, Scope
 
 _WORD = re.compile(r"\w[\w'’.-]*\w|\w")
 _TABLE_LINE = re.compile(r"^[ \t]*\|[^\n]*", re.M)
@@ -83,6 +84,13 @@ def explain(
         else "The passages found are about it, but none states this.",
         "Upload a file that states it, or ask for something more specific.",
     )
+
+
+def in_scope(why: NoAnswer, scope: Scope) -> NoAnswer:
+    """The reason for a question that is limited to chosen files: the others may hold the answer."""
+    if scope.resource_ids is None or why.reason is NoAnswerReason.NOT_COMPUTED:
+        return why
+    return replace(why, hint=f"Only the chosen files were searched: ask all of them. {why.hint}")
 
 
 def _language(text: str, fewest_words: int, told_by: int) -> str | None:

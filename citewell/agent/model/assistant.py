@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
+from citewell.agent.extractive.refusal import explain, in_scope
 from citewell.agent.interface import NO_ANSWER, Source
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
@@ -24,6 +25,7 @@ from citewell.agent.model.listening import (
 )
 from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, block_tokens, source_blocks
+from citewell.agent.offload import offload
 from citewell.agent.turn.specs import TOOL_NAMES
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls
@@ -180,8 +182,12 @@ class ModelAssistant:
             turn.notices[CUT_OFF] = None
         _note_removed(turn, dialogue.writer)
         answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
-        nearest = () if answered else turn.book.sources[:3]
-        return Draft(text, answered, turn.book.sources, nearest, written=True)
+        if answered:
+            return Draft(text, True, turn.book.sources, written=True)
+        hits = [source.hit for source in turn.book.sources]
+        why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, turn.request.message, hits)
+        why = in_scope(why, turn.request.scope)
+        return Draft(text, False, turn.book.sources, turn.book.sources[:3], written=True, no_answer=why)
 
     async def _unsearched_step(self, turn: TurnState, writer: AnswerWriter, *, is_cut: bool) -> Step:
         """The answer that was given without a look-up, where it may be shown; else the look-up, after which the model is asked again."""

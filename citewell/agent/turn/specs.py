@@ -18,7 +18,7 @@ _FILTERS = (
     'All of these must hold: {"field", "operator", "value"}, or a group {"all": [...]}, {"any": [...]} or {"not": {...}}. Fields: '
     f"{', '.join(sorted(FIELDS))}, and metadata.<key>. Operators: {', '.join(operator.value for operator in Operator)}; dates as 2025-01-31."
 )
-_FILE_FILTERS = f"Only files that satisfy these, as in `search_files`, but not by {', '.join(sorted(PASSAGE_FIELDS))}"
+_FILE_FILTERS = f"Only files that satisfy these, as in a search, but not by {', '.join(sorted(PASSAGE_FIELDS))}"
 _NARROWING: JsonObject = {
     "types": {
         "type": "array",

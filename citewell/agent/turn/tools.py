@@ -234,7 +234,7 @@ class Toolbox:
         owner_id, scope = turn.request.owner_id, await self._scope(turn, call)
         resources = await self._library.list_resources(owner_id, scope)
         lines = [
-            f"{r.filename} (id {r.id}, {r.category}, {r.status}, {r.pages} pages, {r.characters} characters)"
+            f"{r.filename} (id {r.id}, {r.category}, {r.status}, {_units(r)}{r.characters} characters)"
             + (f"; {said}" if (said := provenance_words(r.provenance)) else "")
             + (f": {r.note}" if r.note else "")
             for r in resources
@@ -261,7 +261,7 @@ class Toolbox:
         elements = await self._library.read_resource(request.owner_id, file.id, first, last)
         text = "\n".join(element.text for element in elements)
         shown = text[:MAX_READ] + ("\n[cut here]" if len(text) > MAX_READ else "")
-        return ToolResult(call, shown or "Nothing stands there.")
+        return ToolResult(call, shown or _unread(file))
 
     async def _file(self, turn: TurnState, wanted: str) -> ResourceInfo:
         """The file of this id or identifier in the scope of the turn."""
@@ -387,6 +387,22 @@ def _types(arguments: JsonObject) -> tuple[ChunkType, ...] | None:
     if unknown := [name for name in names if name not in known]:
         raise InvalidInput(f"`types` may hold {', '.join(sorted(known))}; not {', '.join(unknown)}.")
     return tuple(ChunkType(name) for name in names)
+
+
+def _units(file: ResourceInfo) -> str:
+    """How much of a file there is: `3 sheets, `; nothing for a file that has no smaller units."""
+    if not file.pages or file.unit == "file":
+        return ""
+    return f"{file.pages} {file.unit}{'' if file.pages == 1 else 's'}, "
+
+
+def _unread(file: ResourceInfo) -> str:
+    """Why there is nothing to read at a place of a file."""
+    if file.status in ("failed", "stored"):
+        return f"Nothing of this file was read ({file.status}){f': {file.note}' if file.note else '.'}"
+    if file.status in ("uploaded", "extracting"):
+        return "This file has not been read yet. Try again in a moment."
+    return "There is no text at this place."
 
 
 def search_call(query: str, **arguments: JsonValue) -> ToolCall:

@@ -137,6 +137,12 @@ _PICTURES = re.compile(
     rf"(?:[\s-]+(?!(?:of|in|on|with|from|about|by)\b)[\w']+){{0,6}}?\s+{_PICTURE}\b|^\W*{_PICTURE}\s+(?:of|with|that|from|showing|tagged|where|von|mit|de|avec|con)\b",
     re.I,
 )
+# Requests for pictures, and what is done with pictures: it says nothing of what they show.
+_ANY_PICTURE = re.compile(
+    rf"\b(?:show|find|give|get|fetch|display|list|see|zeig\w*|finde?|montre\w*|trouve\w*|mu[eé]stra\w*|{_PICTURE}|taken|shot|"
+    r"photographed|filmed|recorded|captured|made|created|uploaded|added|sent|aufgenommen|fotografiert|gemacht|hochgeladen|gesendet)\b",
+    re.I,
+)
 _COUNTED = re.compile(
     r"\bhow many (?!times\b)((?:[\w'-]+\s+){0,2}[\w'-]+)\b|\bnumber of ((?:[\w'-]+\s+)?[\w'-]+)\b", re.I
 )
@@ -238,6 +244,11 @@ def wants_list(text: str) -> bool:
 def wants_pictures(text: str) -> bool:
     """Whether pictures, frames or videos are asked for, in the plural: "Show me frames of …"."""
     return _PICTURES.search(text[:_CUES]) is not None
+
+
+def asks_for_any_picture(text: str) -> bool:
+    """Whether a question for pictures says nothing of what is on them: "Show me frames", "Which photos were taken"."""
+    return not read_question(_ANY_PICTURE.sub(" ", text[:_CUES])).terms
 
 
 def read_question(text: str) -> Question:

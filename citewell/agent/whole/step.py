@@ -44,18 +44,26 @@ class WholeDocuments:
 
     async def step(self, turn: TurnState) -> Step:
         """The draft of such an answer, before anything else is looked up; else the step of `inner`."""
+        if turn.intent.kind == "document_query" and turn.stage is NextStep.DECIDE and await self._has_nothing(turn):
+            return self._nothing(turn)
         if turn.intent.kind == "document_query" and turn.stage is NextStep.LOOK_UP:
             draft = await self._consider(turn)
             if draft is not None:
                 return draft
         return await self._inner.step(turn)
 
+    async def _has_nothing(self, turn: TurnState) -> bool:
+        """Whether a question is the first of a thread in which no file is in scope: a later one may be about what was said."""
+        request = turn.request
+        return not request.history and not await self._library.list_resources(request.owner_id, request.scope)
+
     async def _consider(self, turn: TurnState) -> Draft | None:
         request = turn.request
         resources = await self._library.list_resources(request.owner_id, request.scope)
         if not resources:
-            wants_files = asks_for_whole(turn.read) or _asks_for_files(turn.read)
-            return self._nothing(turn) if wants_files else None
+            # A chat model would look several times for what cannot be there.
+            is_answered = self._model is not None or asks_for_whole(turn.read) or _asks_for_files(turn.read)
+            return self._nothing(turn) if is_answered else None
         if self._model is None and await self._asks_for_list(turn):  # a model lists them with a tool
             listed = files_in_words(resources)
             turn.emit(TextDelta(listed))

@@ -75,7 +75,6 @@ async def telegram_bot(
             bot_id=me.id,
             username=me.username or "",
             max_bytes=largest if settings.local_server else min(largest, CLOUD_LIMIT),
-            file_hours=settings.file_hours,
         )
         running = TelegramBot(desk)
         await running.start(settings.token, settings.webhook_url)
@@ -134,8 +133,7 @@ class TelegramBot:
                 ) from None
         door.username = self.desk.username
         self._run(self._work())
-        if self.desk.file_hours:
-            self._run(self._expire())
+        self._run(self._expire())
 
     async def stop(self) -> None:
         """End all tasks; the next start resumes what they had not finished."""

@@ -33,14 +33,13 @@ CLOUD_LIMIT = 20 * 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Desk:
-    """The running bot. bot_id, username: Telegram's; max_bytes: per file; file_hours: how long files are kept, 0 for no limit."""
+    """The running bot. bot_id, username: Telegram's; max_bytes: per file."""
 
     services: Services
     calls: TelegramCalls
     bot_id: int
     username: str
     max_bytes: int
-    file_hours: float = 0.0
 
     async def send(
         self, place: TelegramPlace, part: RichPart, buttons: Buttons = (), *, reply_to: int | None = None

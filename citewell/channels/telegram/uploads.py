@@ -117,12 +117,8 @@ def _metadata(task: Task, file: SentFile) -> dict[str, JsonValue]:
 async def _follow(task: Task, owner_id: str, file: SentFile, resource: Resource, is_new: bool) -> None:
     """Have `watch` edit the message of this file as it passes the stages, also after a restart."""
     desk, chats = task.desk, task.desk.services.telegram.chats
-    hours = desk.file_hours
-    expires_at = time.time() + hours * 3_600 if hours else None
     if not is_new:
         await task.say(say(task.incoming.language, "duplicate", file=file.name, name=resource.filename))
-        if expires_at is not None:
-            await chats.keep_longer(owner_id, resource.id, expires_at)
     question = task.incoming.words.strip()
     body: JsonObject = {}
     if question.endswith(_QUESTION):
@@ -140,7 +136,6 @@ async def _follow(task: Task, owner_id: str, file: SentFile, resource: Resource,
                 language=task.incoming.language,
                 status_message_id=(task.first_message() or 0) if is_new else 0,
                 question=body,
-                expires_at=expires_at if is_new else None,
             )
         )
 

@@ -14,8 +14,9 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 from citewell.errors import CitewellError
 from citewell.features.health.findings import Finding, Level
-from citewell.indexes.index_set import IndexChange, IndexSet, Rebuilding
+from citewell.indexes.index_set import IndexChange, IndexSet, OpenIndex, Rebuilding
 from citewell.ports import Capability
+from citewell.ports.remote_vectors import SizedIndex
 from citewell.storage.files.content import ContentRepository
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
@@ -37,7 +38,12 @@ class _Figures:
         self.waiting = Gauge("citewell_resources_waiting", "Resources not yet terminal", registry=self.registry)
         self.chunks = Gauge("citewell_chunks", "Chunks stored", registry=self.registry)
         self.resources = Gauge("citewell_resources", "Resources by status", ["status"], registry=self.registry)
-        self.indexes = Gauge("citewell_index_bytes", "Disk taken by embedded indexes", registry=self.registry)
+        self.indexes = Gauge(
+            "citewell_index_bytes",
+            "Bytes of indexes by store: on disk, or of the vectors alone where the store does not say; NaN while it is away",
+            ["store"],
+            registry=self.registry,
+        )
         self.points = Gauge(
             "citewell_index_points",
             "Points in the index that answers; NaN while its store is away",
@@ -85,7 +91,9 @@ class HealthService:
         self._figures.chunks.set(await self.content.count_chunks())
         for status, count in (await self.jobs.by_status()).items():
             self._figures.resources.labels(status.value).set(count)
-        self._figures.indexes.set(await asyncio.to_thread(disk_bytes, self.data / "indexes"))
+        self._figures.indexes.labels("edge").set(await asyncio.to_thread(disk_bytes, self.data / "indexes"))
+        for store, size in (await self._sizes()).items():
+            self._figures.indexes.labels(store).set(size)
         self._figures.points.set(await self._points())
         self._figures.free.set(await asyncio.to_thread(free_bytes, self.data))
         return generate_latest(self._figures.registry)
@@ -96,6 +104,14 @@ class HealthService:
                 return await self.indexes.active.store.count()
         except (CitewellError, TimeoutError):
             return math.nan
+
+    async def _sizes(self) -> dict[str, float]:
+        """Bytes of the open indexes in stores outside the data folder."""
+        sizes: dict[str, float] = {}
+        for index in self.indexes.all:
+            if index.record.store != "edge":
+                sizes[index.record.store] = sizes.get(index.record.store, 0.0) + await _size(index)
+        return sizes
 
     async def check(self) -> dict[str, dict[str, Any]]:
         """Per part: `ok`, milliseconds, and what is wrong."""
@@ -138,6 +154,17 @@ class HealthService:
         if self.rebuilding is not None:
             return str(self.rebuilding)
         return "; ".join(map(str, self.changes)) or None
+
+
+async def _size(index: OpenIndex) -> float:
+    """Bytes of one index. Qdrant, Redis and Pinecone count points, not bytes: then four for each number of a vector."""
+    try:
+        async with asyncio.timeout(_COUNT_SECONDS):
+            if isinstance(index.store, SizedIndex):
+                return await index.store.size_bytes()
+            return 4.0 * index.embedder.fingerprint.dimensions * await index.store.count()
+    except (CitewellError, TimeoutError):
+        return math.nan
 
 
 def _level(part: dict[str, Any]) -> Level:

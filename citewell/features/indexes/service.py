@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeAlias
 
-from citewell.errors import ConfigurationError, Conflict, InvalidInput, NotFound, SpendingLimitReached
+from citewell.errors import ConfigurationError, Conflict, InvalidInput, NotFound, SpendingLimitReached, in_dollars
 from citewell.features.indexes.comparing import (
     FoundBy,
     IndexComparison,
@@ -85,8 +85,8 @@ class IndexService:
         estimate = await self.estimate(owner_id, settings)
         if estimate.exceeds:
             raise SpendingLimitReached(
-                f"This build would cost about {estimate.dollars:.2f} US dollars, and {max(0.0, estimate.left or 0.0):.2f} are left of "
-                f"the month's {self.max_spend:.2f}. Raise CITEWELL_MAX_SPEND to build it."
+                f"This build would cost about {in_dollars(estimate.dollars)} US dollars, and {in_dollars(max(0.0, estimate.left or 0.0))} are left of "
+                f"the month's {in_dollars(self.max_spend)}. Raise CITEWELL_MAX_SPEND to build it."
             )
 
     async def change(

@@ -34,7 +34,9 @@ async def list_projects(request: Request, grant: NarrowedGrant) -> ProjectList:
 async def create_project(request: Request, body: ProjectIn, owner: Owner) -> ProjectOut:
     """Create a project; 409 if the name is taken."""
     chunking = body.chunking.given() if body.chunking else None
-    return ProjectOut.model_validate(await _service(request).create(owner, body.name, chunking, body.index))
+    return ProjectOut.model_validate(
+        await _service(request).create(owner, body.name, chunking, body.index, body.expires_in_hours)
+    )
 
 
 @router.get("/projects/{project_id}", access=project(READ))
@@ -47,7 +49,7 @@ async def get_project(request: Request, project_id: str, owner: Owner) -> Projec
     "/projects/{project_id}", access=project(ADMIN), audit=changes(AuditAction.PROJECT_CHANGED, subject="project_id")
 )
 async def change_project(request: Request, project_id: str, body: ProjectChange, owner: Owner) -> ProjectOut:
-    """Change a project's chunking or index; `null` returns to the server's settings."""
+    """Change a project's chunking, index or lifetime of files; `null` returns to the server's settings."""
     return ProjectOut.model_validate(await _service(request).change(owner, project_id, body.given()))
 
 

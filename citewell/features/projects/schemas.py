@@ -8,6 +8,9 @@ from pydantic import Field
 
 from citewell.chunk.config import Strategy
 from citewell.features.schemas import RequestBody, Schema, Timestamp
+from citewell.types.resources import MAX_LIFETIME_HOURS
+
+_LIFETIME = "hours after which files uploaded to it from now on are deleted; 0: never; null: the server's lifetime"
 
 
 class ChunkingIn(RequestBody):
@@ -28,6 +31,7 @@ class ProjectIn(RequestBody):
     name: str = Field(min_length=1, max_length=200, pattern=r"^[^\x00]+$")
     chunking: ChunkingIn | None = None
     index: str | None = Field(default=None, max_length=36, description="the index to search for this project")
+    expires_in_hours: float | None = Field(default=None, ge=0, le=MAX_LIFETIME_HOURS, description=_LIFETIME)
 
 
 class ProjectChange(RequestBody):
@@ -37,10 +41,12 @@ class ProjectChange(RequestBody):
     index: str | None = Field(
         default=None, max_length=36, description="the index to search for this project; null for the server's"
     )
+    expires_in_hours: float | None = Field(default=None, ge=0, le=MAX_LIFETIME_HOURS, description=_LIFETIME)
 
     def given(self) -> dict[str, Any]:
         """The given fields, including null ones."""
         changes: dict[str, Any] = {"chunking": self.chunking and self.chunking.given(), "index": self.index}
+        changes["expires_in_hours"] = self.expires_in_hours
         return {name: changes[name] for name in sorted(self.model_fields_set)}
 
 

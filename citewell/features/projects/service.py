@@ -23,14 +23,20 @@ class ProjectService:
     has_index: Callable[[str], bool]
 
     async def create(
-        self, owner_id: str, name: str, chunking: Mapping[str, Any] | None = None, index: str | None = None
+        self,
+        owner_id: str,
+        name: str,
+        chunking: Mapping[str, Any] | None = None,
+        index: str | None = None,
+        expires_in_hours: float | None = None,
     ) -> Project:
         """Create a project. Raises `Conflict` if the name is taken, and `InvalidRequest` for invalid chunking or an unknown index."""
         self._require_index(index)
-        return await self.repository.create(owner_id, name, self._settings({"chunking": chunking, "index": index}))
+        given = {"chunking": chunking, "index": index, "expires_in_hours": expires_in_hours}
+        return await self.repository.create(owner_id, name, self._settings(given))
 
     async def change(self, owner_id: str, project_id: str, changes: Mapping[str, Any]) -> Project:
-        """Change a project's `chunking` (`strategy`, `size`, `overlap`) or `index`; None returns to the server's."""
+        """Change a project's `chunking` (`strategy`, `size`, `overlap`), `index` or `expires_in_hours`; None returns to the server's."""
         self._require_index(changes.get("index"))
         before = await self.repository.settings(owner_id, project_id)
         await self.repository.change(owner_id, project_id, self._settings({**before, **changes}))

@@ -37,6 +37,8 @@ from citewell.features.resources.schemas import (
     ChunkList,
     ChunkOut,
     ElementList,
+    ExpiredList,
+    ExpiredOut,
     FacetsOut,
     IngestedOut,
     LinkOut,
@@ -51,7 +53,15 @@ from citewell.features.resources.schemas import (
 )
 from citewell.features.resources.service import ResourceService
 from citewell.features.resources.stored_bytes import stored_bytes
-from citewell.features.resources.upload_fields import metadata_in, options_of, project_of, said_in
+from citewell.features.resources.upload_fields import (
+    UPLOAD_FIELDS,
+    VERSION_FIELDS,
+    form_of,
+    metadata_in,
+    options_of,
+    project_of,
+    said_in,
+)
 from citewell.features.routing import Router
 from citewell.features.schemas import ErrorResponse
 from citewell.features.waiting import begun
@@ -82,30 +92,6 @@ Filters = Annotated[
         description='filters as JSON, such as `[{"field": "metadata.camera", "value": "Leica"}]`: see docs/filters.md',
     ),
 ]
-# The form fields for a new version, and those only for a new file; others are refused.
-_VERSION_FIELDS: dict[str, Any] = {
-    "file": {"type": "string", "format": "binary"},
-    "multimodal": {"type": "boolean", "default": False},
-    "extract_tables": {"type": "boolean", "default": True},
-    "extract_images": {"type": "boolean", "default": True},
-    "password": {"type": "string", "description": "opens an encrypted file"},
-    "chunking": {"type": "string", "description": "a JSON object with `strategy`, `size` and `overlap`, for this file"},
-    "caption": {
-        "type": "string",
-        "description": "text that belongs to the file; embedded together with a picture or video",
-    },
-    "metadata": {
-        "type": "string",
-        "description": "a JSON object of texts, numbers, true or false, dates (ISO 8601) and lists of texts",
-    },
-}
-_UPLOAD_FIELDS: dict[str, Any] = _VERSION_FIELDS | {
-    "project": {"type": "string", "description": "id or name; a new name creates a project"},
-    "identifier": {"type": "string", "description": "your own name for it, unique in its project"},
-    "thread": {"type": "string", "description": "the conversation it belongs to"},
-    "strict": {"type": "boolean", "default": False, "description": "respond 415 to types without a reader"},
-}
-
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _TAG: dict[str, Any] = {"ETag": {"description": "the SHA-256 of the bytes, quoted", "schema": {"type": "string"}}}
 _RANGE: dict[str, Any] = {
@@ -117,12 +103,6 @@ _FILE_RESPONSES: dict[int | str, dict[str, Any]] = {
     304: {"description": "`If-None-Match` has the ETag of these bytes", "headers": _TAG},
     416: {"model": ErrorResponse, "description": "the file has no bytes in this range", "headers": _RANGE},
 }
-
-
-def _form(fields: dict[str, Any]) -> dict[str, Any]:
-    """A form for the OpenAPI document."""
-    schema = {"type": "object", "required": ["file"], "properties": fields, "additionalProperties": False}
-    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def _service(request: Request) -> ResourceService:
@@ -138,7 +118,7 @@ def _contents(request: Request) -> ResourceContents:
     access=narrowed(WRITE),
     audit=changes(AuditAction.FILE_UPLOADED, answer="id"),
     status_code=201,
-    openapi_extra=_form(_UPLOAD_FIELDS),
+    openapi_extra=form_of(UPLOAD_FIELDS),
     responses={200: {"model": IngestedOut}},
 )
 async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> IngestedOut:
@@ -150,7 +130,7 @@ async def ingest(request: Request, response: Response, grant: NarrowedGrant) -> 
     service = _service(request)
     spool = partial(service.receiving, grant.owner_id)
     with _quota_without_figures(grant):
-        upload = await receive_upload(request, spool, service.max_bytes, _UPLOAD_FIELDS)
+        upload = await receive_upload(request, spool, service.max_bytes, UPLOAD_FIELDS)
         options, strict = options_of(upload)
         resource, outcome = await service.upload(
             grant.owner_id,
@@ -239,6 +219,13 @@ async def list_facets(
     return FacetsOut.model_validate(found)
 
 
+@router.get("/resources/expired", access=everything(READ))
+async def list_expired(request: Request, owner: Owner, limit: Limit = 50, cursor: Cursor = None) -> ExpiredList:
+    """Receipts of files deleted at the end of their lifetime, newest first."""
+    found, next_cursor = await _service(request).expiry.receipts(owner, limit, cursor)
+    return ExpiredList(expired=[ExpiredOut.of_file(one) for one in found], next_cursor=next_cursor)
+
+
 @router.get("/resources/{resource_id}", access=resource(READ))
 async def get_resource(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """One resource with its stages and coverage."""
@@ -260,14 +247,14 @@ async def delete_resource(request: Request, resource_id: ResourceId, owner: Owne
     "/resources/{resource_id}/file",
     access=resource(WRITE),
     audit=changes(AuditAction.FILE_REPLACED, subject="resource_id"),
-    openapi_extra=_form(_VERSION_FIELDS),
+    openapi_extra=form_of(VERSION_FIELDS),
 )
 async def replace_file(request: Request, resource_id: ResourceId, grant: CurrentGrant) -> ResourceOut:
     """Upload a new version of a resource."""
     service, owner = _service(request), grant.owner_id
     await service.repository.get(owner, resource_id)
     with _quota_without_figures(grant):
-        upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _VERSION_FIELDS)
+        upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, VERSION_FIELDS)
         asked, _ = options_of(upload)
         options = asked.over(UploadOptions())
         metadata = metadata_in(upload)
@@ -284,7 +271,7 @@ async def replace_file(request: Request, resource_id: ResourceId, grant: Current
 async def change_resource(
     request: Request, resource_id: ResourceId, body: ResourceChange, grant: CurrentGrant
 ) -> ResourceOut:
-    """Change a file's metadata, identifier or thread. Nothing is read or embedded again."""
+    """Change a file's metadata, identifier, thread or lifetime. Nothing is read or embedded again."""
     changed = await _service(request).describe(grant.owner_id, resource_id, body.said())
     [seen] = await _seen(request, grant, ResourceOut.model_validate(changed))
     return seen

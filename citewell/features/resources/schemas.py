@@ -34,6 +34,7 @@ from citewell.types import (
     AskedOptions,
     BlobLink,
     Chunk,
+    ExpiredFile,
     JsonValue,
     MetadataKind,
     Resource,
@@ -43,6 +44,7 @@ from citewell.types import (
 )
 from citewell.types.accounts import Grant
 from citewell.types.extraction import Coverage
+from citewell.types.resources import MAX_LIFETIME_HOURS
 
 MAX_CAPTION = 20_000
 """Characters of a caption; anything longer is a document."""
@@ -119,6 +121,7 @@ class ResourceOut(Schema):
     record_id: str | None
     metadata: dict[str, MetadataValueOut] = Field(default={}, description="metadata set by people")
     thread: str | None = Field(default=None, description="the conversation the file belongs to")
+    expires_at: Timestamp | None = Field(default=None, description="when it is deleted; null: never")
     options: OptionsOut
     stages: list[StageOut] | None = None
 
@@ -303,6 +306,27 @@ class ReceiptOut(Schema):
         )
 
 
+class ExpiredOut(ReceiptOut):
+    """What the end of a file's lifetime removed."""
+
+    resource_id: str
+    deleted_at: Timestamp
+
+    @staticmethod
+    def of_file(file: ExpiredFile) -> ExpiredOut:
+        """The public form of a receipt. A deletion that the server has not finished everywhere leaves vectors, which no search finds."""
+        unfinished = {"vectors_left": file.receipt["chunks"]}
+        values = {"resource_id": file.resource_id, "deleted_at": file.deleted_at}
+        return ExpiredOut.model_validate({**unfinished, **file.receipt, **values})
+
+
+class ExpiredList(Schema):
+    """A page of expired files, newest first."""
+
+    expired: list[ExpiredOut]
+    next_cursor: str | None
+
+
 class LinkOut(Schema):
     """A link to download a file without a token, and its expiry. Protect the link like a token."""
 
@@ -332,10 +356,21 @@ class ResourceChange(RequestBody):
         default=None, description="your own name for it, unique in a project; empty removes it"
     )
     thread: str | None = Field(default=None, description="the conversation it belongs to; empty removes it")
+    expires_in_hours: float | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_LIFETIME_HOURS,
+        description="its lifetime from now, after which it is deleted; 0: never",
+    )
 
     def said(self) -> Said:
         """The value for the service."""
-        return Said(metadata=self.metadata, identifier=self.identifier, thread=self.thread)
+        return Said(
+            metadata=self.metadata,
+            identifier=self.identifier,
+            thread=self.thread,
+            expires_in_hours=self.expires_in_hours,
+        )
 
 
 class RecordIn(RequestBody):

@@ -17,7 +17,7 @@ from citewell.chunk.config import ChunkConfig
 from citewell.errors import Conflict, DiskFull, InvalidInput, NotFound
 from citewell.features.resources.handed_out import Deleted
 from citewell.features.resources.joining import may_change, require_as_it_is
-from citewell.features.resources.said import Said, checked_thread
+from citewell.features.resources.said import Said, checked_thread, end_of
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.blob_keys import prefixes_of
 from citewell.ingest.capture import Capture, Spool, Spooled, UploadRequest, item_identity, own_copy
@@ -26,6 +26,7 @@ from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest, RecordsAdded
 from citewell.ports import BlobStore
 from citewell.storage.files.events import EventRepository
+from citewell.storage.files.expiry import ExpiryRepository
 from citewell.storage.files.facets import MAX_FACET_VALUES, FacetRepository
 from citewell.storage.files.metadata import FileChange, MetadataRepository
 from citewell.storage.files.projects import ProjectRepository
@@ -63,7 +64,10 @@ _APPLIED_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResourceService:
-    """Uploads, lists, annotates and deletes. Every method takes the owner first and sees only that owner's data."""
+    """Uploads, lists, annotates and deletes. Every method takes the owner first and sees only that owner's data.
+
+    hours_of: the lifetime of files from a source ("upload", a channel), unless their upload or project says otherwise; 0 for no end
+    """
 
     repository: ResourceRepository
     events: EventRepository
@@ -81,6 +85,8 @@ class ResourceService:
     chunking: ChunkConfig
     wake: Callable[..., None]
     lost: LostAndFound
+    expiry: ExpiryRepository
+    hours_of: Callable[[str], float]
     streams: Shares = field(default_factory=lambda: Shares("streams of events", each=_STREAMS))
     _looks: dict[str, asyncio.Task[int]] = field(default_factory=dict[str, "asyncio.Task[int]"])
 
@@ -161,8 +167,9 @@ class ResourceService:
                 item=item,
             )
             project_id = await self.projects.resolve(owner_id, project, create=True)
+            expires_at = None if item else await self._end(owner_id, project_id, source, said.expires_in_hours)
             item = item or await self._copy_for(owner_id, file.content_hash, project and project_id, within)
-            request = replace(request, project_id=project_id, item=item)
+            request = replace(request, project_id=project_id, item=item, expires_at=expires_at)
             known = None if within is None else await self.known(owner_id, request.identity(file.content_hash))
             inside = None if known is None else await self.repository.projects_within(owner_id, known.id)
             if known is not None and not may_change(inside or (), within):
@@ -178,8 +185,15 @@ class ResourceService:
             # Once more, for a file added since.
             await require_as_it_is(resource, said, options, self.limits, self.reprocessing)
             return resource, UploadOutcome.UNCHANGED
-        await self.describe(owner_id, resource.id, said)
+        await self.expiry.prolong(owner_id, resource.id, expires_at)
+        await self.describe(owner_id, resource.id, replace(said, expires_in_hours=None))
         return await self.reprocess(owner_id, resource.id, options)
+
+    async def _end(self, owner_id: str, project_id: str, source: str, hours: float | None) -> float | None:
+        """When an upload expires: as it says itself, or else its project, its channel, or the server."""
+        if hours is None:
+            hours = (await self.projects.settings(owner_id, project_id)).get("expires_in_hours")
+        return end_of(self.hours_of(source) if hours is None else hours)
 
     async def reprocess(self, owner_id: str, resource_id: str, options: AskedOptions) -> tuple[Resource, UploadOutcome]:
         """Apply newly requested options to a file, and retry failed steps. Raises `NotFound` and `InvalidInput`."""
@@ -223,7 +237,7 @@ class ResourceService:
         """Change a file's annotations. Metadata keys are set, or removed by None; an empty identifier or thread removes it.
 
         When this returns, every index has the change, unless an index cannot be written now or the file is being read: then soon after.
-        Raises `InvalidMetadata`, `NotFound`, and `Conflict` if the identifier is taken.
+        Raises `InvalidMetadata`, `InvalidInput` for an impossible lifetime, `NotFound`, and `Conflict` if the identifier is taken.
         """
         changes = said.metadata
         change = FileChange(
@@ -231,6 +245,8 @@ class ResourceService:
             identifier=checked_identifier(said.identifier) if said.identifier else said.identifier,
             thread=None if said.thread is None else checked_thread(said.thread),
         )
+        if said.expires_in_hours is not None:
+            await self.expiry.set(owner_id, resource_id, end_of(said.expires_in_hours))
         stamp = await self.metadata.change(owner_id, resource_id, change)
         resource = await self.repository.get(owner_id, resource_id)
         if stamp is not None and resource.status in (*TERMINAL, Status.EMBEDDING):
@@ -414,6 +430,11 @@ class ResourceService:
         """Delete a resource, the files inside it, and everything derived from them, then count remaining vectors."""
         receipt = await self.repository.delete(owner_id, resource_id)
         return Deleted(receipt, await self._finish(receipt))
+
+    async def expire(self, owner_id: str, resource_id: str) -> None:
+        """Delete a resource whose lifetime is over, like `delete`, and keep the receipt."""
+        receipt = await self.repository.delete(owner_id, resource_id, has_expired=True)
+        await self.expiry.complete(resource_id, await self._finish(receipt))
 
     async def finish_deletions(self) -> None:
         """Finish deletions that a previous process did not complete everywhere."""

@@ -7,10 +7,46 @@ from typing import Any, cast
 from citewell.errors import CitewellError, InvalidInput, InvalidMetadata, named
 from citewell.features.forms import Upload
 from citewell.features.json_bodies import loaded
-from citewell.features.resources.said import Said
+from citewell.features.resources.said import Said, end_of
 from citewell.features.resources.schemas import MAX_CAPTION
 from citewell.types import AskedOptions
 from citewell.types.accounts import Grant
+from citewell.types.resources import MAX_LIFETIME_HOURS
+
+# The form fields for a new version, and those only for a new file; others are refused.
+VERSION_FIELDS: dict[str, Any] = {
+    "file": {"type": "string", "format": "binary"},
+    "multimodal": {"type": "boolean", "default": False},
+    "extract_tables": {"type": "boolean", "default": True},
+    "extract_images": {"type": "boolean", "default": True},
+    "password": {"type": "string", "description": "opens an encrypted file"},
+    "chunking": {"type": "string", "description": "a JSON object with `strategy`, `size` and `overlap`, for this file"},
+    "caption": {
+        "type": "string",
+        "description": "text that belongs to the file; embedded together with a picture or video",
+    },
+    "metadata": {
+        "type": "string",
+        "description": "a JSON object of texts, numbers, true or false, dates (ISO 8601) and lists of texts",
+    },
+}
+UPLOAD_FIELDS: dict[str, Any] = VERSION_FIELDS | {
+    "project": {"type": "string", "description": "id or name; a new name creates a project"},
+    "identifier": {"type": "string", "description": "your own name for it, unique in its project"},
+    "thread": {"type": "string", "description": "the conversation it belongs to"},
+    "expires_in_hours": {
+        "type": "number",
+        "minimum": 0,
+        "description": "its lifetime, after which it is deleted; 0: never; default: its project's, or the server's",
+    },
+    "strict": {"type": "boolean", "default": False, "description": "respond 415 to types without a reader"},
+}
+
+
+def form_of(fields: dict[str, Any]) -> dict[str, Any]:
+    """A form for the OpenAPI document."""
+    schema = {"type": "object", "required": ["file"], "properties": fields, "additionalProperties": False}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
 
 
 def _field(upload: Upload, name: str) -> str | None:
@@ -32,8 +68,26 @@ def project_of(upload: Upload, grant: Grant) -> str | None:
 
 
 def said_in(upload: Upload) -> Said:
-    """The uploader's annotations: metadata, identifier, thread."""
-    return Said(metadata=metadata_in(upload), identifier=_field(upload, "identifier"), thread=_field(upload, "thread"))
+    """The uploader's annotations: metadata, identifier, thread, lifetime."""
+    return Said(
+        metadata=metadata_in(upload),
+        identifier=_field(upload, "identifier"),
+        thread=_field(upload, "thread"),
+        expires_in_hours=_hours(upload),
+    )
+
+
+def _hours(upload: Upload) -> float | None:
+    value = _field(upload, "expires_in_hours")
+    try:
+        hours = None if value is None else float(value)
+        end_of(hours)
+    except (ValueError, InvalidInput) as error:
+        upload.file.path.unlink(missing_ok=True)
+        raise InvalidInput(
+            f"The field `expires_in_hours` must be a number from 0 (never) to {MAX_LIFETIME_HOURS:,}."
+        ) from error
+    return hours
 
 
 def metadata_in(upload: Upload) -> dict[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from citewell.errors import NotFound
 from citewell.ingest.capture import Spool, Spooled
-from citewell.ingest.frame_model import tidied
+from citewell.ingest.frame_model import picture_of, tidied
 from citewell.ingest.frames import RawFrame, cleaned
 from citewell.ports import ChatModel
 from citewell.ports.metering import OnSpent, reported
@@ -124,7 +125,7 @@ class SourceService:
         """
         try:
             source = await self.repository.get(owner_id, name)
-            said, notes = await self._said(source, item)
+            said, notes = await self._said(source, item, file, filename)
             known = await self.repository.item(owner_id, source.id, item.key)
         except BaseException:
             file.path.unlink(missing_ok=True)
@@ -138,13 +139,16 @@ class SourceService:
         await self.repository.keep(owner_id, source.id, kept)
         return ItemKept(resource_id=resource_id, outcome=outcome, notes=tuple(notes))
 
-    async def _said(self, source: SyncSource, item: ItemSent) -> tuple[FileOfItem, list[str]]:
+    async def _said(
+        self, source: SyncSource, item: ItemSent, file: Spooled, filename: str
+    ) -> tuple[FileOfItem, list[str]]:
         metadata: dict[str, JsonValue] = dict(item.metadata or {})
         options, notes = AskedOptions(multimodal=item.multimodal), list[str]()
         if item.frame is not None:
             model = self.chat() if item.by_model else None
             async with reported(source.owner_id, self.on_spent):
-                record, notes = cleaned(item.frame) if model is None else await tidied(model, item.frame)
+                picture = None if model is None else await asyncio.to_thread(picture_of, file.path, filename)
+                record, notes = cleaned(item.frame) if model is None else await tidied(model, item.frame, picture)
             metadata |= record.metadata(self.limits)
             options = replace(options, caption=record.text(), chunking=CHUNKING)
         said = FileOfItem(

@@ -166,6 +166,7 @@ def describe_events(described: APIRouter) -> None:
     for name, summary in (
         ("resource.indexed", "A file can be searched"),
         ("resource.failed", "A file cannot be searched"),
+        ("resource.expiring", "A file is deleted soon"),
         ("resource.deleted", "A file was deleted"),
     ):
         _describe(described, name, summary, _on_resource)
@@ -180,7 +181,7 @@ def _describe(described: APIRouter, name: str, summary: str, event: Callable[...
 
 
 async def _on_resource(body: ResourceEvent) -> None:
-    """Sent when a file reaches its final state, and when it is deleted. Respond with any 2xx within 15 seconds."""
+    """Sent when a file reaches its final state, expires soon, or is deleted. Respond with any 2xx within 15 seconds."""
 
 
 async def _on_chunk(body: ChunkEvent) -> None:

@@ -11,7 +11,13 @@ from citewell.features.schemas import RequestBody, Schema, Timestamp, sample
 from citewell.types import DeliveryState, EventType
 
 Subscription = Literal[
-    "resource.indexed", "resource.failed", "resource.deleted", "chunk.stored", "answer.completed", "sync.finished"
+    "resource.indexed",
+    "resource.failed",
+    "resource.expiring",
+    "resource.deleted",
+    "chunk.stored",
+    "answer.completed",
+    "sync.finished",
 ]
 _URL = Field(
     min_length=1,
@@ -117,7 +123,7 @@ class Replayed(Schema):
 
 
 class EventResource(Schema):
-    """The data of `resource.indexed`, `resource.failed` and `resource.deleted`; for a deleted file, only its names."""
+    """The data of events about files; for one that expires soon or was deleted, only its names, when, and why."""
 
     resource_id: str
     version: int
@@ -135,6 +141,8 @@ class EventResource(Schema):
     error_code: str | None = None
     error_stage: str | None = None
     error_message: str | None = None
+    expires_at: datetime | None = Field(default=None, description="when a file that expires soon is deleted")
+    reason: Literal["expired"] | None = Field(default=None, description="why it was deleted, unless somebody did")
 
 
 class EventChunk(Schema):
@@ -180,7 +188,7 @@ class _Event(BaseModel):
 
 
 class ResourceEvent(_Event):
-    """A file was read and can be searched, failed, or was deleted."""
+    """A file was read and can be searched, failed, expires soon, or was deleted."""
 
     model_config = _event(
         EventType.RESOURCE_INDEXED,
@@ -193,7 +201,7 @@ class ResourceEvent(_Event):
         },
     )
 
-    type: Literal["resource.indexed", "resource.failed", "resource.deleted"]
+    type: Literal["resource.indexed", "resource.failed", "resource.expiring", "resource.deleted"]
     data: EventResource
 
 

@@ -135,7 +135,7 @@ class Summariser:
     ) -> Description | None:
         """The model's summary; None for a file without text."""
         most = max(1, characters_within(self.tokens) // _CHUNK_CHARACTERS)
-        chunks = await passages.of([ChunkType.TEXT, ChunkType.TABLE], most)
+        chunks = await passages.of([ChunkType.TEXT, ChunkType.TABLE, ChunkType.IMAGE], most)
         if not chunks:
             return None
         written = await write_summary(model, _title(resource), chunks)

@@ -36,6 +36,7 @@ EXPORTED = (
     "resource_projects",
     "contained_files",
     "resource_events",
+    "expired_files",
     "chunks",
     "threads",
     "messages",

@@ -93,8 +93,11 @@ def announce_ended(connection: sa.Connection, resource_ids: Sequence[str]) -> No
             announce(connection, owner_id, [_ending(row) for row in ended])
 
 
-def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Sequence[str]) -> None:
+def announce_deleted(
+    connection: sa.Connection, owner_id: str, resource_ids: Sequence[str], has_expired: bool = False
+) -> None:
     """Announces the deletion of these resources of the owner, before it happens."""
+    reason: JsonObject = {"reason": "expired"} if has_expired else {}
     if not _wanted(connection, _WANTED_BY_OWNER, owner_id):
         return
     names = (resources.c.id, resources.c.version, resources.c.filename, resources.c.identifier, resources.c.record_id)
@@ -102,7 +105,9 @@ def announce_deleted(connection: sa.Connection, owner_id: str, resource_ids: Seq
         query = sa.select(*names).where(resources.c.id.in_(resource_ids[start : start + _BATCH]))
         gone = [dict(row) for row in connection.execute(query).mappings()]
         events = [
-            OutgoingEvent(type=EventType.RESOURCE_DELETED, key=row["id"], data=_renamed(_present(row)), about=row["id"])
+            OutgoingEvent(
+                type=EventType.RESOURCE_DELETED, key=row["id"], data=_renamed(_present(row)) | reason, about=row["id"]
+            )
             for row in gone
         ]
         announce(connection, owner_id, events)

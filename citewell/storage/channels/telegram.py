@@ -82,8 +82,6 @@ class TelegramFile:
     status_message_id: int
     shown: str = ""
     question: JsonObject = field(default_factory=dict[str, JsonValue])
-    expires_at: float | None = None
-    announced_at: float | None = None
     finished_at: float | None = None
 
 
@@ -293,14 +291,11 @@ class TelegramChatRepository:
         told = sa.not_(is_suspended(columns.owner_id))
         return await self._files(sa.and_(columns.bot_id == bot_id, columns.finished_at.is_(None), told))
 
-    async def expiring(self, bot_id: int, before: float) -> list[TelegramFile]:
-        """Returns files that expire before this time, earliest first.
-
-        Files of suspended owners wait, because the notice before deletion could not be sent.
-        """
+    async def sent(self, bot_id: int, resource_id: str) -> TelegramFile | None:
+        """Returns the first message with which a file was sent."""
         columns = telegram_files.c
-        told = sa.not_(is_suspended(columns.owner_id))
-        return await self._files(sa.and_(columns.bot_id == bot_id, columns.expires_at < before, told))
+        found = await self._files(sa.and_(columns.bot_id == bot_id, columns.resource_id == resource_id))
+        return found[0] if found else None
 
     async def may_be_told(self, file: TelegramFile) -> bool:
         """Whether the file's owner may be notified: not suspended."""
@@ -308,15 +303,6 @@ class TelegramChatRepository:
         mine = sa.and_(columns.bot_id == file.bot_id, columns.chat_id == file.chat_id)
         told = sa.not_(is_suspended(columns.owner_id))
         return bool(await self._files(sa.and_(mine, columns.message_id == file.message_id, told)))
-
-    async def keep_longer(self, owner_id: str, resource_id: str, expires_at: float) -> None:
-        """Postpones the expiry, if any, of a file that was sent again."""
-        columns = telegram_files.c
-        one = (columns.resource_id == resource_id, columns.owner_id == owner_id, columns.expires_at < expires_at)
-        async with self._database.write() as connection:
-            await connection.execute(
-                sa.update(telegram_files).where(*one).values(expires_at=expires_at, announced_at=None)
-            )
 
     async def change_file(self, file: TelegramFile, **values: object) -> None:
         """Changes the columns of a file."""
@@ -334,7 +320,7 @@ class TelegramChatRepository:
         query = (
             sa.select(*(columns[one.name] for one in fields(TelegramFile)))
             .where(condition)
-            .order_by(columns.expires_at, columns.message_id)
+            .order_by(columns.message_id)
         )
         return [TelegramFile(**row) for row in await self._database.rows(query)]
 

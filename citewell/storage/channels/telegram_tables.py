@@ -63,7 +63,7 @@ telegram_threads = sa.Table(
     sa.Column("scope", Json, nullable=False),
 )
 
-# Files sent to the bot: the message that shows each one's progress, and when it expires.
+# Files sent to the bot, and the message that shows each one's progress.
 telegram_files = sa.Table(
     "telegram_files",
     metadata,
@@ -80,10 +80,6 @@ telegram_files = sa.Table(
     sa.Column("shown", sa.Text, nullable=False),
     # a question in the caption, as the update to process once the file is indexed
     sa.Column("question", Json, nullable=False),
-    # null for a file that existed before and does not expire
-    sa.Column("expires_at", Time),
-    sa.Column("announced_at", Time),
     sa.Column("finished_at", Time),
     sa.Index("ix_telegram_files_resource_id", "resource_id"),
-    sa.Index("ix_telegram_files_expires_at", "expires_at"),
 )

@@ -123,6 +123,7 @@ def _info(resource: Resource) -> ResourceInfo:
         category=resource.detected_category,
         characters=coverage.characters if coverage else 0,
         pages=len(coverage.units) if coverage else 0,
+        unit=coverage.units[0].unit if coverage and coverage.units else "page",
         note="; ".join(note for note in notes[:10] if note),
         provenance=resource.provenance,
     )

@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from citewell.errors import TooLarge
 from citewell.storage.files.contained import note_contained
+from citewell.storage.files.expiry import times_of
 from citewell.storage.files.projects import link
 from citewell.storage.lookups import Prepared
 from citewell.storage.spending.quotas import FileRoom
@@ -32,6 +33,7 @@ class NewResource:
 
     content_hash: identifies the content; equals `bytes_hash`, except for an item of a synced source
     version:      the number in `blob_key`; None if any will do
+    expires_at:   the end of its lifetime; None for no end
     """
 
     id: str
@@ -52,6 +54,7 @@ class NewResource:
     thread: str | None = None
     bytes_hash: str | None = None
     version: int | None = None
+    expires_at: float | None = None
 
 
 # Column values of a resource whose content has not been processed.
@@ -164,6 +167,7 @@ def insert_resources(connection: sa.Connection, new: Sequence[NewResource], befo
             "version": 1,
             "status": Status.UPLOADED,
             "chunk_count": 0,
+            **times_of(one.expires_at, now),
             "created_at": now + place * _MOMENT,
             "due": due(now, one.file_size_bytes) + (before + place) * _SECONDS_PER_SIBLING,
             "fence": 0,

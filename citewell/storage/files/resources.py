@@ -18,6 +18,7 @@ from citewell.storage.conversations.quotations import empty
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.files.events import record_event
+from citewell.storage.files.expiry import keep_receipt
 from citewell.storage.files.file_filters import owner_column, resource_conditions
 from citewell.storage.files.new_resources import (
     FRESH,
@@ -44,6 +45,7 @@ from citewell.storage.tables import (
 from citewell.storage.work.payload_changes import metadata_of, note_changes
 from citewell.types import (
     Coverage,
+    JsonObject,
     Resource,
     ResourceFilter,
     ResourceSummary,
@@ -59,7 +61,17 @@ _BYTES_HASH = (
     .scalar_subquery()
     .label("bytes_hash")
 )
-_JOB_COLUMNS = {"attempt", "deaths", "fence", "lease_worker", "lease_until", "not_before", "due", "reindex_id"}
+_JOB_COLUMNS = {
+    "attempt",
+    "deaths",
+    "fence",
+    "lease_worker",
+    "lease_until",
+    "not_before",
+    "due",
+    "reindex_id",
+    "notice_at",
+}
 _PUBLIC = [*(c for c in resources.c if c.name not in _JOB_COLUMNS), _BYTES_HASH]
 # Columns that grow with a file's content; summaries omit them.
 _CONTENT = {"extraction_metadata", "coverage", "summary"}
@@ -102,6 +114,11 @@ class Receipt:
     elements: int
     quotations: int = 0
     is_busy: bool = False
+
+    def to_json(self) -> JsonObject:
+        """The public form."""
+        counts: JsonObject = {"chunks": self.chunks, "elements": self.elements, "files": len(self.blob_keys)}
+        return {"deleted": list(self.resource_ids), **counts, "quotations": self.quotations}
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,8 +300,8 @@ class ResourceRepository:
             raise NotFound("This resource has no file.")
         return Original(*rows[0].values())
 
-    async def delete(self, owner_id: str, resource_id: str) -> Receipt:
-        """Deletes a resource with its children and everything derived from them.
+    async def delete(self, owner_id: str, resource_id: str, *, has_expired: bool = False) -> Receipt:
+        """Deletes a resource with its children and everything derived from them; keeps the receipt of an expired one.
 
         The caller deletes blobs and vectors by the receipt, then calls `finish_deletion`; until then, it is in
         `unfinished_deletions`.
@@ -300,7 +317,7 @@ class ResourceRepository:
             ]
             held = sa.select(sa.func.count(resources.c.lease_worker)).where(resources.c.id.in_(ids))
             is_busy = bool(await connection.scalar(held))
-            await connection.run_sync(announce_deleted, owner_id, ids)
+            await connection.run_sync(announce_deleted, owner_id, ids, has_expired)
             quotations = await connection.run_sync(empty, ids)
             await connection.execute(sa.delete(resources).where(resources.c.id.in_(ids)))
             receipt = Receipt(
@@ -311,6 +328,8 @@ class ResourceRepository:
                     id=receipt.id, owner_id=owner_id, resource_ids=ids, blob_keys=keys, created_at=time.time()
                 )
             )
+            if has_expired:
+                await connection.run_sync(keep_receipt, owner_id, resource_id, receipt.to_json())
         return receipt
 
     async def unfinished_deletions(self) -> list[Receipt]:

@@ -8,7 +8,7 @@ from typing import Protocol
 import sqlalchemy as sa
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from citewell.errors import SpendingLimitReached
+from citewell.errors import SpendingLimitReached, in_dollars
 from citewell.storage.clock import MinuteClock
 from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import provider_calls, spending, usage
@@ -55,10 +55,13 @@ class ProviderCallRepository:
         self._database = database
         self._clock = clock or MinuteClock(database)
 
-    async def admit(self, provider: str, limits: PerMinute, tokens: int) -> tuple[float, int | None]:
+    async def admit(
+        self, provider: str, limits: PerMinute, tokens: int, *, is_query: bool = True
+    ) -> tuple[float, int | None]:
         """Admits a call with so many tokens. Returns 0 and its number, or seconds to wait before retrying, and None.
 
-        A call with more tokens than the limit is admitted when no other call counts.
+        Calls that are no queries use at most three quarters of the limits, so that files being indexed leave room for
+        questions. A call with more tokens than the limit is admitted when no other call counts.
         """
         table = provider_calls
         mine = table.c.provider == provider
@@ -69,17 +72,17 @@ class ProviderCallRepository:
             await connection.execute(sa.delete(table).where(mine, table.c.at <= now - WINDOW_SECONDS))
             # Recorded by another machine, or before this one rebooted.
             await connection.execute(sa.update(table).where(mine, table.c.at > latest).values(at=now))
-            counted = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(mine)
-            calls, used = (await connection.execute(counted)).one()
-            if calls and _exceeds(limits, calls + 1, used + tokens):
-                rows = await connection.execute(sa.select(table.c.at, table.c.tokens).where(mine).order_by(table.c.at))
-                for at, spent in rows:
-                    calls, used = calls - 1, used - spent
-                    if not calls or not _exceeds(limits, calls + 1, used + tokens):
-                        # A call in progress may be answered at any moment.
-                        return max(0.001, min(at, now) + WINDOW_SECONDS - now), None
-            new = sa.insert(table).values(provider=provider, at=latest, tokens=tokens).returning(table.c.id)
-            return 0.0, await connection.scalar(new)
+            bounds = [(mine, limits.requests, limits.tokens)]
+            if not is_query:
+                others = sa.and_(mine, sa.not_(table.c.is_query))
+                bounds.append((others, _without_share(limits.requests), _without_share(limits.tokens)))
+            for counted, most_calls, most_tokens in bounds:
+                free_at = await _free_at(connection, counted, most_calls, most_tokens, tokens)
+                if free_at is not None:
+                    # A call in progress may be answered at any moment.
+                    return max(0.001, min(free_at, now) + WINDOW_SECONDS - now), None
+            values = {"provider": provider, "at": latest, "tokens": tokens, "is_query": is_query}
+            return 0.0, await connection.scalar(sa.insert(table).values(**values).returning(table.c.id))
 
     async def answered(self, call: int) -> None:
         """Records that a call has its answer: the provider counts it from this moment at the latest."""
@@ -104,7 +107,7 @@ class ProviderCallRepository:
                 return
             spent = await connection.scalar(sa.select(spending.c.dollars).where(spending.c.month == month))
         raise SpendingLimitReached(
-            f"{spent or 0.0:.2f} of {limit:.2f} US dollars are spent this month, and the next call would exceed the limit. "
+            f"{in_dollars(spent or 0.0)} of {in_dollars(limit)} US dollars are spent this month, and the next call would exceed the limit. "
             "Raise CITEWELL_MAX_SPEND; waiting work then continues."
         )
 
@@ -142,5 +145,28 @@ class ProviderCallRepository:
         return month
 
 
-def _exceeds(limits: PerMinute, calls: int, tokens: int) -> bool:
-    return bool((limits.requests and calls > limits.requests) or (limits.tokens and tokens > limits.tokens))
+async def _free_at(
+    connection: AsyncConnection, counted: sa.ColumnElement[bool], most_calls: int, most_tokens: int, tokens: int
+) -> float | None:
+    """Returns when the call was answered after which another of so many tokens fits; None if it fits now."""
+    table = provider_calls
+    totals = sa.select(sa.func.count(), sa.func.coalesce(sa.func.sum(table.c.tokens), 0)).where(counted)
+    calls, used = (await connection.execute(totals)).one()
+
+    def exceeds() -> bool:
+        return bool((most_calls and calls >= most_calls) or (most_tokens and used + tokens > most_tokens))
+
+    if not calls or not exceeds():
+        return None
+    for at, spent in await connection.execute(
+        sa.select(table.c.at, table.c.tokens).where(counted).order_by(table.c.at)
+    ):
+        calls, used = calls - 1, used - spent
+        if not calls or not exceeds():
+            return at
+    return None
+
+
+def _without_share(limit: int) -> int:
+    """Returns what queries leave of a limit per minute; 0 means no limit."""
+    return limit - max(1, limit // 4) if limit > 1 else limit

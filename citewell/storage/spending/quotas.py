@@ -17,6 +17,7 @@ from citewell.errors import (
     NotFound,
     QuestionsQuotaReached,
     SpendQuotaReached,
+    in_dollars,
 )
 from citewell.storage.accounts.tables import people, service_accounts
 from citewell.storage.database import Database, insert_new
@@ -213,7 +214,7 @@ class QuotaRepository:
             spent = await _spent(connection, owner_id, since) + under_way
         if spent >= most:
             raise SpendQuotaReached(
-                f"The spending quota is used up: {spent:,.2f} of {most:,.2f} US dollars this month. "
+                f"The spending quota is used up: {in_dollars(spent)} of {in_dollars(most)} US dollars this month. "
                 f"The next month begins on {_day(until)} (UTC); until then, {_MORE}.",
                 **_details(Quota.SPEND, spent, most),
             )

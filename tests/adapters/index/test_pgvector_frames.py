@@ -122,6 +122,17 @@ async def test_frame_chunks_has_the_columns_of_its_design_and_one_owners_rows(fr
     assert {row["frame_path"] for row in await frames.connection.fetch(everything)} == {"3.txt"}
 
 
+async def test_a_record_is_found_by_its_id_with_an_index_that_knows_the_owner(frames: Frames) -> None:
+    await frames.become(frames.ann)
+    query = "SELECT chunk_text FROM citewell.frame_chunks WHERE airtable_record_id = 'rec2'"
+    assert {row["chunk_text"] for row in await frames.connection.fetch(query)} == {"frame text 2", "frame text 3"}
+    await frames.connection.execute("SET enable_seqscan = off")  # of so few rows, it would be preferred
+    plan = "\n".join(row[0] for row in await frames.connection.fetch(f"EXPLAIN {query}"))
+    assert "ix_resources_airtable_record_id" in plan
+    (condition,) = [line for line in plan.splitlines() if "Index Cond" in line and "source_airtable_id" in line]
+    assert "owner_id" in condition
+
+
 async def test_hybrid_search_finds_the_nearest_of_one_owner_with_their_distance(frames: Frames) -> None:
     assert await frames.search(3) == []
     await frames.become(frames.ann)
@@ -157,7 +168,7 @@ async def test_hybrid_search_filters_by_metadata(frames: Frames, filters: object
 async def test_only_the_index_that_answers_is_shown(frames: Frames, database: str) -> None:
     await frames.become(frames.ann)
     other = await PgvectorIndex.open(database, "another:32", DIMENSIONS)
-    await other.upsert([make_point(0, owner=frames.ann)])
+    await other.upsert([make_point(0, owner=frames.ann, resource="r0")])
     count = "SELECT count(*) FROM citewell.frame_chunks"
     assert await frames.connection.fetchval(count) == 6
     record = await IndexRepository(frames.sql).create("another:32", "pgvector", {})

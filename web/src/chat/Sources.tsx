@@ -6,7 +6,7 @@ import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { FileIcon, typeOf } from "../ui/FileIcon";
 import { showSource, VerdictIcon } from "./CitationChip";
-import { splitLabel } from "./markers";
+import { byFile, splitLabel } from "./markers";
 
 const MOST_SHOWN = 3;
 
@@ -14,16 +14,20 @@ export function Sources({ citations }: { citations: readonly Citation[] }): Reac
   const [open, setOpen] = useState(false);
   const id = useId();
   if (!citations.length) return null;
-  const sorted = [...citations].sort((a, b) => a.n - b.n);
+  const sorted = byFile(citations);
   // Folding up one line would save none: the button takes its place.
   const isLong = sorted.length > MOST_SHOWN + 1;
   const shown = isLong && !open ? sorted.slice(0, MOST_SHOWN) : sorted;
   return (
     <div className="sources">
       <ol className="sources-list" id={id} aria-label={t.sources}>
-        {shown.map((citation) => (
-          <SourceLine key={citation.n} citation={citation} />
-        ))}
+        {shown.map((line) =>
+          line.length > 1 ? (
+            <PagesLine key={line[0].n} citations={line} />
+          ) : (
+            <SourceLine key={line[0].n} citation={line[0]} />
+          ),
+        )}
       </ol>
       {isLong && (
         <button
@@ -34,10 +38,42 @@ export function Sources({ citations }: { citations: readonly Citation[] }): Reac
           onClick={() => setOpen(!open)}
         >
           {open ? <ChevronUp size={15} aria-hidden /> : <ChevronDown size={15} aria-hidden />}
-          {open ? t.fewerSources : t.allSources(sorted.length)}
+          {open ? t.fewerSources : t.allSources(citations.length)}
         </button>
       )}
     </div>
+  );
+}
+
+/** Pages of one file: its name once, and a button for each page. */
+function PagesLine({ citations }: { citations: readonly [Citation, ...Citation[]] }): ReactNode {
+  const { name } = splitLabel(citations[0]);
+  return (
+    <li className="source-pages">
+      <FileIcon type={typeOf(name)} size={15} />
+      <span className="source-name truncate">{name}</span>
+      {citations.map((citation) => {
+        const { place } = splitLabel(citation);
+        return (
+          <button
+            key={citation.n}
+            type="button"
+            className="source-line"
+            title={`${name}, ${place}`}
+            onClick={() => showSource(citation)}
+          >
+            <span className="source-number tabular">{citation.n}</span>
+            <span className="source-place muted">{place}</span>
+            {citation.verdict !== "supported" && (
+              <>
+                <VerdictIcon verdict={citation.verdict} size={13} />
+                <span className="visually-hidden">{wordFor(t.verdict, citation.verdict)}</span>
+              </>
+            )}
+          </button>
+        );
+      })}
+    </li>
   );
 }
 

@@ -162,6 +162,21 @@ function placeIn({ sheet, row, row_end: end, column, page, pages, slide }: Citat
   return first === last ? t.pagePlace(first) : t.pagesPlace(first, last);
 }
 
+/** The sources in the order of their numbers; those on single pages of one file are one line. */
+export function byFile(citations: readonly Citation[]): [Citation, ...Citation[]][] {
+  const lines = new Map<string, [Citation, ...Citation[]]>();
+  for (const citation of [...citations].sort((a, b) => a.n - b.n)) {
+    const { page, pages, sheet, row, slide, second } = citation.locator;
+    const isPage = page != null && (pages ?? []).length <= 1 && [sheet, row, slide, second].every((one) => one == null);
+    const joins = isPage && !citation.image && citation.available !== false;
+    const key = joins ? `${citation.resource_id}/${citation.version}` : `${citation.n}`;
+    const line = lines.get(key);
+    if (line) line.push(citation);
+    else lines.set(key, [citation]);
+  }
+  return [...lines.values()];
+}
+
 /** The answer as plain text with its sources below it. */
 export function withReferences(answer: string, citations: readonly Citation[], heading: string): string {
   if (!citations.length) return answer;

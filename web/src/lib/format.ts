@@ -18,6 +18,12 @@ const dollars = new Intl.NumberFormat(LOCALE, {
   minimumFractionDigits: 2,
   maximumFractionDigits: 4,
 });
+const cents = new Intl.NumberFormat(LOCALE, {
+  style: "currency",
+  currency: "USD",
+  currencyDisplay: "narrowSymbol",
+  maximumSignificantDigits: 2,
+});
 const languages = new Intl.DisplayNames(LOCALE, { type: "language" });
 const compact = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumFractionDigits: 1 });
 const brief = new Intl.NumberFormat(LOCALE, { notation: "compact", maximumSignificantDigits: 2 });
@@ -29,7 +35,9 @@ const relative = new Intl.RelativeTimeFormat(LOCALE, { numeric: "auto" });
 export const formatNumber = (value: number): string => number.format(value);
 export const formatPercent = (share: number): string => percent.format(share);
 export const formatPrecisePercent = (share: number): string => precisePercent.format(share);
-export const formatDollars = (value: number): string => dollars.format(value);
+/** A small amount keeps its first two digits: it is not free. */
+export const formatDollars = (value: number): string =>
+  (0 < value && value < 0.001 ? cents : dollars).format(value);
 export const formatCompact = (value: number): string => compact.format(value);
 /** Two digits, for what is an estimate: `12,345` → `12k`. */
 export const formatBriefly = (value: number): string => brief.format(value);

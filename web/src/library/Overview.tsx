@@ -111,6 +111,7 @@ function Details({ resource }: { resource: Resource }): ReactNode {
     [t.type, resource.mime_type],
     [t.project, names.join(", ")],
     [t.added, formatMoment(resource.created_at)],
+    [t.expires, resource.expires_at && formatMoment(resource.expires_at)],
     [t.languageName, resource.language && languageName(resource.language)],
     [t.author, typeof author === "string" ? author : null],
     [
