@@ -48,6 +48,7 @@ from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
 from citewell.composition.pairing import pair
+from citewell.composition.protocols import mcp_tools
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
@@ -114,7 +115,6 @@ from citewell.system.folder import DataFolder, folder_errors
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
-    from citewell.agent.turn.tools import Toolbox
 
 log = logging.getLogger(__name__)
 
@@ -336,7 +336,7 @@ async def _assemble(parts: _Parts) -> Services:
         citations=citation_service(parts.indexes, stores, parts.ledger),
         claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
-        mcp=_mcp_tools(parts, extractive),
+        mcp=mcp_tools(settings, stores, parts.ledger, extractive),
         threads=ThreadService(repository=threads, resources=stores.resources, members=auth.sharing),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
@@ -409,15 +409,6 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
         options=search.options,
         model_problem=parts.settings.chat.missing_key,
     )
-
-
-def _mcp_tools(parts: _Parts, extractive: LateAssistant) -> McpTools:
-    top_k = parts.settings.retrieval.top_k
-
-    async def toolbox() -> Toolbox:
-        return (await extractive.get()).toolbox
-
-    return McpTools(toolbox=toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
 
 
 def _process_name() -> str:

@@ -35,15 +35,24 @@ async def run(folder: Path) -> Transcript:
             Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client,
         ):
             await _tools(page, client)
+            best = await _call(page, client, "search", {"query": "maximum loan size for first-time borrowers"})
+            assert best.structured_content is not None
+            await _call(page, client, "fetch", {"id": best.structured_content["results"][0]["id"]})
             await _call(
-                page, client, "search_files", {"query": "maximum loan size for first-time borrowers", "top_k": 1}
+                page,
+                client,
+                "citewell_search_files",
+                {"query": "maximum loan size for first-time borrowers", "top_k": 1},
             )
             found = await _call(
-                page, client, "search_files", {"query": "coastal road near Ada", "top_k": 1, "types": ["image"]}
+                page,
+                client,
+                "citewell_search_files",
+                {"query": "coastal road near Ada", "top_k": 1, "types": ["image"]},
             )
             assert found.structured_content is not None
             picture = found.structured_content["passages"][0]["picture"]
-            await _call(page, client, "analyze_image", {"resource_id": picture})
+            await _call(page, client, "citewell_analyze_image", {"resource_id": picture})
         page.step(
             "Over standard input and output", "`citewell mcp --data …`, as a client that starts programs runs it."
         )
@@ -53,7 +62,7 @@ async def run(folder: Path) -> Transcript:
             stdio_client(StdioServerParameters(command=sys.executable, args=command, env=environment))
         ) as client:
             await _tools(page, client)
-            await _call(page, client, "analyze_image", {"resource_id": picture})
+            await _call(page, client, "citewell_analyze_image", {"resource_id": picture})
     return page
 
 
