@@ -48,7 +48,7 @@ from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
 from citewell.composition.pairing import pair
-from citewell.composition.protocols import mcp_tools
+from citewell.composition.protocols import mcp_tools, openai_files, openai_responses
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
@@ -71,6 +71,8 @@ from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.openai_files.service import OpenAIFiles
+from citewell.features.openai_responses.service import ResponseService
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.features.projects.service import ProjectService
 from citewell.features.quotas.service import QuotaService
@@ -139,6 +141,8 @@ class Services:
     claude_files: ClaudeFileRepository
     completions: CompletionService
     mcp: McpTools
+    openai_files: OpenAIFiles
+    openai_responses: ResponseService
     threads: ThreadService
     shared_answers: SharedAnswerService
     projects: ProjectService
@@ -304,7 +308,7 @@ async def _assemble(parts: _Parts) -> Services:
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", parts.folder.token())
     workers = _workers(parts)
-    resources = _resource_service(parts, workers)
+    resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
     search = _search_service(parts)
     tables = _table_service(parts)
     assistant_with = _assistants(parts, search, tables)
@@ -329,7 +333,7 @@ async def _assemble(parts: _Parts) -> Services:
         identities=identity_service(settings, parts.folder, accounts),
         service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,
-        contents=resource_contents(stores, parts.blobs),
+        contents=contents,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
         chat=chat,
@@ -337,6 +341,8 @@ async def _assemble(parts: _Parts) -> Services:
         claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=mcp_tools(settings, stores, parts.ledger, extractive),
+        openai_files=openai_files(stores, resources, contents, search),
+        openai_responses=openai_responses(stores, turns),
         threads=ThreadService(repository=threads, resources=stores.resources, members=auth.sharing),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
