@@ -26,6 +26,7 @@ async def run(folder: Path) -> Transcript:
         "The official Python client against a running server. An MCP client's own model writes the answer, and cites the labels.",
     )
     with RunningServer(folder / "data", CITEWELL_OCR="false") as server:
+        page.names[server.url] = "http://127.0.0.1:8000"
         server.add(SAMPLE.name, SAMPLE.read_bytes())
         server.add("coast.png", png(scene("car")), caption="The coastal road near Ada, from the drone.")
         headers = {"Authorization": server.client.headers["Authorization"]}
@@ -76,7 +77,7 @@ async def _call(page: Transcript, client: Client, tool: str, arguments: dict[str
     lines = [f"tools/call {tool} {arguments}"]
     for block in result.content:
         if isinstance(block, TextContent):
-            lines += [f"  {line}"[:120] for line in block.text.splitlines() if line.strip()]
+            lines += [f"  {page.plain(line)}"[:160] for line in block.text.splitlines() if line.strip()]
         elif isinstance(block, ImageContent):
             lines.append(f"  (image content, {block.mime_type})")
     page.block("\n".join(lines))
