@@ -10,7 +10,6 @@ from fastapi.responses import JSONResponse
 from starlette.requests import Request
 from starlette.responses import Response
 
-from citewell.agent.interface import Done
 from citewell.errors import CitewellError
 from citewell.features.http import ERROR_RESPONSES, error_headers, error_responses, status_of
 from citewell.features.json_bodies import SoundRoute
@@ -76,9 +75,3 @@ def _invalid(error: RequestValidationError) -> JSONResponse:
     message = "; ".join(f"{'.'.join(map(str, p['loc'][1:]))}: {p['msg']}" for p in problems[:_MAX_PROBLEMS])
     param = str(problems[0]["loc"][1]) if problems and len(problems[0]["loc"]) > 1 else None
     return JSONResponse(body_of("invalid_request", message or "The request is not valid.", 400, param), 400)
-
-
-def what_helps(done: Done) -> str:
-    """Advice if there is no answer, appended to the text, because these clients show nothing else."""
-    why = done.answer.no_answer
-    return f" {why.hint}" if why is not None and why.hint else ""

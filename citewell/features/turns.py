@@ -186,3 +186,9 @@ def past_scope(scope: object) -> Scope:
     named = tuple(ids) if ids is not None else None
     projects = projects_named(scope.get("project"), scope.get("projects"))
     return Scope(projects, named, filters, named if filters else None)
+
+
+def what_helps(done: Done) -> str:
+    """Advice if there is no answer, appended to the text, because these clients show nothing else."""
+    why = done.answer.no_answer
+    return f" {why.hint}" if why is not None and why.hint else ""

@@ -8,8 +8,14 @@ from typing import Any
 import openai
 import pytest
 from openai.types.responses import Response, ResponseFileSearchToolCall, ResponseOutputMessage, ResponseOutputText
+from openai.types.responses.response_create_params import ResponseCreateParamsBase
 from openai.types.responses.response_output_text import AnnotationFileCitation
+from openai.types.vector_store_create_params import VectorStoreCreateParams
+from openai.types.vector_store_search_params import VectorStoreSearchParams
+from openai.types.vector_stores.file_batch_create_params import FileBatchCreateParams
 
+from citewell.features.openai_files.schemas import StoreBatchIn, StoreIn, StoreSearchIn
+from citewell.features.openai_responses.schemas import ResponseIn
 from tests.server.running import Server
 
 GATE = b"# Harbour rules\n\nThe harbour gate closes at half past nine in the evening. Dogs must be kept on a lead near the cranes.\n"
@@ -168,6 +174,15 @@ def test_messages_may_name_a_file_and_carry_the_conversation(client: openai.Open
     assert {note.file_id for note in text_of(answer).annotations if note.type == "file_citation"} == {gate}
 
 
+def test_every_field_of_the_clients_requests_is_known() -> None:
+    """A field that this version of the client sends is used, refused with a reason, or accepted without effect."""
+    sent = {*ResponseCreateParamsBase.__annotations__, "stream"}
+    assert sent == set(ResponseIn.model_fields)
+    assert set(VectorStoreCreateParams.__annotations__) == set(StoreIn.model_fields)
+    assert set(VectorStoreSearchParams.__annotations__) == set(StoreSearchIn.model_fields)
+    assert set(FileBatchCreateParams.__annotations__) == set(StoreBatchIn.model_fields)
+
+
 def test_files_and_stores_are_listed_read_and_deleted(client: openai.OpenAI, store: str, gate: str) -> None:
     content = b"# Tide table\n\nHigh water is at six.\n"
     made = client.files.create(file=("Tides.md", content), purpose="user_data")
@@ -200,6 +215,7 @@ def test_what_is_not_supported_is_refused_in_openais_shape(client: openai.OpenAI
         {"input": [{"role": "user", "content": [{"type": "input_image", "image_url": "data:,"}]}]},
         {"input": []},
         {"input": ""},
+        {"input": QUESTION, "extra_body": {"temprature": 1}},
     ]
     for request in refused:
         with pytest.raises(openai.BadRequestError) as raised:

@@ -31,8 +31,9 @@ from citewell.features.openai_compatible.schemas import (
     usage,
 )
 from citewell.features.openai_compatible.service import CompletionService
-from citewell.features.openai_format import OPENAI_ERRORS, OpenAIRoute, body_of, what_helps
+from citewell.features.openai_format import OPENAI_ERRORS, OpenAIRoute, body_of
 from citewell.features.routing import Router
+from citewell.features.turns import what_helps
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.types.audit import AuditAction
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from citewell.agent.interface import Done
 from citewell.errors import InvalidInput
-from citewell.features.openai_format import what_helps
 from citewell.features.schemas import CitationOut, Schema
+from citewell.features.turns import what_helps
 from citewell.types import Citation
 
 _MARKER = re.compile(r"\[(\d+)\]")

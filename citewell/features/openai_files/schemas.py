@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from citewell.errors import InvalidInput
 from citewell.features.addresses import passage_address
 from citewell.features.openai_files.service import MAX_BATCH, Batch, FoundPassage, attributes_of, name_and_metadata
 from citewell.features.openai_ids import FILE, STORE
-from citewell.features.schemas import LocatorJson, Schema
+from citewell.features.schemas import LocatorJson, RequestBody, Schema
 from citewell.storage.files.projects import ProjectCount
 from citewell.types import Project, Resource, Status
 
@@ -22,6 +22,7 @@ _READY = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL)
 Attribute = str | float | bool
 Attributes = Annotated[dict[str, Attribute], Field(max_length=_MAX_PAIRS)]
 Pairs = Annotated[dict[str, str], Field(max_length=_MAX_PAIRS)]
+NoEffect = Annotated[Any, Field(description="accepted, without effect")]
 FileState = Literal["in_progress", "completed", "failed"]
 
 
@@ -32,19 +33,15 @@ def state_of(status: Status) -> FileState:
     return "completed" if status in _READY else "in_progress"
 
 
-class Lenient(BaseModel):
-    """A request; other fields are accepted and have no effect."""
-
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
-
-
-class StoreIn(Lenient):
+class StoreIn(RequestBody):
     """A new vector store."""
 
     name: str | None = None
-    file_ids: Annotated[list[str], Field(max_length=MAX_BATCH)] = []
+    file_ids: list[str] = Field(default=[], max_length=MAX_BATCH)
     metadata: Pairs | None = None
     expires_after: dict[str, Any] | None = None
+    description: NoEffect = None
+    chunking_strategy: NoEffect = None
 
     def checked(self) -> StoreIn:
         """Itself. Raises `InvalidInput` for an expiry, which would be ignored."""
@@ -59,40 +56,45 @@ class StoreChange(StoreIn):
     """Changes of a vector store."""
 
 
-class StoreFileIn(Lenient):
+class StoreFileIn(RequestBody):
     """A file to add to a vector store."""
 
     file_id: str
     attributes: Attributes | None = None
+    chunking_strategy: NoEffect = None
 
 
-class StoreFileChange(Lenient):
+class StoreFileChange(RequestBody):
     """Attributes to set; others stay."""
 
     attributes: Attributes | None
 
 
-class StoreBatchIn(Lenient):
+class StoreBatchIn(RequestBody):
     """Files to add together: their ids with the same attributes, or each with its own."""
 
-    file_ids: Annotated[list[str], Field(max_length=MAX_BATCH)] = []
+    file_ids: list[str] = Field(default=[], max_length=MAX_BATCH)
     attributes: Attributes | None = None
-    files: Annotated[list[StoreFileIn], Field(max_length=MAX_BATCH)] = []
+    chunking_strategy: NoEffect = None
+    files: list[StoreFileIn] = Field(default=[], max_length=MAX_BATCH)
 
 
-class RankingIn(Lenient):
+class RankingIn(RequestBody):
     """Of the ranking options, the lowest score."""
 
     score_threshold: float = Field(default=0.0, ge=0.0, le=1.0)
+    ranker: NoEffect = None
+    hybrid_search: NoEffect = None
 
 
-class StoreSearchIn(Lenient):
+class StoreSearchIn(RequestBody):
     """A search in a vector store."""
 
     query: str | list[str]
     filters: dict[str, Any] | None = None
     max_num_results: int = Field(default=10, ge=1, le=50)
     ranking_options: RankingIn | None = None
+    rewrite_query: NoEffect = None
 
 
 class FileOut(Schema):

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, cast
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from citewell.agent.interface import Done, Source
 from citewell.errors import InvalidInput, named
 from citewell.features.addresses import passage_address
-from citewell.features.openai_format import what_helps
 from citewell.features.openai_ids import FILE, MESSAGE, RESPONSE, SEARCH_CALL, attribute_filters
 from citewell.features.openai_responses.service import DETAILS, AskedResponse, Role, StoredResponse
-from citewell.features.schemas import CitationOut
+from citewell.features.schemas import CitationOut, RequestBody
+from citewell.features.turns import what_helps
 from citewell.types import Citation, JsonObject
 
 RESULTS = "file_search_call.results"
@@ -39,15 +39,43 @@ _CONSTANT: dict[str, Any] = {
 }
 
 
-class ResponseIn(BaseModel):
-    """A request; other fields (such as temperature) are accepted and have no effect."""
+NoEffect = Annotated[Any, Field(description="accepted, without effect")]
 
-    model_config = ConfigDict(extra="ignore", allow_inf_nan=False)
+
+class _WithoutEffect(RequestBody):
+    """The fields of OpenAI's requests that change nothing here. Other unknown fields are refused, as OpenAI refuses them."""
+
+    access_programs: NoEffect = None
+    background_options: NoEffect = None
+    context_management: NoEffect = None
+    image: NoEffect = None
+    max_output_tokens: NoEffect = None
+    max_tool_calls: NoEffect = None
+    moderation: NoEffect = None
+    parallel_tool_calls: NoEffect = None
+    prompt_cache_key: NoEffect = None
+    prompt_cache_options: NoEffect = None
+    prompt_cache_retention: NoEffect = None
+    reasoning: NoEffect = None
+    safety_identifier: NoEffect = None
+    service_tier: NoEffect = None
+    stream_options: NoEffect = None
+    temperature: NoEffect = None
+    text: NoEffect = None
+    tool_choice: NoEffect = None
+    top_logprobs: NoEffect = None
+    top_p: NoEffect = None
+    truncation: NoEffect = None
+    user: NoEffect = None
+
+
+class ResponseIn(_WithoutEffect):
+    """A request."""
 
     model: str = Field(default="citewell", description="`citewell/NAME` for a project; every other name for everything")
     input: str | list[dict[str, Any]]
     instructions: str | None = None
-    tools: Annotated[list[dict[str, Any]], Field(max_length=10)] = []
+    tools: list[dict[str, Any]] = Field(default=[], max_length=10)
     include: list[str] | None = None
     stream: bool | None = False
     store: bool | None = True
@@ -55,11 +83,14 @@ class ResponseIn(BaseModel):
     metadata: dict[str, str] | None = None
     background: bool | None = False
     conversation: Any = None
+    prompt: Any = None
 
     def read(self) -> AskedResponse:
         """The request as the service takes it. Raises `InvalidInput` for what is not supported and would change the answer."""
-        if self.background or self.conversation is not None:
-            raise InvalidInput("`background` and `conversation` are not supported. Use `previous_response_id`.")
+        if self.background or self.conversation is not None or self.prompt is not None:
+            raise InvalidInput(
+                "`background`, `conversation` and `prompt` are not supported. Use `input` and `previous_response_id`."
+            )
         messages, files = _messages(self.input)
         tool = _file_search(self.tools)
         return AskedResponse(
