@@ -76,8 +76,8 @@ class _Door:
             async with self._opening:
                 if self._client is client:
                     self._client = await self._open()
-                client = self._client
-            return await client.post("/mcp", content=content, **request)
+                again = self._client or client
+            return await again.post("/mcp", content=content, **request)
 
     async def _open(self) -> httpx.AsyncClient:
         folder = self._place if isinstance(self._place, DataFolder) else DataFolder(self._place.data)

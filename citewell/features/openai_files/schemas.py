@@ -19,7 +19,7 @@ _MAX_PAIRS = 16
 _FAILED = (Status.FAILED, Status.STORED)
 _READY = (Status.INDEXED, Status.ANALYZED, Status.DESCRIBED, Status.PARTIAL)
 
-Attribute = str | float | bool
+Attribute = str | int | float | bool
 Attributes = Annotated[dict[str, Attribute], Field(max_length=_MAX_PAIRS)]
 Pairs = Annotated[dict[str, str], Field(max_length=_MAX_PAIRS)]
 NoEffect = Annotated[Any, Field(description="accepted, without effect")]
@@ -172,8 +172,7 @@ class StoreOut(Schema):
     def of(project: Project, counts: Sequence[ProjectCount]) -> StoreOut:
         """A project as a vector store."""
         name, metadata = name_and_metadata(project)
-        states = [(state_of(one.status), one.files) for one in counts]
-        counted = _counted(states)
+        counted = _counted([(state_of(one.status), one.files) for one in counts])
         return StoreOut(
             id=STORE + project.id,
             created_at=int(project.created_at),

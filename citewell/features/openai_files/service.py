@@ -93,7 +93,7 @@ class FoundPassage:
     """A passage, and the attributes of its file."""
 
     hit: Hit
-    attributes: Mapping[str, JsonValue]
+    attributes: Mapping[str, str | int | float | bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -254,6 +254,6 @@ def name_and_metadata(project: Project) -> tuple[str, dict[str, str]]:
     return own.get("name", project.name), dict(own.get("metadata") or {})
 
 
-def attributes_of(metadata: Mapping[str, Any]) -> dict[str, JsonValue]:
+def attributes_of(metadata: Mapping[str, Any]) -> dict[str, str | int | float | bool]:
     """The metadata values that attributes can have: texts, numbers and booleans."""
     return {key: value for key, value in metadata.items() if isinstance(value, str | int | float | bool)}

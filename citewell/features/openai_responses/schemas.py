@@ -169,7 +169,7 @@ def _text(content: Any, files: list[str]) -> str:
     return "\n".join(texts)
 
 
-def annotations(text: str, citations: Sequence[Citation], base: str) -> list[dict[str, Any]]:
+def file_citations(text: str, citations: Sequence[Citation], base: str) -> list[dict[str, Any]]:
     """One file citation per `[n]`, at the end of the mark, with Citewell's complete citation and a link to the passage added."""
     known = {citation.n: citation for citation in citations}
     return [
@@ -265,7 +265,7 @@ def stored_response(found: StoredResponse, base: str) -> dict[str, Any]:
     """A response as it was given, except that the results of its search are not kept."""
     answer = found.answer
     echoed = cast(dict[str, Any], answer.details.get(DETAILS) or {"model": "citewell", "tools": [], "metadata": {}})
-    part = text_part(answer.content, annotations(answer.content, answer.citations, base))
+    part = text_part(answer.content, file_citations(answer.content, answer.citations, base))
     output = [message_item(answer.id, part)]
     if echoed["tools"]:
         output.insert(0, search_call(answer.id, [found.question.content], None))

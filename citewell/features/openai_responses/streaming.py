@@ -11,7 +11,7 @@ from typing import Any
 from citewell.agent.interface import AgentEvent, Done, Failed, Source, TextDelta, UsedDocs
 from citewell.features.openai_ids import MESSAGE
 from citewell.features.openai_responses.schemas import (
-    annotations,
+    file_citations,
     full_text,
     message_item,
     response,
@@ -70,7 +70,7 @@ class ResponseEvents:
     def whole(self, done: Done) -> dict[str, Any]:
         """The complete response."""
         text = full_text(done)
-        part = text_part(text, annotations(text, done.answer.citations, self.base))
+        part = text_part(text, file_citations(text, done.answer.citations, self.base))
         output = [message_item(self.id, part)]
         if self.queries is not None:
             output.insert(0, self._call())
