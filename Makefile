@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test test-rest test-all test-live quick lint style format types contracts prose unit fuzz web-unit journeys web-rest web-lint web-format coverage mutation bench docs providers samples requirements advisories clean
+.PHONY: help run test test-rest test-all test-live quick lint style format types contracts prose unit fuzz web-unit journeys web-rest web-lint web-format coverage mutation bench dist docs providers samples requirements advisories clean
 
 # Without byte code, which some containers turn off, every server that a test starts compiles its modules again: 1.7 of 4.2 s.
 unexport PYTHONDONTWRITEBYTECODE
@@ -29,6 +29,7 @@ help:
 	@echo "make coverage      the tests, and the share of each package that they run; below 85 % fails"
 	@echo "make mutation      small changes of the citation checker, fusion, filters and owner conditions that tests must notice"
 	@echo "make lint          ruff, pyright, import contracts, biome, spelling and grammar"
+	@echo "make dist          wheels and source distributions of both packages, in dist/"
 	@echo "make docs          the documentation site, in build/site; dead links fail"
 	@echo "make bench PDF=…   Citewell and its peers on one PDF"
 	@echo "make providers     run the tests of the adapters, and write the table of docs/providers.md again"
@@ -101,6 +102,12 @@ format: $(DEV)
 
 bench: $(BASE)
 	@$(BIN)/python benchmarks/run.py --docs $(if $(PDF),"$(PDF)",$(error Name a file: make bench PDF=report.pdf))
+
+# What `pip install` and `uvx` need: citewell and the weights of its reading model.
+dist: $(BASE) $(if $(HAS_WEB),$(WEB_BUILD))
+	@rm -rf dist
+	@scripts/dist.sh $(VENV) dist
+	@ls -sh dist
 
 docs: $(DEV)
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet

@@ -7,11 +7,11 @@ import gc
 import logging
 import socket
 import sys
-from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import uvicorn
 
@@ -45,7 +45,35 @@ def serve(settings: Settings, companion: Companion | None = None) -> None:
     listener = _listen(settings)
     app = build(settings)
     # `_Server` manages the app's lifespan: uvicorn would log a traceback for a bad configuration, and continue.
-    config = uvicorn.Config(
+    server = _Server(_config(app, settings), settings, listener, app, companion)
+    server.run(sockets=[listener])
+    if not server.was_ready:
+        raise SystemExit(1)
+
+
+@asynccontextmanager
+async def serving(settings: Settings) -> AsyncGenerator[None]:
+    """Serve from within this process, at the address that the data folder announces, until the block ends.
+
+    Raises what opening the folder raises, such as `DataFolderBusy`.
+    """
+    app = build(settings)
+    async with app.router.lifespan_context(app):
+        listener = _listen(settings)
+        server = _Inside(_config(app, settings, log_config=None))
+        task = asyncio.create_task(server.serve([listener]))
+        try:
+            await asyncio.wait([task, asyncio.create_task(server.answers.wait())], return_when=asyncio.FIRST_COMPLETED)
+            folder: DataFolder = app.state.services.folder
+            folder.announce(settings.server.address(listener.getsockname()[1]))
+            yield
+        finally:
+            server.should_exit = True
+            await task
+
+
+def _config(app: Application, settings: Settings, **more: Any) -> uvicorn.Config:
+    return uvicorn.Config(
         app,
         http=bounded_protocol(settings.server.header_seconds),
         ws="none",  # nothing here uses WebSockets; the default would load a package for them
@@ -53,11 +81,8 @@ def serve(settings: Settings, companion: Companion | None = None) -> None:
         log_level=settings.log_level,
         access_log=False,
         timeout_graceful_shutdown=10,
+        **more,
     )
-    server = _Server(config, settings, listener, app, companion)
-    server.run(sockets=[listener])
-    if not server.was_ready:
-        raise SystemExit(1)
 
 
 def _listen(settings: Settings) -> socket.socket:
@@ -72,6 +97,23 @@ def _listen(settings: Settings) -> socket.socket:
         message = f"Cannot listen on {settings.server.host}:{settings.server.port}: {reason}. Choose another with --port or CITEWELL_PORT."
         raise ConfigurationError(message) from error
     return listener
+
+
+class _Inside(uvicorn.Server):
+    """A server beside something else in the process, which handles signals."""
+
+    def __init__(self, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.answers = asyncio.Event()
+
+    async def serve(self, sockets: list[socket.socket] | None = None) -> None:
+        """Serve until `should_exit`."""
+        await self._serve(sockets)
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, then say so."""
+        await super().startup(sockets)
+        self.answers.set()
 
 
 class _Server(uvicorn.Server):

@@ -1,4 +1,4 @@
-"""`citewell sync airtable | folder | list | forget`: keep files in sync with their source."""
+"""`citewell sync airtable | folder | web | list | forget`: keep files in sync with their source."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
 
 import typer
 
@@ -21,7 +21,9 @@ from citewell.system import console
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
-app = typer.Typer(name="sync", no_args_is_help=True, help="Keep files in sync with a folder or an Airtable base.")
+app = typer.Typer(
+    name="sync", no_args_is_help=True, help="Keep files in sync with a folder, a web site or an Airtable base."
+)
 _SHOWN = 20
 Name = Annotated[str | None, typer.Option("--name", help="A name for this source.")]
 Project = Annotated[
@@ -103,6 +105,29 @@ def folder(
     source = FolderSource(path)
     request = SyncRequest(name=name or f"folder {source.folder.name or 'root'}", project=project, empty=empty)
     run(_run(where(data), source, request, every if watch else None, as_json))
+
+
+@app.command()
+def web(
+    url: Annotated[str, typer.Argument(help="A page, a sitemap, or an RSS or Atom feed.")],
+    depth: Annotated[int, typer.Option(min=0, max=20, help="How many links to follow from a page; 0: it alone.")] = 3,
+    pages: Annotated[int, typer.Option(help="At most so many pages.")] = 500,
+    name: Name = None,
+    project: Project = None,
+    empty: Empty = False,
+    watch: Watch = False,
+    every: Every = 3_600.0,
+    data: Data = None,
+    as_json: AsJson = False,
+) -> None:
+    """Import the pages of a web site beneath an address, of a sitemap or of a feed, and keep them in sync."""
+    from citewell.connectors.web import WebAccess, WebSource
+
+    settings = settings_of(data)
+    source = WebSource(WebAccess(url=url, depth=depth, pages=pages, max_bytes=settings.uploads.max_bytes))
+    host = urlsplit(url).netloc
+    request = SyncRequest(name=name or f"web {host}", project=project, empty=empty)
+    run(_run(settings, source, request, every if watch else None, as_json))
 
 
 @app.command("list")

@@ -49,6 +49,7 @@ from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
 from citewell.composition.pairing import pair
+from citewell.composition.protocols import mcp_tools, openai_files, openai_responses
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import resource_contents, resource_service
 from citewell.composition.sources import source_service
@@ -71,6 +72,8 @@ from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
 from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.openai_files.service import OpenAIFiles
+from citewell.features.openai_responses.service import ResponseService
 from citewell.features.owner_data.service import OwnerDataService
 from citewell.features.projects.service import ProjectService
 from citewell.features.quotas.service import QuotaService
@@ -116,7 +119,6 @@ from citewell.system.folder import DataFolder, folder_errors
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
-    from citewell.agent.turn.tools import Toolbox
 
 log = logging.getLogger(__name__)
 
@@ -142,6 +144,8 @@ class Services:
     claude_files: ClaudeFileRepository
     completions: CompletionService
     mcp: McpTools
+    openai_files: OpenAIFiles
+    openai_responses: ResponseService
     threads: ThreadService
     shared_answers: SharedAnswerService
     projects: ProjectService
@@ -307,7 +311,7 @@ async def _assemble(parts: _Parts) -> Services:
     local_owner = await stores.owners.ensure(LOCAL_OWNER)
     await stores.owners.adopt_token(local_owner, "this machine", parts.folder.token())
     workers = _workers(parts)
-    resources = _resource_service(parts, workers)
+    resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
     search, tables = _search_service(parts), _table_service(parts)
     assistant_with = _assistants(parts, search, tables)
     extractive = assistant_with(None)
@@ -339,14 +343,16 @@ async def _assemble(parts: _Parts) -> Services:
             note=partial(audit.write, is_noted=False),
             kept_days=audit.days,
         ),
-        contents=resource_contents(stores, parts.blobs),
+        contents=contents,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
         chat=chat,
         citations=citation_service(parts.indexes, stores, parts.ledger),
         claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
-        mcp=_mcp_tools(parts, extractive),
+        mcp=mcp_tools(settings, stores, parts.ledger, extractive),
+        openai_files=openai_files(stores, resources, contents, search),
+        openai_responses=openai_responses(stores, turns),
         threads=ThreadService(repository=threads, resources=stores.resources, members=auth.sharing),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
@@ -419,15 +425,6 @@ def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, s
         options=search.options,
         model_problem=parts.settings.chat.missing_key,
     )
-
-
-def _mcp_tools(parts: _Parts, extractive: LateAssistant) -> McpTools:
-    top_k = parts.settings.retrieval.top_k
-
-    async def toolbox() -> Toolbox:
-        return (await extractive.get()).toolbox
-
-    return McpTools(toolbox=toolbox, projects=parts.stores.projects, ledger=parts.ledger, top_k=top_k)
 
 
 def _process_name() -> str:

@@ -1,4 +1,4 @@
-"""The origin of a request, for limits."""
+"""Addresses: the origin of a request, for limits, and where a passage opens in the browser."""
 
 from __future__ import annotations
 
@@ -35,3 +35,9 @@ def host_name(header: str) -> str:
         return urlsplit(f"//{header}").hostname or ""
     except ValueError:
         return ""
+
+
+def passage_address(base: str, resource_id: str, chunk_id: str | None = None) -> str:
+    """Where the browser interface opens a file, at the passage if one is given. base: the server's address."""
+    passage = "" if chunk_id is None else f"?passage={chunk_id}"
+    return f"{base.rstrip('/')}/library/{resource_id}{passage}"

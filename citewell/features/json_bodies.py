@@ -23,7 +23,7 @@ _IN_A_THREAD = 256 * 1024
 _MAX_VALUES, _MAX_VALUES_OF_MANY = 100_000, 500_000
 """Values in a body, counting nested ones and names: one file's metadata has at most 66,000, and 10,000 records with 20 keys each have 480,000.
 Parsing blocks all of Python's threads for about 100 ns per value."""
-MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions"})
+MANY = frozenset({"/records", "/webhooks/incoming/{trigger_id}/fetch", "/v1/chat/completions", "/v1/responses"})
 """Routes that accept lists of texts, up to `CITEWELL_MAX_BODY_BYTES`."""
 
 

@@ -11,16 +11,18 @@ from typing import TYPE_CHECKING, Any
 from citewell.agent.interface import AgentEvent, Done, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
+from citewell.filters.language import parse_filters, to_json
 from citewell.ports.metering import Tally
 from citewell.storage.files.metadata import MetadataRepository
 from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.spending.quotas import QuotaRepository
-from citewell.types import Expression, Scope
+from citewell.types import Expression, JsonObject, JsonValue, Scope
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
 
 MAX_CHARACTERS = 32_000
+_TITLE_CHARACTERS = 80
 
 
 class LateAssistant:
@@ -154,3 +156,39 @@ def checked_text(message: str) -> str:
     if len(text) > MAX_CHARACTERS:
         raise InvalidInput(f"The message is longer than {MAX_CHARACTERS:,} characters.")
     return text
+
+
+def title_of(message: str) -> str:
+    """The title of a thread that begins with this message."""
+    title = " ".join(message.split())
+    return title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
+
+
+def scope_json(scope: Scope) -> JsonObject:
+    """A scope as it is stored with a message."""
+    out: dict[str, JsonValue] = {}
+    named = scope.tagged if scope.filters else scope.resource_ids
+    if scope.project_ids is not None:
+        one = len(scope.project_ids) == 1
+        out |= {"project": scope.project_ids[0]} if one else {"projects": list(scope.project_ids)}
+    if named is not None:
+        out["resource_ids"] = list(named)
+    if scope.filters:
+        out["filters"] = [to_json(one) for one in scope.filters]
+    return out
+
+
+def past_scope(scope: object) -> Scope:
+    """The scope that was stored with a message."""
+    if not isinstance(scope, dict):
+        return Scope()
+    ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))
+    named = tuple(ids) if ids is not None else None
+    projects = projects_named(scope.get("project"), scope.get("projects"))
+    return Scope(projects, named, filters, named if filters else None)
+
+
+def what_helps(done: Done) -> str:
+    """Advice if there is no answer, appended to the text, because these clients show nothing else."""
+    why = done.answer.no_answer
+    return f" {why.hint}" if why is not None and why.hint else ""

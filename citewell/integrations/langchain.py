@@ -19,7 +19,7 @@ class CitewellRetriever(BaseRetriever):
         with Citewell("data") as cw:
             documents = CitewellRetriever(citewell=cw, top_k=5).invoke("opening hours")
 
-    project, resource_ids, conditions: narrow the search, as in `Citewell.search`
+    project, resource_ids, conditions: narrow the search, as in `Citewell.search`; `invoke(query, top_k=3)` overrides `top_k`
     """
 
     citewell: Citewell
@@ -29,18 +29,20 @@ class CitewellRetriever(BaseRetriever):
     conditions: tuple[Expression, ...] = ()
     rerank: bool | None = None
 
-    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:
-        return self._documents(query)
+    def _get_relevant_documents(
+        self, query: str, *, run_manager: CallbackManagerForRetrieverRun, top_k: int | None = None
+    ) -> list[Document]:
+        return self._documents(query, top_k)
 
     async def _aget_relevant_documents(
-        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
+        self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun, top_k: int | None = None
     ) -> list[Document]:
-        return await asyncio.to_thread(self._documents, query)
+        return await asyncio.to_thread(self._documents, query, top_k)
 
-    def _documents(self, query: str) -> list[Document]:
+    def _documents(self, query: str, top_k: int | None) -> list[Document]:
         hits = self.citewell.search(
             query,
-            self.top_k,
+            self.top_k if top_k is None else top_k,
             project=self.project,
             resource_ids=self.resource_ids,
             conditions=self.conditions,

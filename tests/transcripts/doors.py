@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from tests.transcripts import airtable, claude, mcp, telegram, webhooks
+from tests.transcripts import airtable, claude, mcp, openai_client, telegram, webhooks
 from tests.transcripts.record import Transcript
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -15,6 +15,7 @@ DOORS: Mapping[str, Callable[[Path], Coroutine[Any, Any, Transcript]]] = {
     "telegram": telegram.run,
     "claude": claude.run,
     "mcp": mcp.run,
+    "openai": openai_client.run,
     "airtable": airtable.run,
     "webhooks": webhooks.run,
 }

@@ -26,6 +26,7 @@ async def run(folder: Path) -> Transcript:
         "The official Python client against a running server. An MCP client's own model writes the answer, and cites the labels.",
     )
     with RunningServer(folder / "data", CITEWELL_OCR="false") as server:
+        page.names[server.url] = "http://127.0.0.1:8000"
         server.add(SAMPLE.name, SAMPLE.read_bytes())
         server.add("coast.png", png(scene("car")), caption="The coastal road near Ada, from the drone.")
         headers = {"Authorization": server.client.headers["Authorization"]}
@@ -35,15 +36,24 @@ async def run(folder: Path) -> Transcript:
             Client(streamable_http_client(f"{server.url}/mcp", http_client=http)) as client,
         ):
             await _tools(page, client)
+            best = await _call(page, client, "search", {"query": "maximum loan size for first-time borrowers"})
+            assert best.structured_content is not None
+            await _call(page, client, "fetch", {"id": best.structured_content["results"][0]["id"]})
             await _call(
-                page, client, "search_files", {"query": "maximum loan size for first-time borrowers", "top_k": 1}
+                page,
+                client,
+                "citewell_search_files",
+                {"query": "maximum loan size for first-time borrowers", "top_k": 1},
             )
             found = await _call(
-                page, client, "search_files", {"query": "coastal road near Ada", "top_k": 1, "types": ["image"]}
+                page,
+                client,
+                "citewell_search_files",
+                {"query": "coastal road near Ada", "top_k": 1, "types": ["image"]},
             )
             assert found.structured_content is not None
             picture = found.structured_content["passages"][0]["picture"]
-            await _call(page, client, "analyze_image", {"resource_id": picture})
+            await _call(page, client, "citewell_analyze_image", {"resource_id": picture})
         page.step(
             "Over standard input and output", "`citewell mcp --data …`, as a client that starts programs runs it."
         )
@@ -53,7 +63,7 @@ async def run(folder: Path) -> Transcript:
             stdio_client(StdioServerParameters(command=sys.executable, args=command, env=environment))
         ) as client:
             await _tools(page, client)
-            await _call(page, client, "analyze_image", {"resource_id": picture})
+            await _call(page, client, "citewell_analyze_image", {"resource_id": picture})
     return page
 
 
@@ -67,7 +77,7 @@ async def _call(page: Transcript, client: Client, tool: str, arguments: dict[str
     lines = [f"tools/call {tool} {arguments}"]
     for block in result.content:
         if isinstance(block, TextContent):
-            lines += [f"  {line}"[:120] for line in block.text.splitlines() if line.strip()]
+            lines += [f"  {page.plain(line)}"[:160] for line in block.text.splitlines() if line.strip()]
         elif isinstance(block, ImageContent):
             lines.append(f"  (image content, {block.mime_type})")
     page.block("\n".join(lines))

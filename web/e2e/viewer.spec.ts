@@ -187,3 +187,16 @@ test("pages of a PDF are no landmarks, and a copied answer and uploads are read 
   await expect(spoken).toHaveText("All files are ready", { timeout: 60_000 });
   expect(await page.getByRole("status").count()).toBe(regions);
 });
+
+test("a link to a passage, as other programs give it, opens the file with the passage marked", async ({
+  home: page,
+  server,
+}) => {
+  const query = { query: "maximum loan size for first-time borrowers", top_k: 1 };
+  const { hits } = await server.call<{ hits: { resource_id: string; chunk_id: string }[] }>("POST", "/search", query);
+  const [hit] = hits;
+  await page.goto(`${server.address}/library/${hit?.resource_id}?passage=${hit?.chunk_id}`);
+  const viewer = page.getByRole("complementary", { name: "Source" });
+  await expect(viewer.getByRole("heading", { name: "Loan Policy.pdf" })).toBeVisible();
+  await expect(viewer.locator("[data-page='3'] .pdf-mark").first()).toBeInViewport();
+});

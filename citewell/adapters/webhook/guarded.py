@@ -52,13 +52,13 @@ class GuardedSender:
         return await self._in_time(method, url, headers, body, _whole)
 
     @asynccontextmanager
-    async def opened(self, url: str) -> AsyncGenerator[httpx.Response]:
+    async def opened(self, url: str, headers: Mapping[str, str] | None = None) -> AsyncGenerator[httpx.Response]:
         """GET a URL and read the response inside the block, with a timeout of `seconds` for each part.
 
         Raises as `post`.
         """
         async with AsyncExitStack() as stack:
-            yield await self._answer(stack, "GET", _url(url, private=self._private), {}, b"")
+            yield await self._answer(stack, "GET", _url(url, private=self._private), headers or {}, b"")
 
     async def _in_time(self, method: str, url: str, headers: Mapping[str, str], body: bytes, read: Reader[T]) -> T:
         import httpx

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Any
@@ -24,6 +24,7 @@ from citewell.errors import Forbidden, from_code
 from citewell.features.audited import record_of
 from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswerOut, nearest, used_doc
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
+from citewell.features.chat.ui_messages import UI_HEADERS, ui_parts
 from citewell.features.declared import ASK, changes, narrowed
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
@@ -62,6 +63,9 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
     )
     record_of(request).subject = turn.thread.id
     turn = replace(turn, events=while_admitted(request, principal, turn.events))
+    if body.stream and body.protocol == "ai-sdk":
+        parts = ui_parts(turn, str(request.base_url), lambda done: chat_out(turn, done, body.debug))
+        return StreamingResponse(_events(parts), media_type="text/event-stream", headers=UI_HEADERS)
     if body.stream:
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
@@ -74,6 +78,13 @@ async def _lines(turn: Turn, debug: bool) -> AsyncIterator[bytes]:
     async with aclosing(turn.events) as events:
         async for event in events:
             yield dumped(_line(turn, event, debug)) + b"\n"
+
+
+async def _events(parts: AsyncGenerator[dict[str, Any]]) -> AsyncIterator[bytes]:
+    async with aclosing(parts):
+        async for part in parts:
+            yield b"data: " + dumped(part) + b"\n\n"
+    yield b"data: [DONE]\n\n"
 
 
 def _line(turn: Turn, event: object, debug: bool) -> dict[str, Any]:

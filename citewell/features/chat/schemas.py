@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -38,7 +38,12 @@ class ChatIn(SearchOptionsIn, _Question):
     model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
     references: bool = Field(default=False, description="end the answer with a References section")
-    stream: bool = Field(default=False, description="stream the answer as NDJSON lines")
+    stream: bool = Field(
+        default=False, description="stream the answer, as NDJSON lines unless `protocol` says otherwise"
+    )
+    protocol: Literal["ndjson", "ai-sdk"] = Field(
+        default="ndjson", description="of the stream: Citewell's lines, or the UI message stream of Vercel's AI SDK"
+    )
 
 
 class NearestOut(PlaceOut):

@@ -20,8 +20,8 @@ from citewell.agent.interface import (
     TurnRequest,
 )
 from citewell.errors import InvalidInput, NotFound
-from citewell.features.turns import TurnRunner, checked_text, projects_named
-from citewell.filters.language import inferred_to_json, parse_filters, to_json
+from citewell.features.turns import TurnRunner, checked_text, past_scope, scope_json, title_of
+from citewell.filters.language import inferred_to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
@@ -40,7 +40,6 @@ from citewell.types import (
 )
 
 _HISTORY = 60
-_TITLE_CHARACTERS = 80
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,14 +116,14 @@ class ChatService:
         if known is not None:
             history = await self.threads.messages(request.owner_id, thread.id, last=_HISTORY)
         past = [message for message in history if message.content]
-        details: dict[str, JsonValue] = {"scope": _scope_json(scope)}
+        details: dict[str, JsonValue] = {"scope": scope_json(scope)}
         if ignored := options.ignore_inferred:
             details["ignore_inferred"] = ignored if isinstance(ignored, bool) else list(ignored)
         asked = await self.threads.append(request.owner_id, thread.id, "user", text, details=details)
         turn = TurnRequest(
             owner_id=files_of,
             message=text,
-            history=tuple(PastMessage(m.role, m.content, _past_scope(m.details.get("scope"))) for m in past),
+            history=tuple(PastMessage(m.role, m.content, past_scope(m.details.get("scope"))) for m in past),
             scope=scope,
             kept_to=request.kept_to,
             top_k=self.turns.top_k,
@@ -174,7 +173,7 @@ class ChatService:
 
     async def _keep_partial(self, turn: TurnRequest, asker: str, asked: Message, message_id: str, written: str) -> None:
         """Store what had been said when the reader left, unless the question or thread was deleted since."""
-        details: JsonObject = {"stopped": True, "scope": _scope_json(turn.scope)}
+        details: JsonObject = {"stopped": True, "scope": scope_json(turn.scope)}
         # Its citations were not checked.
         text = strip_markers(written)
         with contextlib.suppress(NotFound):
@@ -189,7 +188,7 @@ class ChatService:
         details: dict[str, JsonValue] = {
             "intent": answer.intent,
             "answered": answer.answered,
-            "scope": _scope_json(turn.scope),
+            "scope": scope_json(turn.scope),
             "usage": done.usage.to_json(),
         }
         if answer.no_answer is not None:
@@ -204,16 +203,14 @@ class ChatService:
             details["picture"] = answer.picture
         if done.summary is not None:
             until = past[done.summary.covers - 1].id
-            details["summary"] = {"text": done.summary.text, "until": until, "scope": _scope_json(done.summary.scope)}
+            details["summary"] = {"text": done.summary.text, "until": until, "scope": scope_json(done.summary.scope)}
         event = _completed(turn, asked.thread_id, message_id, answer)
         await self.threads.append(
             asker, asked.thread_id, "assistant", answer.text, answer.citations, details, message_id, event
         )
 
     async def _begun(self, request: ChatRequest, text: str, scope: Scope) -> Thread:
-        title = " ".join(text.split())
-        title = title if len(title) <= _TITLE_CHARACTERS else title[: _TITLE_CHARACTERS - 1] + "…"
-        return await self.threads.create(request.owner_id, title, _scope_json(scope))
+        return await self.threads.create(request.owner_id, title_of(text), scope_json(scope))
 
 
 def _completed(turn: TurnRequest, thread_id: str, message_id: str, answer: Answer) -> OutgoingEvent:
@@ -236,28 +233,6 @@ def _summary(past: Sequence[Message]) -> ThreadSummary | None:
         kept = message.details.get("summary")
         if isinstance(kept, dict):
             return ThreadSummary(
-                str(kept["text"]), places.get(str(kept["until"]), -1) + 1, _past_scope(kept.get("scope"))
+                str(kept["text"]), places.get(str(kept["until"]), -1) + 1, past_scope(kept.get("scope"))
             )
     return None
-
-
-def _scope_json(scope: Scope) -> JsonObject:
-    out: dict[str, JsonValue] = {}
-    named = scope.tagged if scope.filters else scope.resource_ids
-    if scope.project_ids is not None:
-        one = len(scope.project_ids) == 1
-        out |= {"project": scope.project_ids[0]} if one else {"projects": list(scope.project_ids)}
-    if named is not None:
-        out["resource_ids"] = list(named)
-    if scope.filters:
-        out["filters"] = [to_json(one) for one in scope.filters]
-    return out
-
-
-def _past_scope(scope: object) -> Scope:
-    if not isinstance(scope, dict):
-        return Scope()
-    ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))
-    named = tuple(ids) if ids is not None else None
-    projects = projects_named(scope.get("project"), scope.get("projects"))
-    return Scope(projects, named, filters, named if filters else None)

@@ -15,34 +15,29 @@ from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta, TextRe
 from citewell.errors import UnknownModel, from_code
 from citewell.features.declared import ASK, READ, changes, everything
 from citewell.features.http import (
-    ERROR_RESPONSES,
     CurrentPrincipal,
     Owner,
-    error_responses,
     status_of,
     while_admitted,
 )
 from citewell.features.json_bodies import dumped
-from citewell.features.openai_compatible.errors import OpenAIRoute, body_of
 from citewell.features.openai_compatible.schemas import (
     CompletionIn,
     ModelList,
     ModelOut,
-    OpenAIErrorResponse,
     chunk,
     citation_annotations,
     completion,
     usage,
-    what_helps,
 )
 from citewell.features.openai_compatible.service import CompletionService
+from citewell.features.openai_format import OPENAI_ERRORS, OpenAIRoute, body_of
 from citewell.features.routing import Router
+from citewell.features.turns import what_helps
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.types.audit import AuditAction
 
-# A body that is too large or slow is refused before the route is known, with Citewell's error shape.
-_ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
-router = Router(prefix="/v1", tags=["chat"], responses=_ERRORS, route_class=OpenAIRoute, is_lenient=True)
+router = Router(prefix="/v1", tags=["chat"], responses=OPENAI_ERRORS, route_class=OpenAIRoute, is_lenient=True)
 
 
 def _service(request: Request) -> CompletionService:

@@ -10,24 +10,10 @@ from pydantic import BaseModel, Field
 from citewell.agent.interface import Done
 from citewell.errors import InvalidInput
 from citewell.features.schemas import CitationOut, Schema
+from citewell.features.turns import what_helps
 from citewell.types import Citation
 
 _MARKER = re.compile(r"\[(\d+)\]")
-
-
-class OpenAIErrorBody(Schema):
-    """An error: `code` is Citewell's, `type` is OpenAI's; `param` names the invalid field, if any."""
-
-    message: str
-    type: str
-    param: str | None
-    code: str
-
-
-class OpenAIErrorResponse(Schema):
-    """The shape of every error under `/v1`."""
-
-    error: OpenAIErrorBody
 
 
 class TextPart(Schema):
@@ -107,12 +93,6 @@ def citation_annotations(text: str, citations: tuple[Citation, ...], base: str) 
         for match in _MARKER.finditer(text)
         if int(match[1]) in known
     ]
-
-
-def what_helps(done: Done) -> str:
-    """Advice if there is no answer, appended to the text, because these clients show nothing else."""
-    why = done.answer.no_answer
-    return f" {why.hint}" if why is not None and why.hint else ""
 
 
 def completion(id: str, created: int, model: str, done: Done, base: str) -> dict[str, Any]:

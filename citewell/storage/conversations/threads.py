@@ -171,6 +171,17 @@ class ThreadRepository:
             for row in reversed(rows)
         ]
 
+    async def thread_of(self, owner_id: str, message_id: str) -> str:
+        """Returns the id of the owner's thread that has this answer. Raises `NotFound`."""
+        query = (
+            sa.select(messages.c.thread_id)
+            .join(threads, threads.c.id == messages.c.thread_id)
+            .where(messages.c.id == message_id, messages.c.role == "assistant", threads.c.owner_id == owner_id)
+        )
+        for row in await self._database.rows(query):
+            return row["thread_id"]
+        raise NotFound("There is no such answer, or you have no access to it.")
+
     async def asked(self, owner_id: str, limit: int) -> list[AskedQuestion]:
         """Returns the owner's latest distinct questions whose answers cite passages that still exist, with those."""
         question = messages.alias("question")

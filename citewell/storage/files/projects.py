@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -17,7 +17,7 @@ from citewell.storage.files.contained import with_contained
 from citewell.storage.lookups import Prepared
 from citewell.storage.tables import projects, resource_projects, resources
 from citewell.storage.work.payload_changes import note_changes
-from citewell.types import Project, Scope
+from citewell.types import Project, Scope, Status
 from citewell.types.names import composed_name, name_spellings
 
 MAX_NAME = 200
@@ -37,6 +37,15 @@ _SETTINGS = Prepared(
         projects.c.id == sa.bindparam("project"), projects.c.owner_id == sa.bindparam("owner")
     )
 )
+
+
+class ProjectCount(NamedTuple):
+    """How many resources of one status a project has, and their size in bytes."""
+
+    project_id: str
+    status: Status
+    files: int
+    bytes: int
 
 
 class ProjectRepository:
@@ -149,6 +158,55 @@ class ProjectRepository:
             await connection.execute(
                 sa.delete(projects).where(projects.c.id == project_id, projects.c.owner_id == owner_id)
             )
+
+    async def add(self, owner_id: str, project_id: str, resource_id: str) -> None:
+        """Adds a resource, with the files inside it, to a project. Raises `NotFound` and `Conflict` like `link`."""
+        await self.settings(owner_id, project_id)
+        ids = await with_contained(self._database, owner_id, [resource_id])
+
+        def write(connection: sa.Connection) -> None:
+            if added := [one for one in ids if link(connection, one, project_id)]:
+                note_changes(connection, added)
+
+        await self._database.change(write)
+
+    async def remove(self, owner_id: str, project_id: str, resource_id: str) -> bool:
+        """Removes a resource, with the files inside it, from a project; False if it was not there. The files stay."""
+        await self.settings(owner_id, project_id)
+        ids = await with_contained(self._database, owner_id, [resource_id])
+        table = resource_projects.c
+        there = sa.and_(table.project_id == project_id, table.resource_id.in_(ids))
+
+        def write(connection: sa.Connection) -> bool:
+            inside = connection.scalars(sa.select(table.resource_id).where(there)).all()
+            if resource_id not in inside:
+                return False
+            connection.execute(sa.delete(resource_projects).where(there))
+            note_changes(connection, inside)
+            return True
+
+        return await self._database.change(write)
+
+    async def counts(self, owner_id: str, project_id: str | None = None) -> list[ProjectCount]:
+        """Returns how many resources of each status the owner's projects, or one of them, have, and their bytes."""
+        query = (
+            sa.select(
+                resource_projects.c.project_id,
+                resources.c.status,
+                sa.func.count().label("files"),
+                sa.func.sum(resources.c.file_size_bytes).label("bytes"),
+            )
+            .join(resources, resources.c.id == resource_projects.c.resource_id)
+            .join(projects, projects.c.id == resource_projects.c.project_id)
+            .where(projects.c.owner_id == owner_id)
+            .group_by(resource_projects.c.project_id, resources.c.status)
+        )
+        if project_id is not None:
+            query = query.where(projects.c.id == project_id)
+        return [
+            ProjectCount(row["project_id"], Status(row["status"]), row["files"], int(row["bytes"]))
+            for row in await self._database.rows(query)
+        ]
 
     async def resource_ids(self, owner_id: str, project_ids: Sequence[str]) -> tuple[str, ...]:
         """Returns the distinct ids of the resources in these projects of the owner."""

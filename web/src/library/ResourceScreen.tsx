@@ -1,15 +1,15 @@
 // One file: what happened to it, what was read, what is indexed; the original in a panel next to it.
 import { Tabs } from "@base-ui/react/tabs";
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useLocation, useSearchParams } from "wouter";
 import { ApiError, type Resource } from "../api/client";
 import { resourceQuery } from "../api/queries";
 import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { notify, notifyError } from "../ui/Toasts";
-import { closeViewer } from "../viewer/state";
+import { closeViewer, openViewer } from "../viewer/state";
 import { tablesOf } from "../viewer/tables";
 import { ViewerPanel } from "../viewer/ViewerPanel";
 import { Attention } from "./Attention";
@@ -18,6 +18,7 @@ import { Columns } from "./Columns";
 import { Contents } from "./Contents";
 import { DeleteFiles } from "./DeleteFiles";
 import { Overview } from "./Overview";
+import { passageQuery } from "./queries";
 import { ResourceHead } from "./ResourceHead";
 import "./library.css";
 import "./resource.css";
@@ -47,6 +48,7 @@ export default function ResourceScreen({ id }: { id: string }): ReactNode {
 
 function FileDetails({ resource }: { resource: Resource }): ReactNode {
   const [, navigate] = useLocation();
+  useLinkedPassage(resource);
   const [deleting, setDeleting] = useState<readonly Resource[] | null>(null);
   const picker = useRef<HTMLInputElement>(null);
   const tables = tablesOf(resource);
@@ -104,4 +106,17 @@ function FileDetails({ resource }: { resource: Resource }): ReactNode {
       />
     </>
   );
+}
+
+/** Opens the passage that a link names: `?passage=ID`, as answers to other programs give it. */
+function useLinkedPassage({ id, filename }: Resource): void {
+  const [address] = useSearchParams();
+  const passage = useQuery(passageQuery(id, address.get("passage")));
+  const found = passage.data;
+  useEffect(() => {
+    if (found) openViewer({ resourceId: id, filename, locator: found.locator, quote: found.text });
+  }, [found, id, filename]);
+  useEffect(() => {
+    if (passage.error) notifyError(passage.error);
+  }, [passage.error]);
 }

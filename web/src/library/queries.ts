@@ -42,6 +42,21 @@ export function chunksQuery(id: string, version: number, chunkCount: number) {
   });
 }
 
+/** One passage, as a link names it; null for a link to the whole file. */
+export function passageQuery(id: string, passage: string | null) {
+  return queryOptions({
+    queryKey: ["passage", id, passage],
+    queryFn: () =>
+      unwrap(
+        api.GET("/resources/{resource_id}/chunks/{chunk_id}", {
+          params: { path: { resource_id: id, chunk_id: passage ?? "" } },
+        }),
+      ),
+    enabled: passage !== null,
+    staleTime: Infinity,
+  });
+}
+
 export function spreadQuery(id: string, version: number, table: string, column: string) {
   return queryOptions({
     queryKey: ["spread", id, version, table, column],

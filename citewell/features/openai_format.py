@@ -1,4 +1,4 @@
-"""Errors in OpenAI's shape: `{"error": {"message", "type", "param", "code"}}`."""
+"""Routes whose errors are in OpenAI's shape: `{"error": {"message", "type", "param", "code"}}`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,31 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from citewell.errors import CitewellError
-from citewell.features.http import error_headers, status_of
+from citewell.features.http import ERROR_RESPONSES, error_headers, error_responses, status_of
 from citewell.features.json_bodies import SoundRoute
+from citewell.features.schemas import Schema
 
 _MAX_PROBLEMS = 10
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
+
+
+class OpenAIErrorBody(Schema):
+    """An error: `code` is Citewell's, `type` is OpenAI's; `param` names the invalid field, if any."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class OpenAIErrorResponse(Schema):
+    """The shape of every error under `/v1`."""
+
+    error: OpenAIErrorBody
+
+
+# A body that is too large or slow is refused before the route is known, with Citewell's error shape.
+OPENAI_ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}
 
 
 class OpenAIRoute(SoundRoute):
@@ -46,6 +66,7 @@ def body_of(code: str, message: str, status: int, param: str | None = None) -> d
 
 def _response(error: CitewellError) -> JSONResponse:
     status = status_of(error)
+    status = 400 if status == 422 else status  # OpenAI has one status for every body that it refuses
     return JSONResponse(body_of(error.code, error.message, status), status, error_headers(error))
 
 
