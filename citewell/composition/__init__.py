@@ -337,7 +337,9 @@ async def _assemble(parts: _Parts) -> Services:
         claude_files=ClaudeFileRepository(stores.database),
         completions=CompletionService(turns=turns, projects=stores.projects),
         mcp=_mcp_tools(parts, extractive),
-        threads=ThreadService(repository=threads, resources=stores.resources, members=auth.sharing),
+        threads=ThreadService(
+            repository=threads, detached=chat.detached, resources=stores.resources, members=auth.sharing
+        ),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         quotas=quota_service(stores),

@@ -54,6 +54,9 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
     record_of(request).subject = turn.thread.id
     turn = replace(turn, events=while_admitted(request, principal, turn.events))
     if body.stream:
+        if body.detached:
+            kept = service.detached.events(principal.owner_id, turn.thread.id, turn.events)
+            turn = replace(turn, events=kept)
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):

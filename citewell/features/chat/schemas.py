@@ -39,6 +39,11 @@ class ChatIn(SearchOptionsIn, _Question):
 
     references: bool = Field(default=False, description="end the answer with a References section")
     stream: bool = Field(default=False, description="stream the answer as NDJSON lines")
+    detached: bool = Field(
+        default=False,
+        description="with `stream`: finish the answer and keep it in its thread even if the client disconnects; "
+        "`POST /threads/{thread_id}/stop` ends it",
+    )
 
 
 class NearestOut(PlaceOut):
