@@ -7,6 +7,7 @@ import { Notice } from "../ui/Notice";
 import { useWorkspace } from "../workspace/workspaces";
 import { Account } from "./Account";
 import { Appearance } from "./Appearance";
+import { LanguageChoice } from "./Language";
 import { AuditCard } from "./AuditCard";
 import { DataCard } from "./DataCard";
 import { HealthCard } from "./HealthCard";
@@ -34,6 +35,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
           <h1>{t.settings}</h1>
         </header>
         {project && <Notice>{t.settingsAreOwn(project.name)}</Notice>}
+        <LanguageChoice />
         <Appearance />
         <HealthCard />
         <LocalModelCard />

@@ -1,0 +1,1 @@
+export { english as french } from "../strings";
