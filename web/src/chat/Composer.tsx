@@ -25,7 +25,6 @@ import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
 import { Menu, type MenuItem } from "../ui/Menu";
 import { Picker } from "../ui/Picker";
-import { notifyError } from "../ui/Toasts";
 import { openUploadDialog } from "../upload/uploads";
 import { useWorkspace } from "../workspace/workspaces";
 import { pendingText } from "./pending";
@@ -82,7 +81,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
       event.preventDefault();
       submit();
     } else if (event.key === "Escape" && isBusy && threadId) {
-      void stopTurn(threadId).catch(notifyError);
+      stopTurn(threadId);
     } else if (event.key === "@" && /(?:^|\s)$/.test(text.slice(0, field.current?.selectionStart ?? 0))) {
       setPicker("document");
     }
@@ -128,7 +127,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
               type="button"
               className="send send-stop"
               aria-label={t.stop}
-              onClick={() => void stopTurn(threadId).catch(notifyError)}
+              onClick={() => stopTurn(threadId)}
             >
               <Square size={14} fill="currentColor" aria-hidden />
             </button>

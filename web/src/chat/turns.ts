@@ -86,17 +86,18 @@ function problemOf(error: unknown, scope: Scope): string {
 }
 
 /** End the answer where it is, here and on the server; what has come so far stays, on the screen and in the thread. */
-export async function stopTurn(threadId: string): Promise<void> {
+export function stopTurn(threadId: string): void {
   change(threadId, { phase: "stopped" });
-  const controller = controllers.get(threadId);
+  controllers.get(threadId)?.abort();
   controllers.delete(threadId);
-  try {
-    await unwrap(api.POST("/threads/{thread_id}/stop", { params: { path: { thread_id: threadId } } }));
-  } finally {
-    controller?.abort();
-  }
-  const { messages } = await refresh(threadId);
-  if (isStopped(messages.at(-1))) finish(threadId);
+  // A server that does not hear it finishes the answer, which is in the thread then.
+  void stopThere(threadId).catch(() => undefined);
+}
+
+async function stopThere(threadId: string): Promise<void> {
+  await unwrap(api.POST("/threads/{thread_id}/stop", { params: { path: { thread_id: threadId } } }));
+  if (!waitingQuestions.get()[threadId]?.length) return;
+  await refresh(threadId);
   askNext(threadId);
 }
 

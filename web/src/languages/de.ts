@@ -81,8 +81,7 @@ export const german: Words = {
     unverified:
       "Der Identitätsanbieter hat Ihre E-Mail-Adresse nicht bestätigt. Bestätigen Sie sie dort und melden Sie sich dann erneut an.",
     domain: "Mit E-Mail-Adressen dieser Domain kann man sich hier nicht anmelden.",
-    not_invited:
-      "Sie brauchen eine gültige Einladung für diese E-Mail-Adresse. Fragen Sie einen Administrator danach.",
+    not_invited: "Sie brauchen eine gültige Einladung für diese E-Mail-Adresse. Fragen Sie einen Administrator danach.",
     no_administrator:
       "Es gibt noch keinen Administrator. Legen Sie auf dem Server einen an: `citewell accounts create-admin`.",
     taken:
@@ -146,8 +145,7 @@ export const german: Words = {
     "In einem anderen Tab dieses Browsers wurde ein anderes Konto angemeldet. Laden Sie neu, um es hier zu verwenden.",
   reload: "Neu laden",
   workingIn: "Arbeitsbereich",
-  workingInNamed: (name, owner) =>
-    `Arbeitsbereich: ${name}${owner === null ? "" : `, freigegeben von ${owner}`}`,
+  workingInNamed: (name, owner) => `Arbeitsbereich: ${name}${owner === null ? "" : `, freigegeben von ${owner}`}`,
   ownFiles: "Ihre Dateien",
   sharedBy: (owner) => `freigegeben von ${owner}`,
   sharedWord: "für Sie freigegeben",
@@ -226,7 +224,8 @@ export const german: Words = {
   allDocumentsIn: (project) => `alle Dokumente in „${project}“`,
   scope: "Antworten aus:",
   deletedFile: "Gelöschte Datei",
-  scopeDeleted: "Eine Datei, auf die diese Frage beschränkt ist, wurde gelöscht. Entfernen Sie sie und fragen Sie erneut.",
+  scopeDeleted:
+    "Eine Datei, auf die diese Frage beschränkt ist, wurde gelöscht. Entfernen Sie sie und fragen Sie erneut.",
   clearScope: (name) => `${name} entfernen: aus allen Dokumenten antworten`,
   documents: (n) => counted(n, "Dokument", "Dokumente"),
   you: "Ihre Frage",
@@ -290,14 +289,8 @@ export const german: Words = {
   dropIn: (project) => `Ablegen, um sie „${project}“ hinzuzufügen`,
   uploadTo: (project, owner) =>
     `Dateien kommen in „${project}“${owner === null ? "" : `, freigegeben von ${owner}`}. Alle Mitglieder sehen sie.`,
-  uploadToNobody:
-    "Dieses Projekt ist nicht mehr für Sie freigegeben, deshalb können Sie ihm keine Dateien hinzufügen.",
+  uploadToNobody: "Dieses Projekt ist nicht mehr für Sie freigegeben, deshalb können Sie ihm keine Dateien hinzufügen.",
   uploadingTo: (project) => `in „${project}“`,
-  addAddress: "Aus dem Web hinzufügen",
-  address: "Adresse einer Seite oder Datei",
-  addressText: "Der Server ruft sie einmal ab und bewahrt sie mit Adresse und Datum auf.",
-  addressAdd: "Abrufen und hinzufügen",
-  addressAdded: (name) => `„${name}“ wurde hinzugefügt.`,
   uploadOptions: "Optionen",
   identifier: "Kennung",
   identifierHint: "Ihre eigene ID für diese Datei (optional)",
@@ -422,7 +415,8 @@ export const german: Words = {
   slide: (n) => `Folie ${n}`,
   notInVersion: "Die zitierte Stelle ist in der aktuellen Version dieser Datei nicht enthalten.",
   earlierVersion: (n) => `Diese Antwort zitiert Version ${n}. Sie sehen die aktuelle Version.`,
-  lockedPdf: "Die Datei ist so gespeichert, wie sie hochgeladen wurde. Geben Sie ihr Passwort ein, um sie hier zu sehen.",
+  lockedPdf:
+    "Die Datei ist so gespeichert, wie sie hochgeladen wurde. Geben Sie ihr Passwort ein, um sie hier zu sehen.",
   noPreview: "Für diese Datei gibt es keine Vorschau. Laden Sie sie herunter, um sie anzusehen.",
   picture: "Bild",
   attachments: "Anhänge",
@@ -431,8 +425,7 @@ export const german: Words = {
   libraryTextIn: (project) => (n) => `${files(n)} in „${project}“`,
   searchLibrary: "Nach Namen suchen",
   libraryEmptyTitle: "Noch keine Dateien",
-  libraryEmptyText:
-    "Fügen Sie Dokumente, Tabellen oder ganze Ordner hinzu. Sie werden auf diesem Server gespeichert.",
+  libraryEmptyText: "Fügen Sie Dokumente, Tabellen oder ganze Ordner hinzu. Sie werden auf diesem Server gespeichert.",
   allTypes: "Alle Typen",
   allProjects: "Alle Projekte",
   name: "Name",
@@ -468,8 +461,7 @@ export const german: Words = {
     vectors_left: "Verbliebene Indexeinträge",
   },
   askAbout: "Zu dieser Datei fragen",
-  coverageUnit: (unit, number, name) =>
-    `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
+  coverageUnit: (unit, number, name) => `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
   coverageWords: (n) => counted(n, "Wort", "Wörter"),
   coverageTables: (n) => counted(n, "Tabelle", "Tabellen"),
   coverageImages: (n) => counted(n, "Bild", "Bilder"),
@@ -477,8 +469,7 @@ export const german: Words = {
   stillUsable: "Was weiterhin geht",
   partialUsable:
     "Sie können die Datei öffnen, ihren Inhalt durchsehen und sie herunterladen. Antworten können sie erst nutzen, wenn sie indexiert ist.",
-  partialDo:
-    "Indexieren Sie sie neu. Wenn das Problem bleibt, sehen Sie unter Einstellungen > Zustand nach.",
+  partialDo: "Indexieren Sie sie neu. Wenn das Problem bleibt, sehen Sie unter Einstellungen > Zustand nach.",
   failedUsable: "Sie können das Original herunterladen.",
   damagedUsable: "Nichts, bis Sie die Datei erneut hochladen.",
   storedUsable:
@@ -738,8 +729,7 @@ export const german: Words = {
   health: "Zustand",
   healthText: "Was eingerichtet ist, und ob es funktioniert.",
   telegramTitle: "Telegram",
-  telegramText:
-    "Schicken Sie dem Bot Dateien und Fragen vom Telefon aus. Verknüpfte Konten sehen alle Ihre Dateien.",
+  telegramText: "Schicken Sie dem Bot Dateien und Fragen vom Telefon aus. Verknüpfte Konten sehen alle Ihre Dateien.",
   telegramNoBot: "Auf diesem Server läuft kein Bot. Setzen Sie TELEGRAM_BOT_TOKEN und starten Sie ihn neu.",
   telegramBot: (name) => `Der Bot heißt @${name}.`,
   telegramLink: "Konto verknüpfen",
@@ -850,8 +840,7 @@ export const german: Words = {
   webhookTried: "Ein Testereignis ist unterwegs",
   webhookDisabled: "Deaktiviert: erhält keine Ereignisse.",
   webhookEnable: "Aktivieren",
-  webhookDead: (n) =>
-    `${counted(n, "Ereignis wurde", "Ereignisse wurden")} nicht innerhalb eines Tages zugestellt.`,
+  webhookDead: (n) => `${counted(n, "Ereignis wurde", "Ereignisse wurden")} nicht innerhalb eines Tages zugestellt.`,
   webhookReplay: "Erneut senden",
   webhookRemove: "Entfernen",
   webhookRemoveNamed: (url) => `${url} entfernen`,
@@ -1091,8 +1080,7 @@ export const german: Words = {
   progressOf: (done, total) => `${formatNumber(done)} von ${counted(total, "Passage", "Passagen")}`,
   compare: "Vergleichen",
   compareTitle: (name) => `Mit ${name} vergleichen`,
-  compareText:
-    "Stellt beiden Indexen dieselben Fragen und zeigt, wie viele der ersten zehn Passagen übereinstimmen.",
+  compareText: "Stellt beiden Indexen dieselben Fragen und zeigt, wie viele der ersten zehn Passagen übereinstimmen.",
   compareQuestions: "Fragen, eine pro Zeile",
   overlapText: "der ersten Passagen stimmen im Durchschnitt überein.",
   switchTo: "Wechseln",
@@ -1114,6 +1102,5 @@ export const german: Words = {
   chartOf: "Diagramm zeigt",
   tokensWord: "Tokens",
   usageByModel: "Verbrauch nach Modell",
-  usageChart: (days, highest) =>
-    `Verbrauch pro Tag über ${counted(days, "Tag", "Tage")}, höchstens ${highest} am Tag`,
+  usageChart: (days, highest) => `Verbrauch pro Tag über ${counted(days, "Tag", "Tage")}, höchstens ${highest} am Tag`,
 };

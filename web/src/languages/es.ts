@@ -2,8 +2,7 @@
 import { counted, formatNumber } from "../lib/format";
 import type { Words } from "../strings";
 
-const TRY_ANOTHER_FORMAT =
-  "Inténtalo de nuevo. Si vuelve a fallar, guarda el archivo en otro formato y sube ese.";
+const TRY_ANOTHER_FORMAT = "Inténtalo de nuevo. Si vuelve a fallar, guarda el archivo en otro formato y sube ese.";
 
 const UNITS: Record<string, [string, string]> = {
   page: ["página", "páginas"],
@@ -20,9 +19,7 @@ const files = (n: number): string => counted(n, "archivo", "archivos");
 const rows = (n: number): string => counted(n, "fila", "filas");
 
 const alreadyIn = (project?: string): string =>
-  project === undefined
-    ? "Ya está en tu biblioteca"
-    : `Añadido a «${project}»; su propietario ya tenía este archivo`;
+  project === undefined ? "Ya está en tu biblioteca" : `Añadido a «${project}»; su propietario ya tenía este archivo`;
 
 export const spanish: Words = {
   close: "Cerrar",
@@ -79,8 +76,7 @@ export const spanish: Words = {
       "El proveedor de identidad no ha verificado tu correo electrónico. Verifícalo allí y vuelve a iniciar sesión.",
     domain: "Los correos de este dominio no pueden iniciar sesión aquí.",
     not_invited: "Necesitas una invitación válida para este correo electrónico. Pídela a un administrador.",
-    no_administrator:
-      "Todavía no hay ningún administrador. Crea uno en el servidor: `citewell accounts create-admin`.",
+    no_administrator: "Todavía no hay ningún administrador. Crea uno en el servidor: `citewell accounts create-admin`.",
     taken:
       "Ya existe una cuenta con tu correo electrónico. Inicia sesión con su contraseña y después conecta ambas en Ajustes.",
     other_person: "Esa identidad ya está conectada a otra cuenta de aquí.",
@@ -89,7 +85,8 @@ export const spanish: Words = {
   },
   signOut: "Cerrar sesión",
   signOutEverywhere: "Cerrar sesión en todas partes",
-  signOutEverywhereText: "Se cerrará tu sesión en todos los navegadores, incluido este. Los tokens siguen siendo válidos.",
+  signOutEverywhereText:
+    "Se cerrará tu sesión en todos los navegadores, incluido este. Los tokens siguen siendo válidos.",
   signOutThere: (place) => `Cerrar sesión: ${place}`,
   personTitle: "Tu cuenta",
   thisBrowser: "este navegador",
@@ -137,11 +134,11 @@ export const spanish: Words = {
   signOutText: (n) =>
     `${counted(n, "archivo no se ha subido", "archivos no se han subido")} todavía. Si cierras sesión ahora, la subida se detiene.`,
   replacedTitle: "Has iniciado sesión con otra cuenta",
-  replacedText: "En otra pestaña de este navegador se inició sesión con otra cuenta. Recarga la página para usarla aquí.",
+  replacedText:
+    "En otra pestaña de este navegador se inició sesión con otra cuenta. Recarga la página para usarla aquí.",
   reload: "Recargar",
   workingIn: "Espacio de trabajo",
-  workingInNamed: (name, owner) =>
-    `Espacio de trabajo: ${name}${owner === null ? "" : `, compartido por ${owner}`}`,
+  workingInNamed: (name, owner) => `Espacio de trabajo: ${name}${owner === null ? "" : `, compartido por ${owner}`}`,
   ownFiles: "Tus archivos",
   sharedBy: (owner) => `compartido por ${owner}`,
   sharedWord: "compartido contigo",
@@ -284,11 +281,6 @@ export const spanish: Words = {
     `Los archivos van a «${project}»${owner === null ? "" : `, compartido por ${owner}`}. Todos los miembros los verán.`,
   uploadToNobody: "Este proyecto ya no se comparte contigo, así que no puedes añadirle archivos.",
   uploadingTo: (project) => `a «${project}»`,
-  addAddress: "Añadir desde la web",
-  address: "Dirección de una página o un archivo",
-  addressText: "El servidor la descarga una vez y la guarda con su dirección y la fecha.",
-  addressAdd: "Descargar y añadir",
-  addressAdded: (name) => `Se añadió «${name}».`,
   uploadOptions: "Opciones",
   identifier: "Identificador",
   identifierHint: "Tu propio identificador para este archivo (opcional)",
@@ -375,8 +367,7 @@ export const spanish: Words = {
   unreadableDrop: (n) => counted(n, "elemento no se pudo abrir", "elementos no se pudieron abrir"),
   unsent: "Archivos sin subir",
   unsentTitle: (n) => `${files(n)} sin subir`,
-  unsentText:
-    "La página se cerró o se recargó antes de terminar la subida. Elige los archivos de nuevo para subirlos.",
+  unsentText: "La página se cerró o se recargó antes de terminar la subida. Elige los archivos de nuevo para subirlos.",
   chooseAgain: "Elegir los archivos de nuevo",
   chooseAgainFor: (project) => `Elegir de nuevo los archivos para «${project}»`,
   dismiss: "Descartar",
@@ -458,8 +449,7 @@ export const spanish: Words = {
     vectors_left: "Entradas del índice restantes",
   },
   askAbout: "Preguntar sobre este archivo",
-  coverageUnit: (unit, number, name) =>
-    `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
+  coverageUnit: (unit, number, name) => `${unit}${number === null ? "" : ` ${number}`}${name ? `: ${name}` : ""}`,
   coverageWords: (n) => counted(n, "palabra", "palabras"),
   coverageTables: (n) => counted(n, "tabla", "tablas"),
   coverageImages: (n) => counted(n, "imagen", "imágenes"),
@@ -486,8 +476,7 @@ export const spanish: Words = {
     parser_timeout:
       "Divide el archivo y sube las partes, o aumenta CITEWELL_PARSER_SECONDS o CITEWELL_PARSER_SILENCE_SECONDS en el servidor.",
     parser_crashed: TRY_ANOTHER_FORMAT,
-    parser_out_of_memory:
-      "Divide el archivo y sube las partes, o aumenta CITEWELL_PARSER_MEMORY_BYTES en el servidor.",
+    parser_out_of_memory: "Divide el archivo y sube las partes, o aumenta CITEWELL_PARSER_MEMORY_BYTES en el servidor.",
     gave_up: TRY_ANOTHER_FORMAT,
     unexpected: TRY_ANOTHER_FORMAT,
   },
@@ -678,8 +667,7 @@ export const spanish: Words = {
   resultsAs: "Vista",
   asHits: "Resultados",
   asPassages: "Pasajes",
-  passageOf: (hits, chunks) =>
-    `${counted(hits, "resultado", "resultados")} en ${counted(chunks, "pasaje", "pasajes")}`,
+  passageOf: (hits, chunks) => `${counted(hits, "resultado", "resultados")} en ${counted(chunks, "pasaje", "pasajes")}`,
   orderBy: "Ordenar por",
   orderFinal: "Puesto final",
   legName: { dense: "Semántica", lexical: "Palabras", fused: "Combinada", rerank: "Reordenada" },
@@ -1070,8 +1058,7 @@ export const spanish: Words = {
   progressOf: (done, total) => `${formatNumber(done)} de ${counted(total, "pasaje", "pasajes")}`,
   compare: "Comparar",
   compareTitle: (name) => `Comparar con ${name}`,
-  compareText:
-    "Hace las mismas preguntas a los dos índices y muestra cuántos de los diez primeros pasajes comparten.",
+  compareText: "Hace las mismas preguntas a los dos índices y muestra cuántos de los diez primeros pasajes comparten.",
   compareQuestions: "Preguntas, una por línea",
   overlapText: "de los primeros pasajes coinciden, de media.",
   switchTo: "Cambiar",
@@ -1093,6 +1080,5 @@ export const spanish: Words = {
   chartOf: "El gráfico muestra",
   tokensWord: "Tokens",
   usageByModel: "Consumo por modelo",
-  usageChart: (days, highest) =>
-    `Consumo diario durante ${counted(days, "día", "días")}, hasta ${highest} al día`,
+  usageChart: (days, highest) => `Consumo diario durante ${counted(days, "día", "días")}, hasta ${highest} al día`,
 };

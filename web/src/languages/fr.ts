@@ -65,7 +65,8 @@ export const french: Words = {
   haveAccount: "J'ai déjà un compte",
   noAccount: "Créer un compte",
   signUpTitle: "Créer votre compte",
-  signUpText: "Choisissez un mot de passe d'au moins 12 caractères, de préférence plusieurs mots sans rapport entre eux.",
+  signUpText:
+    "Choisissez un mot de passe d'au moins 12 caractères, de préférence plusieurs mots sans rapport entre eux.",
   invitedTitle: "Vous êtes invité",
   invitedText: "Acceptez l'invitation pour utiliser le projet partagé avec vous.",
   acceptInvitation: "Accepter",
@@ -89,7 +90,8 @@ export const french: Words = {
   },
   signOut: "Se déconnecter",
   signOutEverywhere: "Se déconnecter partout",
-  signOutEverywhereText: "Vous serez déconnecté de tous les navigateurs, y compris celui-ci. Les jetons restent valides.",
+  signOutEverywhereText:
+    "Vous serez déconnecté de tous les navigateurs, y compris celui-ci. Les jetons restent valides.",
   signOutThere: (place) => `Déconnecter : ${place}`,
   personTitle: "Votre compte",
   thisBrowser: "ce navigateur",
@@ -121,8 +123,7 @@ export const french: Words = {
   inviteEmail: "Adresse e-mail (facultatif)",
   inviteEmailHint: "Si le champ est vide, toute personne ayant le lien",
   inviteLink: "Lien d'invitation",
-  inviteOnce:
-    "Copiez le lien maintenant et envoyez-le vous-même. Il est valable une semaine et ne sera plus affiché.",
+  inviteOnce: "Copiez le lien maintenant et envoyez-le vous-même. Il est valable une semaine et ne sera plus affiché.",
   inviteCopied: "Lien copié",
   copyLink: "Copier le lien",
   pendingInvitation: (who) => `Invitation pour ${who}`,
@@ -138,11 +139,11 @@ export const french: Words = {
   signOutText: (n) =>
     `${counted(n, "fichier n'est pas encore importé", "fichiers ne sont pas encore importés")}. Si vous vous déconnectez maintenant, l'importation s'arrête.`,
   replacedTitle: "Vous êtes connecté à un autre compte",
-  replacedText: "Un autre onglet de ce navigateur s'est connecté à un autre compte. Rechargez la page pour l'utiliser ici.",
+  replacedText:
+    "Un autre onglet de ce navigateur s'est connecté à un autre compte. Rechargez la page pour l'utiliser ici.",
   reload: "Recharger",
   workingIn: "Espace de travail",
-  workingInNamed: (name, owner) =>
-    `Espace de travail : ${name}${owner === null ? "" : `, partagé par ${owner}`}`,
+  workingInNamed: (name, owner) => `Espace de travail : ${name}${owner === null ? "" : `, partagé par ${owner}`}`,
   ownFiles: "Vos fichiers",
   sharedBy: (owner) => `partagé par ${owner}`,
   sharedWord: "partagé avec vous",
@@ -151,8 +152,7 @@ export const french: Words = {
   projectLost: (name) => `« ${name} » n'est plus partagé avec vous. Vous êtes revenu à vos propres fichiers.`,
   projectUnknown: "Ce projet n'existe pas ou n'est pas partagé avec vous. Vous êtes dans vos propres fichiers.",
   backToOwn: "Retour à vos fichiers",
-  settingsAreOwn: (project) =>
-    `Les paramètres concernent vos propres fichiers et votre compte, pas « ${project} ».`,
+  settingsAreOwn: (project) => `Les paramètres concernent vos propres fichiers et votre compte, pas « ${project} ».`,
   threadInProject: (name, owner) =>
     `Cette conversation porte sur « ${name} »${owner === null ? "" : `, partagé par ${owner}`}. Ouvrez ce projet pour continuer.`,
   threadInOwn: "Cette conversation porte sur vos propres fichiers. Revenez à eux pour continuer.",
@@ -286,11 +286,6 @@ export const french: Words = {
     `Les fichiers vont dans « ${project} »${owner === null ? "" : `, partagé par ${owner}`}. Tous les membres les verront.`,
   uploadToNobody: "Ce projet n'est plus partagé avec vous : vous ne pouvez pas y ajouter de fichiers.",
   uploadingTo: (project) => `dans « ${project} »`,
-  addAddress: "Ajouter depuis le Web",
-  address: "Adresse d'une page ou d'un fichier",
-  addressText: "Le serveur la récupère une fois et la conserve avec son adresse et la date.",
-  addressAdd: "Récupérer et ajouter",
-  addressAdded: (name) => `« ${name} » a été ajouté.`,
   uploadOptions: "Options",
   identifier: "Identifiant",
   identifierHint: "Votre propre identifiant pour ce fichier (facultatif)",
@@ -374,8 +369,7 @@ export const french: Words = {
   collapseUploads: "Masquer les importations",
   retryWithPassword: "Ouvrir avec un mot de passe",
   unpacked: "Fichiers contenus",
-  unreadableDrop: (n) =>
-    `${counted(n, "élément n'a pas pu être ouvert", "éléments n'ont pas pu être ouverts")}`,
+  unreadableDrop: (n) => `${counted(n, "élément n'a pas pu être ouvert", "éléments n'ont pas pu être ouverts")}`,
   unsent: "Fichiers non importés",
   unsentTitle: (n) => `${counted(n, "fichier non importé", "fichiers non importés")}`,
   unsentText:
@@ -425,8 +419,7 @@ export const french: Words = {
   libraryTextIn: (project) => (n) => `${files(n)} dans « ${project} »`,
   searchLibrary: "Rechercher par nom",
   libraryEmptyTitle: "Aucun fichier",
-  libraryEmptyText:
-    "Ajoutez des documents, des tableurs ou des dossiers entiers. Ils sont conservés sur ce serveur.",
+  libraryEmptyText: "Ajoutez des documents, des tableurs ou des dossiers entiers. Ils sont conservés sur ce serveur.",
   allTypes: "Tous les types",
   allProjects: "Tous les projets",
   name: "Nom",
@@ -462,8 +455,7 @@ export const french: Words = {
     vectors_left: "Entrées d'index restantes",
   },
   askAbout: "Interroger ce fichier",
-  coverageUnit: (unit, number, name) =>
-    `${unit}${number === null ? "" : ` ${number}`}${name ? ` : ${name}` : ""}`,
+  coverageUnit: (unit, number, name) => `${unit}${number === null ? "" : ` ${number}`}${name ? ` : ${name}` : ""}`,
   coverageWords: (n) => counted(n, "mot", "mots"),
   coverageTables: (n) => counted(n, "tableau", "tableaux"),
   coverageImages: (n) => counted(n, "image", "images"),
@@ -717,7 +709,8 @@ export const french: Words = {
     rerank: "Reclassement",
   },
   localModelTitle: "Modèle local",
-  localModelText: "Un modèle sur cet ordinateur peut rédiger les réponses. Il ne reçoit rien tant que vous ne le choisissez pas.",
+  localModelText:
+    "Un modèle sur cet ordinateur peut rédiger les réponses. Il ne reçoit rien tant que vous ne le choisissez pas.",
   localModelAnswers: (server, model) => `${server} exécute ${model} sur cet ordinateur.`,
   localModelUsed: (server, model) => `${server} rédige les réponses avec ${model}.`,
   localModelSilent: (server, model) =>
@@ -819,7 +812,8 @@ export const french: Words = {
   keysOf: (name) => `Clés de ${name}`,
   newKey: "Nouvelle clé",
   newKeyFor: (name) => `Nouvelle clé pour ${name}`,
-  newKeyText: (name) => `Un programme muni de cette clé agit en tant que « ${name} ». La clé n'est affichée qu'une fois.`,
+  newKeyText: (name) =>
+    `Un programme muni de cette clé agit en tant que « ${name} ». La clé n'est affichée qu'une fois.`,
   rotate: "Renouveler",
   rotateNamed: (name) => `Renouveler ${name}`,
   rotateTitle: "Renouveler la clé",
@@ -842,8 +836,7 @@ export const french: Words = {
   webhookTried: "Un événement de test est en route",
   webhookDisabled: "Désactivé : ne reçoit aucun événement.",
   webhookEnable: "Activer",
-  webhookDead: (n) =>
-    `${counted(n, "événement n'a pas été livré", "événements n'ont pas été livrés")} en un jour.`,
+  webhookDead: (n) => `${counted(n, "événement n'a pas été livré", "événements n'ont pas été livrés")} en un jour.`,
   webhookReplay: "Renvoyer",
   webhookRemove: "Supprimer",
   webhookRemoveNamed: (url) => `Supprimer ${url}`,
@@ -1083,15 +1076,13 @@ export const french: Words = {
   progressOf: (done, total) => `${formatNumber(done)} sur ${counted(total, "passage", "passages")}`,
   compare: "Comparer",
   compareTitle: (name) => `Comparer avec ${name}`,
-  compareText:
-    "Pose les mêmes questions aux deux index et montre combien des dix premiers passages ils ont en commun.",
+  compareText: "Pose les mêmes questions aux deux index et montre combien des dix premiers passages ils ont en commun.",
   compareQuestions: "Questions, une par ligne",
   overlapText: "des premiers passages sont les mêmes, en moyenne.",
   switchTo: "Changer",
   switchBack: "Revenir",
   switchTitle: "Changer d'index",
-  switchText: (name) =>
-    `Les recherches utiliseront ${name}. L'index actuel reste à jour, vous pourrez donc y revenir.`,
+  switchText: (name) => `Les recherches utiliseront ${name}. L'index actuel reste à jour, vous pourrez donc y revenir.`,
   switched: (name) => `Les recherches utilisent désormais ${name}.`,
   deleteIndex: "Supprimer l'index",
   deleteIndexText: (name) =>

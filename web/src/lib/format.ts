@@ -33,7 +33,12 @@ function formatsOf() {
     bytes: new Intl.NumberFormat(LOCALE, { style: "unit", unit: "byte", unitDisplay: "long" }),
     sizes: UNITS.map(
       (unit, step) =>
-        new Intl.NumberFormat(LOCALE, { style: "unit", unit, unitDisplay: "short", maximumFractionDigits: step > 0 ? 1 : 0 }),
+        new Intl.NumberFormat(LOCALE, {
+          style: "unit",
+          unit,
+          unitDisplay: "short",
+          maximumFractionDigits: step > 0 ? 1 : 0,
+        }),
     ),
   };
 }

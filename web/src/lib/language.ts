@@ -44,7 +44,9 @@ export function preferred(
     .map((locale) => ({ language: locale.slice(0, 2).toLowerCase(), locale }))
     .find(({ language }) => (chosen === null ? isLanguage(language) : language === chosen));
   if (known && isLanguage(known.language)) return { language: known.language, locale: known.locale };
-  return chosen === null || chosen === "en" ? { language: "en", locale: "en-GB" } : { language: chosen, locale: chosen };
+  return chosen === null || chosen === "en"
+    ? { language: "en", locale: "en-GB" }
+    : { language: chosen, locale: chosen };
 }
 
 /** Choose a language, or leave it to the browser, and use it. */
