@@ -18,6 +18,7 @@ export default defineConfig({
   reporter: process.env.CI ? "line" : "list",
   use: {
     viewport: { width: 1360, height: 860 },
+    locale: "en-GB",
     reducedMotion: "reduce",
     permissions: ["clipboard-read", "clipboard-write"],
     launchOptions: { executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"] },

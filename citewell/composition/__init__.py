@@ -353,7 +353,9 @@ async def _assemble(parts: _Parts) -> Services:
         mcp=mcp_tools(settings, stores, parts.ledger, extractive),
         openai_files=openai_files(stores, resources, contents, search),
         openai_responses=openai_responses(stores, turns),
-        threads=ThreadService(repository=threads, resources=stores.resources, members=auth.sharing),
+        threads=ThreadService(
+            repository=threads, detached=chat.detached, resources=stores.resources, members=auth.sharing
+        ),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         quotas=quota_service(stores),

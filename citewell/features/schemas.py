@@ -277,10 +277,11 @@ class PieceOut(TypedDict):
 
 @with_config(ConfigDict(extra="allow"))
 class PictureValueOut(TypedDict):
-    """A point of a chart: its position (`x`, to `x_end` in a histogram), its height, and its source rows (`cite`: as `[n]`)."""
+    """A point of a chart: its position (`x`, to `x_end` in a histogram), its height (`text`: as answers show it), and its source rows (`cite`: as `[n]`)."""
 
     x: float | str
     y: float
+    text: NotRequired[str]
     x_end: NotRequired[float]
     series: NotRequired[str]
     rows: str

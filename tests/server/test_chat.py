@@ -188,6 +188,27 @@ def test_a_client_that_leaves_stops_the_work_and_what_it_cost_is_counted(place: 
     assert {row["kind"] for row in rows} >= {"chat"}
 
 
+@pytest.mark.parametrize("is_stopped", [False, True], ids=["left alone", "stopped"])
+def test_a_detached_answer_is_finished_without_its_reader_unless_it_is_stopped(place: Place, is_stopped: bool) -> None:
+    sentence = "It closes at half past nine [1]. "
+    place.model.script = Queue(Reply(text=sentence * 10, pieces=60, delay=0.05))
+    client = place.server.client
+    thread = client.post("/threads", json={"title": "left"}).json()["id"]
+    body = {"message": QUESTION, "thread_id": thread, "resource_ids": [place.note], "stream": True, "detached": True}
+    with client.stream("POST", "/chat", json=body) as response:
+        next(line for line in response.iter_lines() if "stream" in json.loads(line))
+    assert client.get(f"/threads/{thread}").json()["answering"]
+    if is_stopped:
+        assert client.post(f"/threads/{thread}/stop").status_code == 204
+    end = time.monotonic() + 60
+    while len((shown := client.get(f"/threads/{thread}").json())["messages"]) < 2 or shown["answering"]:
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    answer = shown["messages"][1]
+    assert (answer["content"].count("half past nine") < 10) == is_stopped
+    assert answer["details"].get("stopped", False) == is_stopped
+
+
 def test_threads_outlive_the_server_and_can_be_renamed_found_exported_and_deleted(place: Place) -> None:
     place.model.script = Queue(ANSWER)
     first = place.ask().json()

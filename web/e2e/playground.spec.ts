@@ -1,6 +1,6 @@
 import { expect, serious, test } from "./fixtures";
 
-test("a search shows each leg's scores, where the time went, and opens its source", { tag: "@journey" }, async ({
+test("a search shows passages, on request each leg's scores and where the time went, and opens its source", { tag: "@journey" }, async ({
   home: page,
   server,
 }) => {
@@ -9,6 +9,8 @@ test("a search shows each leg's scores, where the time went, and opens its sourc
   await page.keyboard.press("Enter");
   const hits = page.getByRole("list", { name: "Results" }).locator(".hit");
   await expect(hits.first()).toBeVisible();
+  await expect(hits.first().locator(".score")).toHaveCount(0);
+  await page.getByRole("button", { name: "How this was ranked" }).click();
   await expect(hits.first().locator(".score").filter({ hasText: "Fused" })).toBeVisible();
   await expect(page.locator(".waterfall li").filter({ hasText: "Embed" })).toBeVisible();
   await hits.first().locator(".hit-label").click();

@@ -1,4 +1,5 @@
-// All text of the interface. The compiler checks that tables over the server's codes are complete.
+// All text of the interface, in English; `languages/` has it in the others. The compiler checks that tables over the server's codes are complete,
+// and that every language has every text.
 import type { Schemas } from "./api/client";
 import type {
   ElementType,
@@ -42,7 +43,7 @@ const UNIT_COUNTS = {
 const alreadyIn = (project?: string): string =>
   project === undefined ? "Already in your library" : `Added to “${project}”; its owner already had this file`;
 
-export const t = {
+export const english = {
   // in general
   close: "Close",
   cancel: "Cancel",
@@ -224,6 +225,12 @@ export const t = {
   composerPlaceholder: "Ask about your files",
   composerPlaceholderIn: "Ask about this project",
   send: "Send",
+  sendLater: "Send after this answer",
+  waitingQuestions: "Questions that wait",
+  dropQuestion: (question: string) => `Remove “${question}”`,
+  editQuestion: "Edit question",
+  editQuestionText: "Later questions and answers of this chat will be removed.",
+  askEdited: "Ask",
   stop: "Stop",
   more: "Attach or filter",
   uploadFiles: "Upload files",
@@ -260,6 +267,12 @@ export const t = {
   feedbackThanks: "Thanks for your feedback.",
   nearest: (n: number) => `Closest ${n === 1 ? "passage" : "passages"} (${n})`,
   nearestText: "They do not answer the question, but are the closest matches in your files.",
+  refusalHint: {
+    nothing_in_scope: "Add a file, or ask about more of your files.",
+    not_computed: "Open the table to see what it holds, or ask for one figure at a time.",
+    not_mentioned: "Add a file that mentions it, or try another word for it.",
+    not_stated: "Add a file that states it, or ask something more specific.",
+  } satisfies Partial<Table<Schemas["NoAnswerReason"]>>,
   linkHost: (host: string) => ` (${host})`,
   scrollDown: "Jump to latest",
   verdict: {
@@ -280,6 +293,9 @@ export const t = {
     `${place}: ${value} (${measured}; ${rows})`,
   allSources: (n: number) => `Show all ${n} sources`,
   fewerSources: "Show fewer sources",
+  pagesOf: "pages",
+  slidesOf: "slides",
+  rowsOf: "rows",
   pagePlace: (page: number) => `page ${page}`,
   pagesPlace: (first: number, last: number) => `pages ${first}–${last}`,
   slidePlace: (slide: number) => `slide ${slide}`,
@@ -369,7 +385,7 @@ export const t = {
   estimatePart: (purpose: string, model: string, tokens: string, calls: string) =>
     `${purpose} by ${model}: ${tokens} tokens, ${calls === "1" ? "1 call" : `${calls} calls`}.`,
   estimateNoPrice: (model: string) => `CITEWELL_PRICES has no price for ${model}.`,
-  estimateFrom: (measured: number) =>
+  estimateFrom: (measured: number): string =>
     measured
       ? "Estimated from the sizes of these files and from similar files in your library."
       : "Estimated from the sizes of these files and typical figures. The exact cost is known once they are read.",
@@ -653,6 +669,7 @@ export const t = {
   topK: "Number of results",
   rankChange: (before: number, after: number) => `Rank ${before} → ${after}`,
   timings: "Timings",
+  howRanked: "How this was ranked",
   noHits: "No results",
   playgroundEmpty: "Enter a query to see the passages it finds, each with its semantic and keyword scores.",
   chunkType: {
@@ -1053,6 +1070,9 @@ export const t = {
   buildPaused: "The build is paused.",
   buildStarted: "Building the index. Until it is ready, searches use the current one.",
   indexDimensions: "Dimensions",
+  languageTitle: "Language",
+  languageText: "Of the interface, its dates and its numbers. Answers are in the language of the question.",
+  languageOfBrowser: "As in the browser",
   themeTitle: "Appearance",
   theme: { system: "System", light: "Light", dark: "Dark" } satisfies Table<Theme>,
   account: "This browser",
@@ -1140,3 +1160,13 @@ export const t = {
   usageChart: (days: number, highest: string) =>
     `Daily usage over ${counted(days, "day", "days")}, up to ${highest} per day`,
 };
+
+export type Words = typeof english;
+
+/** The interface's text in the language in use. It changes with `speak`, after which everything is drawn again: keep none of it. */
+export let t: Words = english;
+
+/** Use these words from now on. */
+export function speak(words: Words): void {
+  t = words;
+}

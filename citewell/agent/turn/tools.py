@@ -9,6 +9,9 @@ from typing import cast
 
 from citewell.agent.citations.provenance import provenance_words
 from citewell.agent.interface import Library, PictureFiles, Searcher, Source, WholeFiles
+from citewell.agent.tables.language.shape import Shape
+from citewell.agent.tables.picture.moments import in_order_of_time
+from citewell.agent.tables.planner import Planned
 from citewell.agent.tables.query.typed import parse_query
 from citewell.agent.tables.run.engine import (
     TableEngine,
@@ -222,6 +225,8 @@ class Toolbox:
             try:
                 with faults_of(table, but=InvalidInput):
                     result = await self._engine.run(turn.request.owner_id, table, query)
+                    if isinstance(turn.table_plan, Planned) and turn.table_plan.plan.shape is Shape.GROUPS:
+                        result = in_order_of_time(result)
                     sources = turn.book.add(row_hits(turn.request.owner_id, result))
                     rows = result_text(result, [s.n for s in sources])
             except UnusableTable as error:

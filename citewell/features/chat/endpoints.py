@@ -67,6 +67,9 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         parts = ui_parts(turn, str(request.base_url), lambda done: chat_out(turn, done, body.debug))
         return StreamingResponse(_events(parts), media_type="text/event-stream", headers=UI_HEADERS)
     if body.stream:
+        if body.detached:
+            kept = service.detached.events(principal.owner_id, turn.thread.id, turn.events)
+            turn = replace(turn, events=kept)
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):

@@ -44,6 +44,11 @@ class ChatIn(SearchOptionsIn, _Question):
     protocol: Literal["ndjson", "ai-sdk"] = Field(
         default="ndjson", description="of the stream: Citewell's lines, or the UI message stream of Vercel's AI SDK"
     )
+    detached: bool = Field(
+        default=False,
+        description="with `stream`: finish the answer and keep it in its thread even if the client disconnects; "
+        "`POST /threads/{thread_id}/stop` ends it",
+    )
 
 
 class NearestOut(PlaceOut):

@@ -6,7 +6,7 @@ import contextlib
 import uuid
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from citewell.agent.citations.claims import strip_markers
 from citewell.agent.interface import (
@@ -20,6 +20,7 @@ from citewell.agent.interface import (
     TurnRequest,
 )
 from citewell.errors import InvalidInput, NotFound
+from citewell.features.detached import DetachedTurns
 from citewell.features.turns import TurnRunner, checked_text, past_scope, scope_json, title_of
 from citewell.filters.language import inferred_to_json
 from citewell.indexes.index_set import IndexSet
@@ -90,6 +91,7 @@ class ChatService:
     can_rerank: bool = False
     options: RetrievalOptions = RetrievalOptions()
     model_problem: str | None = None
+    detached: DetachedTurns = field(default_factory=DetachedTurns)
 
     async def prepare(self) -> None:
         """Load what the first turn would wait for."""
@@ -140,7 +142,8 @@ class ChatService:
         )
 
     async def finish(self) -> None:
-        """Wait until abandoned turns are stored: the rest of the answer, and its cost."""
+        """End detached turns, and wait until they and abandoned ones are stored: what was written, and its cost."""
+        await self.detached.close()
         await self.turns.finish()
 
     def _without_model(self) -> str | None:

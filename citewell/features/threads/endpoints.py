@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from fastapi import Query, Request, Response
 from fastapi.responses import PlainTextResponse
 
-from citewell.features.declared import ASK, READ, changes, everything
+from citewell.features.declared import ASK, READ, changes, everything, not_audited
 from citewell.features.http import ERROR_RESPONSES, Owner
 from citewell.features.json_bodies import SoundRoute
 from citewell.features.routing import Router
@@ -66,6 +66,19 @@ async def rename_thread(request: Request, thread_id: str, body: ThreadIn, owner:
 async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Response:
     """Delete a thread with its messages."""
     await _service(request).repository.delete(owner, thread_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/threads/{thread_id}/stop",
+    access=everything(ASK),
+    audit=not_audited("ends what the owner started; what was written stays"),
+    status_code=204,
+)
+async def stop_answer(request: Request, thread_id: str, owner: Owner) -> Response:
+    """End the detached answer under way in a thread, if this server process runs it. What was written stays in the thread."""
+    await _service(request).repository.get(owner, thread_id)
+    await _service(request).detached.stop(owner, thread_id)
     return Response(status_code=204)
 
 

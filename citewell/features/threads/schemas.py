@@ -123,9 +123,12 @@ class ThreadWithMessages(ThreadOut):
     """A complete conversation."""
 
     messages: list[MessageOut]
+    answering: bool = Field(default=False, description="whether a detached answer is under way in this server process")
 
     @staticmethod
     def of_shown(shown: ShownThread) -> ThreadWithMessages:
         """The public form of a thread with its messages."""
         messages = [MessageOut.of(message) for message in shown.messages]
-        return ThreadWithMessages(**ThreadOut.model_validate(shown.thread).model_dump(), messages=messages)
+        return ThreadWithMessages(
+            **ThreadOut.model_validate(shown.thread).model_dump(), messages=messages, answering=shown.answering
+        )

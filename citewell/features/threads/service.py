@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from citewell.agent.citations.claims import keep_known
+from citewell.features.detached import DetachedTurns
 from citewell.storage.accounts.members import MemberRepository
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.files.resources import ResourceRepository
@@ -21,10 +22,11 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class ShownThread:
-    """A conversation with all its messages, oldest first."""
+    """A conversation with all its messages, oldest first. answering: whether an answer is under way that goes on without its reader."""
 
     thread: Thread
     messages: tuple[ShownMessage, ...]
+    answering: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +34,7 @@ class ThreadService:
     """An owner's conversations. Access to cited files is checked each time a thread is read. members: None if nothing is shared."""
 
     repository: ThreadRepository
+    detached: DetachedTurns
     resources: ResourceRepository
     members: MemberRepository | None = None
 
@@ -46,7 +49,7 @@ class ThreadService:
         cited = {citation.resource_id for message in found for citation in message.citations}
         available = frozenset(await self._readable(owner_id, cited))
         shown = (ShownMessage(_without_gone(_agreeing(message), available), available) for message in found)
-        return ShownThread(thread, tuple(shown))
+        return ShownThread(thread, tuple(shown), self.detached.is_running(owner_id, thread_id))
 
     async def _readable(self, owner_id: str, cited: set[str]) -> set[str]:
         owned = await self.resources.owned(owner_id, sorted(cited))

@@ -109,8 +109,8 @@ STAFF_ROWS = (
     [
         ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
         ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
-        ("who has no manager", "Name: Bo [1]"),
-        ("people without a manager", "Name: Bo; Team: Sales; Remote: no; Salary: 70,000 [1]"),
+        ("who has no manager", "Bo [1]"),
+        ("people without a manager", "Bo: Team Sales, Remote no, Salary 70,000 [1]"),
         ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
     ],
 )  # fmt: skip
@@ -139,7 +139,7 @@ FLATS_TO_LET_ROWS = (
     ("B1", 1, 520, "2026-01-01", "no"),
     ("C1", 4, 980, "2026-03-15", "yes"),
 )
-ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n- Flat: B1; Rent (EUR): 520 [3]\n- Flat: C1; Rent (EUR): 980 [4]"
+ALL_RENTS = "- A1: Rent EUR 780 [1]\n- A2: Rent EUR 1050 [2]\n- B1: Rent EUR 520 [3]\n- C1: Rent EUR 980 [4]"
 
 
 @pytest.mark.full
@@ -152,10 +152,10 @@ ALL_RENTS = "- Flat: A1; Rent (EUR): 780 [1]\n- Flat: A2; Rent (EUR): 1050 [2]\n
         ("rent of all flats", ALL_RENTS),
         ("cheapest flat with a balcony", "Rent was lowest for A1 where Balcony is yes: EUR 780 [1]."),
         ("average rent of flats without a balcony", "The average of Rent is EUR 785, over 2 rows where Balcony is no [1]."),
-        ("flats available before January 15, 2026", "- Flat: A2 [1]\n- Flat: B1 [2]"),
-        ("which flats are available after 15 December 2025?", "- Flat: A1 [1]\n- Flat: B1 [2]\n- Flat: C1 [3]"),
-        ("which flat is available on the 1st of January 2026", "Flat: B1 [1]"),
-        ("flats available on 1.2.2026", "Flat: A1 [1]"),
+        ("flats available before January 15, 2026", "- A2 [1]\n- B1 [2]"),
+        ("which flats are available after 15 December 2025?", "- A1 [1]\n- B1 [2]\n- C1 [3]"),
+        ("which flat is available on the 1st of January 2026", "B1 [1]"),
+        ("flats available on 1.2.2026", "A1 [1]"),
     ],
 )  # fmt: skip
 async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
@@ -209,7 +209,7 @@ ORDER_ROWS = ((100234, "Acme", 1, 2.5), (100235, "Bolt", 10, 4.0), (100236, "Acm
         ("how many customers", "The number of different values of Customer is 2, over 3 rows [1]."),
         ("how many hours did Acme work", "The total of Hours is 3.5, over 2 rows where Customer is Acme [1]."),
         ("lowest minimum order", "The lowest Min. order is 1 [1]."),
-        ("order no of Bolt", "Order no: 100235 [1]"),
+        ("order no of Bolt", "Order no 100235 [1]"),
     ],
 )
 async def test_numbers_that_only_tell_rows_apart_and_names_in_short(sheets: Sheets, question: str, answer: str) -> None:
@@ -220,10 +220,10 @@ async def test_numbers_that_only_tell_rows_apart_and_names_in_short(sheets: Shee
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("which flats do not have a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
-        ("which flats don't have a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
-        ("flats without a balcony", "- Flat: A2 [1]\n- Flat: B1 [2]"),
-        ("which flats have a balcony", "- Flat: A1 [1]\n- Flat: C1 [2]"),
+        ("which flats do not have a balcony", "- A2 [1]\n- B1 [2]"),
+        ("which flats don't have a balcony", "- A2 [1]\n- B1 [2]"),
+        ("flats without a balcony", "- A2 [1]\n- B1 [2]"),
+        ("which flats have a balcony", "- A1 [1]\n- C1 [2]"),
     ],
 )
 async def test_what_is_not_so_is_left_out_or_the_question_refused(sheets: Sheets, question: str, answer: str) -> None:

@@ -60,9 +60,9 @@ async def _answer(sheets: Sheets, question: str) -> str | None:
         ("Compare the amount of Kofi Boateng and Yaw Darko",
          "Amount was the same, GHS 12,000, for Kofi Boateng [1] and Yaw Darko [2]."),
         ("Amount of Kofi Boateng", "Amount for Kofi Boateng: GHS 12,000 [1]."),
-        ("Amount of Akua Asante", "Borrower: Akua Asante; Amount (GHS): (empty) [1]"),
-        ("Yaw Darko", "Loan Number: 4; Borrower: Yaw Darko; Branch: Tamale; Status: paid; Amount (GHS): 12,000; "
-                      "Term (months): 24; Disbursed: 2025-02-10 [1]"),
+        ("Amount of Akua Asante", "Akua Asante: Amount (empty) [1]"),
+        ("Yaw Darko", "Loan Number 4: Borrower Yaw Darko, Branch Tamale, Status paid, Amount GHS 12,000, "
+                      "Term 24 months, Disbursed 2025-02-10 [1]"),
     ],
 )  # fmt: skip
 async def test_answers(loans: Sheets, question: str, answer: str) -> None:
@@ -112,7 +112,7 @@ async def test_two_are_not_compared_where_one_of_them_has_no_row(loans: Sheets) 
 async def test_what_is_not_a_number_is_no_value(sheets: Sheets) -> None:
     sheets.add(COLUMNS, [("Accra", 1, float("nan")), ("Wa", 2, 3.0), ("Ho", 3, 4.5)])
     for question, answer in {
-        "What is the amount of Accra?": "Branch: Accra; Amount (GHS): (empty) [1]",
+        "What is the amount of Accra?": "Accra: Amount (empty) [1]",
         "What is the total amount?": "The total of Amount is GHS 7.50, over 2 rows [1].",
         "Which branch has the highest amount?": "Amount was highest for Ho: GHS 4.50 [1].",
         "Which branch has the lowest amount?": "Amount was lowest for Wa: GHS 3 [1].",

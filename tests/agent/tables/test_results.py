@@ -134,7 +134,7 @@ async def test_a_figure_is_cited_with_its_rows_and_conditions(sheets: Sheets) ->
     words = ["year of Disbursed in 2024, 2025", "Amount (GHS) gt 10,000", "Borrower not empty"]
     assert condition_words(result) == words
     (hit,) = row_hits(OWNER, result)
-    assert hit.chunk.text == f"sum(Amount (GHS)): 24,000 (2 rows: 3, 5; where {'; '.join(words)})"
+    assert hit.chunk.text == f"Total of Amount (GHS): 24,000 (2 rows: 3, 5; where {'; '.join(words)})"
     assert (hit.chunk.locator.sheet, hit.chunk.locator.row, hit.chunk.locator.row_end) == ("Loans", 3, 5)
     assert hit.chunk.metadata["rows"] == [3, 5]
     assert hit.chunk.metadata["row_count"] == 2

@@ -53,6 +53,17 @@ async function everyPage(workspace: WorkspaceId, filters?: string): Promise<Reso
   return all;
 }
 
+/** A passage by the file that it is of. It never changes; when the file goes, it is gone. */
+export function chunkQuery({ resource_id, chunk_id }: { resource_id: string; chunk_id: string }) {
+  return queryOptions({
+    queryKey: ["chunk", chunk_id],
+    queryFn: () =>
+      unwrap(api.GET("/resources/{resource_id}/chunks/{chunk_id}", { params: { path: { resource_id, chunk_id } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+}
+
 /** The newest files: enough to know whether there are any, and whether there is news. */
 export function newestQuery(workspace = presentWorkspace()) {
   return queryOptions({

@@ -1,7 +1,9 @@
 // What one can do with an answer, and what else the server says about it.
 import { Copy, RefreshCw, Share2, ThumbsDown, ThumbsUp } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { api, type Message, unwrap } from "../api/client";
+import { api, type Citation, type Message, unwrap } from "../api/client";
+import { queryClient } from "../api/queries";
+import { chunkQuery } from "../api/resources";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { notify, notifyError } from "../ui/Toasts";
@@ -9,6 +11,17 @@ import { find, useShared } from "../workspace/workspaces";
 import { withReferences } from "./markers";
 import { ShareAnswer } from "./ShareAnswer";
 import { scopeOf, within } from "./scope";
+
+/** The passages of citations that quote rows: the names of their columns are in them alone. A deleted one is quoted as it is. */
+async function cellsBehind(citations: readonly Citation[]): Promise<Map<string, string>> {
+  const ofRows = citations.filter(({ quote, available }) => quote.includes("|") && available !== false);
+  const found = await Promise.allSettled(
+    ofRows.map(
+      async (citation) => [citation.chunk_id, (await queryClient.fetchQuery(chunkQuery(citation))).text] as const,
+    ),
+  );
+  return new Map(found.flatMap((one) => (one.status === "fulfilled" ? [one.value] : [])));
+}
 
 interface AnswerActionsProps {
   threadId: string;
@@ -28,7 +41,8 @@ export function AnswerActions({ threadId, message, isLast, onAgain }: AnswerActi
   const isOwn = within(scopeOf(message.details), (id) => find(shared, id) !== null).workspace === null;
 
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(withReferences(message.content, message.citations, t.references));
+    const texts = await cellsBehind(message.citations);
+    await navigator.clipboard.writeText(withReferences(message.content, message.citations, t.references, texts));
     notify(t.copied);
   };
   const rate = async (next: Rating): Promise<void> => {

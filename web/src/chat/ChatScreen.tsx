@@ -16,7 +16,7 @@ import { Conversation } from "./Conversation";
 import { pendingScope, pendingText } from "./pending";
 import { EVERYTHING, type Scope, scopeOf } from "./scope";
 import { Elsewhere, Gone, useThreadPlace } from "./ThreadWorkspace";
-import { beginThread, liveTurns, startTurn } from "./turns";
+import { askLater, beginThread, liveTurns, startTurn } from "./turns";
 import { Welcome } from "./Welcome";
 
 const LOOK_AGAIN_MS = 2_500;
@@ -71,7 +71,8 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
   const thread = useQuery({
     ...threadQuery(threadId),
     // Another tab may be waiting for the answer.
-    refetchInterval: ({ state }) => (!live && mayBeAnswered(state.data?.messages.at(-1)) ? LOOK_AGAIN_MS : false),
+    refetchInterval: ({ state }) =>
+      !live && (state.data?.answering || mayBeAnswered(state.data?.messages.at(-1))) ? LOOK_AGAIN_MS : false,
   });
   const [chosen, setChosen] = useState<Scope | null>(null);
   const lastAsked = thread.data?.messages.findLast((message) => message.role === "user");
@@ -101,7 +102,12 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
   const { workspace, scope: present } =
     live ?? (lastAsked ? place : { workspace: presentWorkspace(), scope: EVERYTHING });
   const scope = chosen ?? present;
-  const isBusy = live !== undefined && !["stopped", "failed"].includes(live.phase);
+  const isBusy = live ? !["stopped", "failed"].includes(live.phase) : thread.data.answering;
+  const ask = (question: string): void => {
+    const asked = { question, scope, ignored: [], workspace };
+    if (isBusy) askLater(threadId, asked);
+    else void startTurn(threadId, question, scope, [], workspace);
+  };
   const isGone = place.isGone && !live;
   return (
     <>
@@ -111,13 +117,7 @@ function ThreadChat({ threadId }: { threadId: string }): ReactNode {
       ) : workspace !== presentWorkspace() ? (
         <Elsewhere workspace={workspace} />
       ) : (
-        <Composer
-          threadId={threadId}
-          scope={scope}
-          onScope={setChosen}
-          isBusy={isBusy}
-          onSubmit={(question) => void startTurn(threadId, question, scope, [], workspace)}
-        />
+        <Composer threadId={threadId} scope={scope} onScope={setChosen} isBusy={isBusy} onSubmit={ask} />
       )}
     </>
   );

@@ -3,12 +3,15 @@ import { PreviewCard } from "@base-ui/react/preview-card";
 import { useQuery } from "@tanstack/react-query";
 import { Check, CircleAlert, TriangleAlert } from "lucide-react";
 import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
-import { api, type Citation, unwrap } from "../api/client";
+import type { Citation } from "../api/client";
 import { lookUp, type Verdict, wordFor } from "../api/codes";
+import { chunkQuery } from "../api/resources";
+import { placed } from "../lib/placed";
 import { t } from "../strings";
 import { FileIcon, typeOf } from "../ui/FileIcon";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
+import { type PassageTable, partsOf } from "./passages";
 
 const ICONS = { supported: Check, weak: TriangleAlert, unsupported: CircleAlert } satisfies Record<
   Verdict,
@@ -31,6 +34,7 @@ export function showSource(citation: Citation): void {
     filename: citation.filename,
     locator: citation.locator,
     quote: citation.quote,
+    isPicture: citation.image !== null && citation.image !== undefined,
   });
 }
 
@@ -86,17 +90,7 @@ export function CitationChip({ citation }: { citation: Citation }): ReactNode {
 
 /** The passage with the quoted words marked; the quote alone where the passage is no longer there. */
 function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void }): ReactNode {
-  const chunk = useQuery({
-    queryKey: ["chunk", citation.chunk_id],
-    queryFn: () =>
-      unwrap(
-        api.GET("/resources/{resource_id}/chunks/{chunk_id}", {
-          params: { path: { resource_id: citation.resource_id, chunk_id: citation.chunk_id } },
-        }),
-      ),
-    staleTime: Infinity,
-    retry: false,
-  });
+  const chunk = useQuery(chunkQuery(citation));
   const text = useRef<HTMLQuoteElement>(null);
   // The quoted words may be far down in a long passage.
   useLayoutEffect(() => {
@@ -107,7 +101,7 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
   const headings = citation.locator.headings ?? [];
   const isNamed = place === `"${headings.at(-1)}"`;
   const whole = chunk.data?.text ?? citation.quote;
-  const at = whole.indexOf(citation.quote);
+  const parts = partsOf(whole, citation.quote, citation.locator.row !== undefined);
   return (
     <>
       <div className="passage-head">
@@ -118,14 +112,14 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
         <span className="muted small">{[isNamed ? "" : place, ...headings].filter(Boolean).join(" › ")}</span>
       </div>
       <blockquote className="passage-text" ref={text}>
-        {at < 0 ? (
-          whole
-        ) : (
-          <>
-            {whole.slice(0, at)}
-            <mark>{citation.quote}</mark>
-            {whole.slice(at + citation.quote.length)}
-          </>
+        {placed(parts).map(({ at, item: part }) =>
+          "table" in part ? (
+            <PassageRows key={at} table={part.table} />
+          ) : part.isQuoted ? (
+            <mark key={at}>{part.words}</mark>
+          ) : (
+            part.words
+          ),
         )}
       </blockquote>
       <div className="passage-foot small">
@@ -136,5 +130,34 @@ function Passage({ citation, onOpen }: { citation: Citation; onOpen: () => void 
         </button>
       </div>
     </>
+  );
+}
+
+/** Cited rows, each cell under its column. */
+export function PassageRows({ table }: { table: PassageTable }): ReactNode {
+  return (
+    <div className="text-table passage-rows">
+      <table>
+        <thead>
+          <tr>
+            {placed(table.header).map(({ at, item }) => (
+              <th key={at} scope="col">
+                {item}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {placed(table.rows).map(({ at, item: row }) => (
+            <tr key={at}>
+              {placed(row).map(({ at: place, item }) => (
+                <td key={place}>{item}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {table.left > 0 && <p className="muted small">{t.moreRows(table.left)}</p>}
+    </div>
   );
 }

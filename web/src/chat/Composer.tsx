@@ -19,6 +19,7 @@ import { FilterDialog } from "../filters/FilterDialog";
 import { withFilter } from "../filters/filters";
 import { formatBytes } from "../lib/format";
 import { PHONE, useMedia } from "../lib/hooks";
+import { placed } from "../lib/placed";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
 import { FileIcon } from "../ui/FileIcon";
@@ -29,7 +30,7 @@ import { useWorkspace } from "../workspace/workspaces";
 import { pendingText } from "./pending";
 import { useScopeNames } from "./ScopeNote";
 import { EVERYTHING, isEverything, type Scope, withDocument, withFilters, withoutDocument } from "./scope";
-import { stopTurn } from "./turns";
+import { type Asked, dropWaiting, stopTurn, waitingQuestions } from "./turns";
 
 const MOST_HEIGHT = 220;
 
@@ -71,7 +72,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
 
   const submit = (): void => {
     const question = text.trim();
-    if (!question || isBusy) return;
+    if (!question || (isBusy && !threadId)) return;
     setText("");
     onSubmit(question);
   };
@@ -81,7 +82,13 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
       submit();
     } else if (event.key === "Escape" && isBusy && threadId) {
       stopTurn(threadId);
+    } else if (event.key === "@" && /(?:^|\s)$/.test(text.slice(0, field.current?.selectionStart ?? 0))) {
+      setPicker("document");
     }
+  };
+  const onPick = (id: string): void => {
+    setText((present) => present.replace(/(^|\s)@$/, "$1"));
+    onScope(withDocument(scope, id));
   };
   return (
     <div className="composer-frame">
@@ -92,6 +99,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
           submit();
         }}
       >
+        {threadId && <Waiting threadId={threadId} />}
         <ScopeChips scope={scope} onScope={onScope} />
         <textarea
           ref={field}
@@ -114,23 +122,28 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
             items={choices(mayAdd, project === null, setPicker)}
           />
           <span className="grow" />
-          {isBusy && threadId ? (
-            <button type="button" className="send send-stop" aria-label={t.stop} onClick={() => stopTurn(threadId)}>
+          {isBusy && threadId && !text.trim() ? (
+            <button
+              type="button"
+              className="send send-stop"
+              aria-label={t.stop}
+              onClick={() => stopTurn(threadId)}
+            >
               <Square size={14} fill="currentColor" aria-hidden />
             </button>
           ) : (
-            <button type="submit" className="send" aria-label={t.send} disabled={!text.trim() || isBusy}>
+            <button
+              type="submit"
+              className="send"
+              aria-label={isBusy && threadId ? t.sendLater : t.send}
+              disabled={!text.trim() || (isBusy && !threadId)}
+            >
               <ArrowUp size={18} aria-hidden />
             </button>
           )}
         </div>
       </form>
-      <DocumentPicker
-        open={picker === "document"}
-        onClose={() => setPicker(null)}
-        onPick={(id) => onScope(withDocument(scope, id))}
-        next={field}
-      />
+      <DocumentPicker open={picker === "document"} onClose={() => setPicker(null)} onPick={onPick} next={field} />
       <ProjectPicker
         open={picker === "project"}
         onClose={() => setPicker(null)}
@@ -144,6 +157,26 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
         onClose={() => setPicker(null)}
       />
     </div>
+  );
+}
+
+const NONE: readonly Asked[] = [];
+
+/** The questions that wait for their turn. */
+function Waiting({ threadId }: { threadId: string }): ReactNode {
+  const waiting = useStore(waitingQuestions, (all) => all[threadId] ?? NONE);
+  if (!waiting.length) return null;
+  return (
+    <ol className="waiting-questions" aria-label={t.waitingQuestions}>
+      {placed(waiting).map(({ at, item }) => (
+        <li key={at} className="removable-chip">
+          <span className="truncate">{item.question}</span>
+          <button type="button" aria-label={t.dropQuestion(item.question)} onClick={() => dropWaiting(threadId, item)}>
+            <X size={13} aria-hidden />
+          </button>
+        </li>
+      ))}
+    </ol>
   );
 }
 

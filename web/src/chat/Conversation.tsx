@@ -1,6 +1,6 @@
 // Questions and answers, oldest first; follows the newest unless the reader has scrolled away.
-import { ArrowDown } from "lucide-react";
-import { type ReactNode, useLayoutEffect, useRef, useState } from "react";
+import { ArrowDown, Pencil } from "lucide-react";
+import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from "react";
 import type { Message, Schemas } from "../api/client";
 import { t } from "../strings";
 import { Button, IconButton } from "../ui/Button";
@@ -12,6 +12,7 @@ import { AnswerActions } from "./AnswerActions";
 import { InferredFilters } from "./InferredFilters";
 import { withoutMarkers } from "./markers";
 import { Nearest } from "./Nearest";
+import { inOrder } from "./order";
 import { AnswerPicture } from "./picture/AnswerPicture";
 import { ScopeNote } from "./ScopeNote";
 import { Sources } from "./Sources";
@@ -35,6 +36,7 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
   // A stored copy of the question may already be at the end while its answer is still coming.
   const messages = live ? withoutLive(thread.messages, live) : thread.messages;
   const asked = useRef(live?.question);
+  const isRunning = live ? !isEnded(live) : thread.answering;
 
   const toEnd = (): void => {
     const element = scroller.current;
@@ -53,8 +55,8 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
     setAtEnd(stick.current);
   };
 
-  /** Take the question at `index` back and ask it again, of the files that it was about. */
-  const askAgain = async (index: number, without?: string): Promise<void> => {
+  /** Take the question at `index` back and ask it again, in other words if need be, of the files that it was about. */
+  const askAgain = async (index: number, without?: string, question?: string): Promise<void> => {
     const message = messages[index];
     if (!message) return;
     try {
@@ -63,7 +65,7 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
       const ignored = ignoredOf(message.details);
       const all = without === undefined || ignored === true ? ignored : [...ignored, without];
       const { workspace, scope } = within(scopeOf(message.details), (id) => find(shared, id) !== null);
-      void startTurn(thread.id, message.content, scope, all, workspace);
+      void startTurn(thread.id, question ?? message.content, scope, all, workspace);
     } catch (error) {
       notifyError(error);
     }
@@ -75,7 +77,12 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
           <h1 className="visually-hidden">{thread.title}</h1>
           {messages.map((message, index) =>
             message.role === "user" ? (
-              <Question key={message.id} text={message.content} details={message.details} />
+              <Question
+                key={message.id}
+                text={message.content}
+                details={message.details}
+                onEdit={isOver || isRunning ? undefined : (text) => void askAgain(index, undefined, text)}
+              />
             ) : (
               <Reply
                 key={message.id}
@@ -87,7 +94,12 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
               />
             ),
           )}
-          {!live && messages.at(-1)?.role === "user" && (
+          {!live && thread.answering && (
+            <article className="reply" aria-label={t.answer} aria-busy>
+              <Working text={t.thinking} />
+            </article>
+          )}
+          {!live && !thread.answering && messages.at(-1)?.role === "user" && (
             <Unanswered text={t.noAnswerKept} onAgain={() => void askAgain(messages.length - 1)} />
           )}
           {live && <Live live={live} threadId={thread.id} />}
@@ -109,13 +121,85 @@ function withoutLive(messages: Message[], live: LiveTurn): Message[] {
   return open ? messages.slice(0, messages.indexOf(open)) : messages;
 }
 
-function Question({ text, details }: { text: string; details: Message["details"] }): ReactNode {
+interface QuestionProps {
+  text: string;
+  details: Message["details"];
+  onEdit?: ((text: string) => void) | undefined;
+}
+
+function Question({ text, details, onEdit }: QuestionProps): ReactNode {
+  const [isEdited, setEdited] = useState(false);
   return (
     <article className="question" aria-label={t.you}>
       <ScopeNote scope={scopeOf(details)} />
-      <div className="question-text">{text}</div>
+      {isEdited && onEdit ? (
+        <QuestionForm text={text} onAsk={onEdit} onClose={() => setEdited(false)} />
+      ) : (
+        <div className="question-row">
+          {onEdit && (
+            <IconButton small label={t.editQuestion} onClick={() => setEdited(true)}>
+              <Pencil size={15} aria-hidden />
+            </IconButton>
+          )}
+          <div className="question-text">{text}</div>
+        </div>
+      )}
     </article>
   );
+}
+
+interface QuestionFormProps {
+  text: string;
+  onAsk: (text: string) => void;
+  onClose: () => void;
+}
+
+/** The question in a field of its own; what came after it goes when it is asked again. */
+function QuestionForm({ text, onAsk, onClose }: QuestionFormProps): ReactNode {
+  const [edited, setEdited] = useState(text);
+  const ask = (): void => {
+    if (!edited.trim()) return;
+    onClose();
+    onAsk(edited.trim());
+  };
+  return (
+    <form
+      className="question-form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        ask();
+      }}
+    >
+      <textarea
+        className="input"
+        rows={Math.min(8, edited.split("\n").length + 1)}
+        aria-label={t.editQuestion}
+        value={edited}
+        maxLength={32_000}
+        autoFocus
+        onChange={(event) => setEdited(event.target.value)}
+        onKeyDown={(event) => {
+          if (event.key === "Escape") onClose();
+          if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+          event.preventDefault();
+          ask();
+        }}
+      />
+      <p className="muted small">{t.editQuestionText}</p>
+      <div className="row form-end">
+        <Button small onClick={onClose}>
+          {t.cancel}
+        </Button>
+        <Button small kind="primary" type="submit" disabled={!edited.trim()}>
+          {t.askEdited}
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function isEnded({ phase }: LiveTurn): boolean {
+  return phase === "stopped" || phase === "failed";
 }
 
 interface ReplyProps {
@@ -127,6 +211,7 @@ interface ReplyProps {
 }
 
 function Reply({ threadId, message, isLast, onAgain, onWithout }: ReplyProps): ReactNode {
+  const ordered = useMemo(() => ({ ...message, ...orderOf(message) }), [message]);
   const problem = message.details.error;
   if (problem && !message.content) return <Unanswered text={problem.message || t.noAnswerKept} onAgain={onAgain} />;
   if (isStopped(message)) {
@@ -140,14 +225,19 @@ function Reply({ threadId, message, isLast, onAgain, onWithout }: ReplyProps): R
   return (
     <article className="reply" aria-label={t.answer}>
       <InferredFilters details={message.details} isLast={isLast} onWithout={onWithout} />
-      <Answer text={message.content} citations={message.citations} />
+      <Answer text={ordered.content} citations={ordered.citations} />
       {message.details.notice && <Notice>{message.details.notice}</Notice>}
       <AnswerPicture picture={message.details.picture} />
-      <Sources citations={message.citations} />
+      <Sources citations={ordered.citations} />
       <Nearest details={message.details} />
-      <AnswerActions threadId={threadId} message={message} isLast={isLast} onAgain={onAgain} />
+      <AnswerActions threadId={threadId} message={ordered} isLast={isLast} onAgain={onAgain} />
     </article>
   );
+}
+
+function orderOf({ content, citations }: Message): Pick<Message, "content" | "citations"> {
+  const ordered = inOrder(content, citations);
+  return { content: ordered.text, citations: ordered.citations };
 }
 
 function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNode {
@@ -159,7 +249,7 @@ function Live({ live, threadId }: { live: LiveTurn; threadId: string }): ReactNo
     if (open) await takeBack(threadId, open.id);
     void startTurn(threadId, live.question, live.scope, live.ignored, live.workspace);
   };
-  const isOver = live.phase === "stopped" || live.phase === "failed";
+  const isOver = isEnded(live);
   return (
     <>
       <Question text={live.question} details={{ scope: keptScope(live) }} />

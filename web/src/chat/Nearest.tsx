@@ -1,8 +1,9 @@
-// Where there is no answer: what comes closest, folded up; each passage opens in the viewer.
+// Where there is no answer: what comes closest, and what to do; each passage opens in the viewer.
 import { useQuery } from "@tanstack/react-query";
-import { ChevronRight } from "lucide-react";
-import { type ReactNode, useState } from "react";
-import { api, type Message, type Schemas, unwrap } from "../api/client";
+import type { ReactNode } from "react";
+import type { Message, Schemas } from "../api/client";
+import { lookUp } from "../api/codes";
+import { chunkQuery } from "../api/resources";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
@@ -12,44 +13,27 @@ type Place = Schemas["PlaceOut"];
 const MOST_SHOWN = 5;
 
 export function Nearest({ details }: { details: Message["details"] }): ReactNode {
-  const [open, setOpen] = useState(false);
   const places = (details.nearest ?? []).slice(0, MOST_SHOWN);
-  const hint = details.no_answer?.hint;
+  const { no_answer: reason } = details;
+  const hint = reason && (lookUp<string>(t.refusalHint, reason.reason) ?? reason.hint);
   if (!places.length) return hint ? <p className="muted small">{hint}</p> : null;
   return (
-    <div className="nearest">
+    <section className="nearest" aria-label={t.nearest(places.length)}>
+      <h2 className="nearest-head">{t.nearest(places.length)}</h2>
+      <p className="muted small">{t.nearestText}</p>
+      <ul className="nearest-list">
+        {places.map((place) => (
+          <NearPassage key={place.chunk_id} place={place} />
+        ))}
+      </ul>
       {hint && <p className="muted small">{hint}</p>}
-      <button type="button" className="nearest-head" aria-expanded={open} onClick={() => setOpen(!open)}>
-        <ChevronRight size={15} aria-hidden />
-        {t.nearest(places.length)}
-      </button>
-      {open && (
-        <>
-          <p className="muted small">{t.nearestText}</p>
-          <ul className="nearest-list">
-            {places.map((place) => (
-              <NearPassage key={place.chunk_id} place={place} />
-            ))}
-          </ul>
-        </>
-      )}
-    </div>
+    </section>
   );
 }
 
 /** The passage's words are asked for when it is shown: they are gone when the file is. */
 function NearPassage({ place }: { place: Place }): ReactNode {
-  const chunk = useQuery({
-    queryKey: ["chunk", place.chunk_id],
-    queryFn: () =>
-      unwrap(
-        api.GET("/resources/{resource_id}/chunks/{chunk_id}", {
-          params: { path: { resource_id: place.resource_id, chunk_id: place.chunk_id } },
-        }),
-      ),
-    staleTime: Infinity,
-    retry: false,
-  });
+  const chunk = useQuery(chunkQuery(place));
   const { name, place: spot } = splitLabel(place);
   if (chunk.isError) return <li className="nearest-gone muted small">{`${name}: ${t.sourceGone}`}</li>;
   const text = chunk.data?.text ?? "";

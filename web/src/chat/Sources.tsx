@@ -6,7 +6,8 @@ import { wordFor } from "../api/codes";
 import { t } from "../strings";
 import { FileIcon, typeOf } from "../ui/FileIcon";
 import { showSource, VerdictIcon } from "./CitationChip";
-import { byFile, splitLabel } from "./markers";
+import { splitLabel } from "./markers";
+import { byFile } from "./order";
 
 const MOST_SHOWN = 3;
 
@@ -21,13 +22,14 @@ export function Sources({ citations }: { citations: readonly Citation[] }): Reac
   return (
     <div className="sources">
       <ol className="sources-list" id={id} aria-label={t.sources}>
-        {shown.map((line) =>
-          line.length > 1 ? (
-            <PagesLine key={line[0].n} citations={line} />
+        {shown.map((group) => {
+          const [first, ...rest] = group;
+          return first && rest.length ? (
+            <FileLine key={first.n} citations={group} first={first} />
           ) : (
-            <SourceLine key={line[0].n} citation={line[0]} />
-          ),
-        )}
+            first && <SourceLine key={first.n} citation={first} />
+          );
+        })}
       </ol>
       {isLong && (
         <button
@@ -42,38 +44,6 @@ export function Sources({ citations }: { citations: readonly Citation[] }): Reac
         </button>
       )}
     </div>
-  );
-}
-
-/** Pages of one file: its name once, and a button for each page. */
-function PagesLine({ citations }: { citations: readonly [Citation, ...Citation[]] }): ReactNode {
-  const { name } = splitLabel(citations[0]);
-  return (
-    <li className="source-pages">
-      <FileIcon type={typeOf(name)} size={15} />
-      <span className="source-name truncate">{name}</span>
-      {citations.map((citation) => {
-        const { place } = splitLabel(citation);
-        return (
-          <button
-            key={citation.n}
-            type="button"
-            className="source-line"
-            title={`${name}, ${place}`}
-            onClick={() => showSource(citation)}
-          >
-            <span className="source-number tabular">{citation.n}</span>
-            <span className="source-place muted">{place}</span>
-            {citation.verdict !== "supported" && (
-              <>
-                <VerdictIcon verdict={citation.verdict} size={13} />
-                <span className="visually-hidden">{wordFor(t.verdict, citation.verdict)}</span>
-              </>
-            )}
-          </button>
-        );
-      })}
-    </li>
   );
 }
 
@@ -124,4 +94,47 @@ function SourceLine({ citation }: { citation: Citation }): ReactNode {
       )}
     </li>
   );
+}
+
+/** Several pages, slides or rows of one file: its name once, then its places, each with the number that cites it. */
+function FileLine({ citations, first }: { citations: readonly Citation[]; first: Citation }): ReactNode {
+  const { name } = splitLabel(first);
+  const { sheet, row, slide } = first.locator;
+  const kind = row !== undefined ? t.rowsOf : slide !== undefined ? t.slidesOf : t.pagesOf;
+  return (
+    <li className="source-line source-group">
+      <FileIcon type={typeOf(name)} size={15} />
+      <span className="source-name truncate">{name}</span>
+      <span className="muted">{[sheet, kind].filter(Boolean).join(", ")}</span>
+      {citations.map((citation) => (
+        <button
+          key={citation.n}
+          type="button"
+          className="source-part"
+          title={[name, splitLabel(citation).place].filter(Boolean).join(", ")}
+          aria-label={t.citation(citation.n, name, splitLabel(citation).place, doubtOf(citation))}
+          onClick={() => showSource(citation)}
+        >
+          <span className="source-number tabular">{citation.n}</span>
+          {numberIn(citation)}
+          {citation.verdict !== "supported" && <VerdictIcon verdict={citation.verdict} size={13} />}
+        </button>
+      ))}
+    </li>
+  );
+}
+
+function doubtOf({ verdict }: Citation): string {
+  return verdict === "supported" ? "" : wordFor(t.verdict, verdict);
+}
+
+/** `5`, `5–7`: the page, slide or rows of a citation. */
+function numberIn({ locator: { row, row_end: end, slide, page, pages } }: Citation): string {
+  const [first, last] =
+    row !== undefined
+      ? [row, end ?? row]
+      : slide !== undefined
+        ? [slide, slide]
+        : [pages?.[0] ?? page, pages?.at(-1) ?? page];
+  return first === last ? `${first}` : `${first}–${last}`;
 }

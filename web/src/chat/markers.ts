@@ -2,8 +2,10 @@
 import type { Root, RootContent, Table, Text } from "mdast";
 import type { Citation } from "../api/client";
 import { t } from "../strings";
+import { quoteInWords } from "./passages";
 
-const MARKER = /\s*\[(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)\]/g;
+/** `[1]` or `[1, 2]`, with the space before it. */
+export const MARKER = /\s*\[(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)\]/g;
 const SENTENCE_END = /[.!?。！？]["'”’)]*\s+/g;
 
 export interface Piece {
@@ -162,24 +164,16 @@ function placeIn({ sheet, row, row_end: end, column, page, pages, slide }: Citat
   return first === last ? t.pagePlace(first) : t.pagesPlace(first, last);
 }
 
-/** The sources in the order of their numbers; those on single pages of one file are one line. */
-export function byFile(citations: readonly Citation[]): [Citation, ...Citation[]][] {
-  const lines = new Map<string, [Citation, ...Citation[]]>();
-  for (const citation of [...citations].sort((a, b) => a.n - b.n)) {
-    const { page, pages, sheet, row, slide, second } = citation.locator;
-    const isPage = page != null && (pages ?? []).length <= 1 && [sheet, row, slide, second].every((one) => one == null);
-    const joins = isPage && !citation.image && citation.available !== false;
-    const key = joins ? `${citation.resource_id}/${citation.version}` : `${citation.n}`;
-    const line = lines.get(key);
-    if (line) line.push(citation);
-    else lines.set(key, [citation]);
-  }
-  return [...lines.values()];
-}
-
-/** The answer as plain text with its sources below it. */
-export function withReferences(answer: string, citations: readonly Citation[], heading: string): string {
+/** The answer as plain text with its sources below it. passages: the texts of cited passages by id, as far as they are known. */
+export function withReferences(
+  answer: string,
+  citations: readonly Citation[],
+  heading: string,
+  passages: ReadonlyMap<string, string> = new Map(),
+): string {
   if (!citations.length) return answer;
-  const lines = [...citations].sort((a, b) => a.n - b.n).map((c) => `[${c.n}] ${c.label}: “${c.quote.trim()}”`);
+  const quoted = (c: Citation): string =>
+    quoteInWords(c.quote, passages.get(c.chunk_id) ?? c.quote, c.locator.row !== undefined);
+  const lines = [...citations].sort((a, b) => a.n - b.n).map((c) => `[${c.n}] ${c.label}: “${quoted(c)}”`);
   return `${answer.trim()}\n\n${heading}\n${lines.join("\n")}\n`;
 }

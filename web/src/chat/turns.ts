@@ -51,7 +51,8 @@ export async function beginThread(question: string): Promise<Thread> {
   const words = question.trim().replace(/\s+/g, " ");
   const title = words.length > TITLE ? `${words.slice(0, TITLE - 1)}…` : words;
   const thread = await unwrap(api.POST("/threads", { body: { title } }));
-  queryClient.setQueryData(threadQuery(thread.id).queryKey, { ...thread, messages: [] });
+  queryClient.setQueryData(threadQuery(thread.id).queryKey, { ...thread, messages: [], answering: false });
+  void queryClient.invalidateQueries({ queryKey: ["threads"] });
   return thread;
 }
 
@@ -72,6 +73,7 @@ export async function startTurn(
     if (controller.signal.aborted) return;
     await refresh(threadId);
     finish(threadId);
+    askNext(threadId);
   } catch (error) {
     if (controller.signal.aborted) return;
     change(threadId, { phase: "failed", problem: problemOf(error, scope) });
@@ -85,11 +87,40 @@ function problemOf(error: unknown, scope: Scope): string {
   return error.status === 404 && scope.resource_ids?.length ? t.scopeDeleted : error.message;
 }
 
-/** End the answer where it is; what has come so far stays, on the screen and in the thread. */
+/** End the answer where it is, here and on the server; what has come so far stays, on the screen and in the thread. */
 export function stopTurn(threadId: string): void {
   change(threadId, { phase: "stopped" });
   controllers.get(threadId)?.abort();
   controllers.delete(threadId);
+  // A server that does not hear it finishes the answer, which is in the thread then.
+  void stopThere(threadId).catch(() => undefined);
+}
+
+async function stopThere(threadId: string): Promise<void> {
+  await unwrap(api.POST("/threads/{thread_id}/stop", { params: { path: { thread_id: threadId } } }));
+  if (!waitingQuestions.get()[threadId]?.length) return;
+  await refresh(threadId);
+  askNext(threadId);
+}
+
+/** Questions that wait for the answer before them, by thread. */
+export const waitingQuestions = createStore<Readonly<Record<string, readonly Asked[]>>>({});
+
+/** Ask once the answers under way are there. */
+export function askLater(threadId: string, asked: Asked): void {
+  waitingQuestions.set((all) => ({ ...all, [threadId]: [...(all[threadId] ?? []), asked] }));
+}
+
+/** Take back a question that waits. */
+export function dropWaiting(threadId: string, asked: Asked): void {
+  waitingQuestions.set((all) => ({ ...all, [threadId]: (all[threadId] ?? []).filter((one) => one !== asked) }));
+}
+
+function askNext(threadId: string): void {
+  const [next] = waitingQuestions.get()[threadId] ?? [];
+  if (!next) return;
+  dropWaiting(threadId, next);
+  void startTurn(threadId, next.question, next.scope, next.ignored, next.workspace);
 }
 
 /** Forget a stopped or failed turn. */
@@ -98,7 +129,7 @@ export function dropTurn(threadId: string): void {
 }
 
 /** What is asked, and of what. */
-type Asked = Pick<LiveTurn, "question" | "workspace" | "scope" | "ignored">;
+export type Asked = Pick<LiveTurn, "question" | "workspace" | "scope" | "ignored">;
 
 async function stream(threadId: string, asked: Asked, signal: AbortSignal): Promise<void> {
   const { question, scope, ignored } = asked;
@@ -113,6 +144,7 @@ async function stream(threadId: string, asked: Asked, signal: AbortSignal): Prom
     references: false,
     debug: false,
     stream: true,
+    detached: true,
   };
   let text = "";
   for await (const event of ask(request, signal, asked.workspace)) {
@@ -174,13 +206,22 @@ async function withResuming(threadId: string, asked: Asked, signal: AbortSignal)
 
 /** Whether the answer was finished without us. A question left without an answer is taken back, to be asked again. */
 async function isAnswered(threadId: string, question: string, before: string | undefined): Promise<boolean> {
-  const { messages } = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
+  const { messages } = await settled(threadId);
   const last = messages.at(-1);
   const isOurs = last?.role === "assistant" && last.id !== before && messages.at(-2)?.content === question;
   if (isOurs && last.content && !isStopped(last)) return true;
   const open = openQuestion(messages, question);
   if (open) await takeBack(threadId, open.id);
   return false;
+}
+
+/** The thread once the server is not writing an answer in it. */
+async function settled(threadId: string): Promise<Schemas["ThreadWithMessages"]> {
+  for (;;) {
+    const thread = await unwrap(api.GET("/threads/{thread_id}", { params: { path: { thread_id: threadId } } }));
+    if (!thread.answering) return thread;
+    await new Promise((resolve) => setTimeout(resolve, PAUSES[1]));
+  }
 }
 
 /** Remove a message and all that came after it. */

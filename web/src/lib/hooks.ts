@@ -42,7 +42,7 @@ export function useMedia(query: string): boolean {
 
 export const PHONE = "(max-width: 760px)";
 
-/** Where a source covers the screen that it belongs to, as there is no room beside it. */
+/** Where a source is under the screen that it belongs to, as there is no room beside it. */
 export const NO_ROOM_BESIDE = "(max-width: 1020px)";
 
 /** Sets the tab's title while the screen is shown. */

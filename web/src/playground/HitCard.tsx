@@ -32,7 +32,7 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
         </button>
         <span className="tag">{wordFor(t.chunkKind, hit.type)}</span>
         <span className="grow" />
-        <RankChange before={ranked.before} after={rank} />
+        {legs.length > 0 && <RankChange before={ranked.before} after={rank} />}
       </div>
       {hit.type === "table" ? <Answer text={text} /> : <p className="hit-text">{text}</p>}
       {isLong && (
@@ -45,11 +45,13 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
           {isWhole ? t.showLess : t.showMore}
         </button>
       )}
-      <dl className="scores">
-        {legs.map((leg) => (
-          <Score key={leg} leg={leg} ranked={ranked} />
-        ))}
-      </dl>
+      {legs.length > 0 && (
+        <dl className="scores">
+          {legs.map((leg) => (
+            <Score key={leg} leg={leg} ranked={ranked} />
+          ))}
+        </dl>
+      )}
     </li>
   );
 }

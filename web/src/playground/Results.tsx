@@ -2,6 +2,7 @@
 import { type ReactNode, useMemo, useState } from "react";
 import { formatDuration } from "../lib/format";
 import { t } from "../strings";
+import { Button } from "../ui/Button";
 import { Empty } from "../ui/Notice";
 import { HitCard } from "./HitCard";
 import { Passages } from "./Passages";
@@ -14,12 +15,13 @@ export function Results({ found }: { found: Found }): ReactNode {
   const all = useMemo(() => ranked(hits, trace), [hits, trace]);
   const [order, setOrder] = useState<Order>("final");
   const [asPassages, setAsPassages] = useState(false);
+  const [isExplained, setExplained] = useState(false);
   const legs = legsOf(all);
   const present = order === "final" || legs.includes(order) ? order : "final";
   if (!hits.length) return <Empty title={t.noHits} />;
   const showsPassages = asPassages && Boolean(passages?.length);
   return (
-    <div className="results">
+    <div className="results" data-explained={isExplained || undefined}>
       <section className="stack" aria-label={t.results}>
         <div className="results-head">
           <h2>
@@ -27,6 +29,9 @@ export function Results({ found }: { found: Found }): ReactNode {
             <span className="results-count small">{t.inTime(formatDuration(found.roundTrip))}</span>
           </h2>
           <span className="grow" />
+          <Button small kind="quiet" aria-expanded={isExplained} onClick={() => setExplained(!isExplained)}>
+            {t.howRanked}
+          </Button>
           {Boolean(passages?.length) && (
             <Segments
               label={t.resultsAs}
@@ -38,7 +43,7 @@ export function Results({ found }: { found: Found }): ReactNode {
               onChange={(value) => setAsPassages(value === "passages")}
             />
           )}
-          {!showsPassages && (
+          {isExplained && !showsPassages && (
             <Segments
               label={t.orderBy}
               value={present}
@@ -47,9 +52,13 @@ export function Results({ found }: { found: Found }): ReactNode {
             />
           )}
         </div>
-        {showsPassages ? <Passages passages={passages ?? []} /> : <HitList hits={ordered(all, present)} legs={legs} />}
+        {showsPassages ? (
+          <Passages passages={passages ?? []} />
+        ) : (
+          <HitList hits={ordered(all, isExplained ? present : "final")} legs={isExplained ? legs : []} />
+        )}
       </section>
-      {trace && <TraceCard trace={trace} />}
+      {isExplained && trace && <TraceCard trace={trace} />}
     </div>
   );
 }

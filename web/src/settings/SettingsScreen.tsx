@@ -11,6 +11,7 @@ import { AuditCard } from "./AuditCard";
 import { DataCard } from "./DataCard";
 import { HealthCard } from "./HealthCard";
 import { IndexCard } from "./IndexCard";
+import { LanguageChoice } from "./Language";
 import { LocalModelCard } from "./LocalModel";
 import { MembersCard } from "./MembersCard";
 import { PeopleCard } from "./PeopleCard";
@@ -34,6 +35,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
           <h1>{t.settings}</h1>
         </header>
         {project && <Notice>{t.settingsAreOwn(project.name)}</Notice>}
+        <LanguageChoice />
         <Appearance />
         <HealthCard />
         <LocalModelCard />

@@ -61,7 +61,7 @@ export function Layout({ children }: { children: ReactNode }): ReactNode {
         />
       )}
       {(!isPhone || drawer) && <Sidebar onPalette={() => setPalette(true)} />}
-      <div className={project ? "content content-beside" : "content"} id="content" tabIndex={-1}>
+      <div className="content" id="content" tabIndex={-1}>
         <div className="content-head">
           <WorkspaceBar />
           <RebuildingNotice />

@@ -30,7 +30,10 @@ interface SignInProps {
 type Way = "token" | "password" | "new" | "forgotten" | "reset";
 
 /** What each way says, and what it asks for. */
-const WAYS: Record<Way, { title: string; text: string; action: string; email: boolean; password: string | null }> = {
+const ways = (): Record<
+  Way,
+  { title: string; text: string; action: string; email: boolean; password: string | null }
+> => ({
   token: { title: t.signInTitle, text: t.signInText, action: t.signIn, email: false, password: null },
   password: {
     title: t.signInTitle,
@@ -54,7 +57,7 @@ const WAYS: Record<Way, { title: string; text: string; action: string; email: bo
     email: false,
     password: "new-password",
   },
-};
+});
 
 export function SignIn(props: SignInProps): ReactNode {
   const { session, invitation = null, reset = null, problem: code = null, onSignedIn } = props;
@@ -84,7 +87,7 @@ export function SignIn(props: SignInProps): ReactNode {
     };
     steps[way]().catch(failed);
   };
-  const { title, text, action, email, password } = WAYS[way];
+  const { title, text, action, email, password } = ways()[way];
   return (
     <main className="sign-in">
       <form className="sign-in-card stack" onSubmit={submit}>

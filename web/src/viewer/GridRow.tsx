@@ -39,6 +39,7 @@ export function GridHead({ table, columns, width, active }: GridHeadProps): Reac
           aria-colindex={index + 2}
           tabIndex={tabIndex(active === index + 1)}
           className={NUMERIC.has(table.columns[index]?.dtype ?? "") ? "grid-cell grid-figure" : "grid-cell"}
+          data-names={index === 0 || undefined}
           style={{ left: start, width: size }}
           title={table.columns[index]?.name}
         >
@@ -126,6 +127,7 @@ const Cell = memo(function Cell(props: CellProps): ReactNode {
       tabIndex={tabIndex(isActive)}
       className={isNumber && kind !== "text" ? "grid-cell grid-figure" : isThere ? "grid-cell" : "grid-cell grid-wait"}
       data-cited={isCited || undefined}
+      data-names={index === 0 || undefined}
       style={{ left, width }}
       title={text || undefined}
     >

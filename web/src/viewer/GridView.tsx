@@ -106,9 +106,10 @@ function Grid({ resource, table, target }: GridProps): ReactNode {
     estimateSize: (index) => columnWidth(table.columns[index]),
     overscan: 3,
     paddingStart: NUMBER_WIDTH,
-    scrollPaddingStart: NUMBER_WIDTH,
+    // What names the rows is always there.
+    scrollPaddingStart: NUMBER_WIDTH + columnWidth(table.columns[0]),
     paddingEnd: 16,
-    rangeExtractor: useRangeWith(active.column - 1),
+    rangeExtractor: useRangeWith(active.column - 1, 0),
   });
   const shownColumns = columns.getVirtualItems();
   const { startIndex = 0, endIndex = 0 } = rows.range ?? {};

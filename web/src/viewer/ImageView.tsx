@@ -50,6 +50,7 @@ export default function ImageView({ resource, target }: { resource: Resource; ta
               <div
                 key={at}
                 className="pdf-mark"
+                data-picture={target.isPicture || undefined}
                 style={{
                   left: `${(box.x0 / size.width) * 100}%`,
                   top: `${(box.y0 / size.height) * 100}%`,

@@ -277,7 +277,13 @@ function Page({ pdf, number, size: { width, height }, top, scale, target }: Page
     >
       <canvas ref={canvas} aria-hidden />
       {placed(rectangles(target.locator?.boxes, number, scale)).map(({ at, item: rectangle }) => (
-        <div key={at} className="pdf-mark" data-around={cells.length > 0 || undefined} style={{ ...rectangle }} />
+        <div
+          key={at}
+          className="pdf-mark"
+          data-around={cells.length > 0 || undefined}
+          data-picture={target.isPicture || undefined}
+          style={{ ...rectangle }}
+        />
       ))}
       {placed(cells).map(({ at, item: rectangle }) => (
         <div key={at} className="pdf-cell" style={{ ...rectangle }} />

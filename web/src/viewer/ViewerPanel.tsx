@@ -12,7 +12,7 @@ import {
   useState,
 } from "react";
 import { useLocation } from "wouter";
-import { NO_ROOM_BESIDE, useMedia } from "../lib/hooks";
+import { NO_ROOM_BESIDE, PHONE, useMedia } from "../lib/hooks";
 import { fileAddress } from "../lib/save";
 import { useStore } from "../lib/store";
 import { t } from "../strings";
@@ -34,7 +34,8 @@ function storedWidth(): number {
 
 export function ViewerPanel(): ReactNode {
   const target = useStore(viewer);
-  const isCovering = useMedia(NO_ROOM_BESIDE);
+  const isCovering = useMedia(PHONE);
+  const isBelow = useMedia(NO_ROOM_BESIDE);
   const [width, setWidth] = useState(storedWidth);
   const [, navigate] = useLocation();
   const panel = useRef<HTMLElement>(null);
@@ -57,14 +58,8 @@ export function ViewerPanel(): ReactNode {
     window.localStorage.setItem(KEY, String(width));
   };
   return (
-    <aside
-      className="viewer"
-      aria-label={t.viewer}
-      ref={panel}
-      tabIndex={-1}
-      style={isCovering ? undefined : { width }}
-    >
-      {!isCovering && <Resizer width={width} onResize={resize} />}
+    <aside className="viewer" aria-label={t.viewer} ref={panel} tabIndex={-1} style={isBelow ? undefined : { width }}>
+      {!isBelow && <Resizer width={width} onResize={resize} />}
       <header className="viewer-head">
         <h2 className="truncate grow">{target.filename}</h2>
         <IconButton

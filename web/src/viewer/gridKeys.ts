@@ -79,14 +79,13 @@ function clamp(value: number, last: number): number {
 }
 
 /** Draws one item more than those in view: what holds the focus stays, however far one scrolls. */
-export function useRangeWith(index: number): (range: Range) => number[] {
+export function useRangeWith(index: number, fixed = index): (range: Range) => number[] {
   return useCallback(
     (range: Range) => {
-      const shown = defaultRangeExtractor(range);
-      if (index < 0 || index >= range.count || shown.includes(index)) return shown;
-      return [...shown, index].sort((a, b) => a - b);
+      const more = [index, fixed].filter((one) => one >= 0 && one < range.count);
+      return [...new Set([...defaultRangeExtractor(range), ...more])].sort((a, b) => a - b);
     },
-    [index],
+    [index, fixed],
   );
 }
 

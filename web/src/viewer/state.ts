@@ -22,6 +22,8 @@ export interface ViewerTarget {
   locator?: Locator;
   quote?: string;
   overlay?: Overlay[];
+  /** Whether what is cited is a picture or a chart, which is framed and not tinted. */
+  isPicture?: boolean;
 }
 
 /** `nonce` changes with every opening, so that the same spot can be gone to again. */

@@ -69,6 +69,7 @@ export class FakeServer {
     const fault = this.faults.shift();
     if (fault === 0) throw new TypeError("fetch failed");
     if (fault) return refusal(fault);
+    if (pathname.endsWith("/stop")) return new Response(null, { status: 204 });
     if (request.method === "POST") {
       const { title } = (await request.json()) as { title: string };
       this.titles.push(title);
@@ -81,7 +82,15 @@ export class FakeServer {
       this.takenBack.push(...this.messages.splice(at).map((message) => message.id));
       return new Response(null, { status: 204 });
     }
-    return Response.json({ id: "t1", title: "", scope: {}, created_at: "", updated_at: "", messages: this.messages });
+    return Response.json({
+      id: "t1",
+      title: "",
+      scope: {},
+      created_at: "",
+      updated_at: "",
+      messages: this.messages,
+      answering: false,
+    });
   }
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, title
+from citewell.agent.tables.language.sentences import at, figure, highest, joined, marked, row_sentence, title
 from citewell.agent.tables.language.shape import Plan
 from citewell.agent.tables.run.engine import ResultRow, TableResult
 from citewell.agent.tables.run.results import shown
@@ -49,8 +49,8 @@ def whole_rows(plan: Plan, result: TableResult, numbers: Sequence[int], where: s
         lead = f"The {plan.lead.removeprefix('of the ') or noun}{where}:"
     lines = [lead]
     for row, number in zip(result.rows, numbers, strict=True):
-        cells = [(name, figure(cell, name)) for name, cell in zip(result.columns, row.values, strict=True)]
-        lines.append(f"- {'; '.join(f'{title(name)}: {text}' for name, text in cells if text)} [{number}]")
+        cells = [(name, cell) for name, cell in zip(result.columns, row.values, strict=True) if shown(cell)]
+        lines.append(f"- {row_sentence(cells)} [{number}]")
     return "\n".join(lines)
 
 

@@ -24,7 +24,7 @@ from citewell.agent.tables.language.result_words import (
     value_words,
     valued,
 )
-from citewell.agent.tables.language.sentences import as_cell, at, figure, highest, marked, title, verb_of
+from citewell.agent.tables.language.sentences import at, figure, highest, marked, row_sentence, title, verb_of
 from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.side_by_side import cells_words, exists_words, part_words, series_words
 from citewell.agent.tables.query.typed import Function
@@ -320,9 +320,7 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
             return f"{title(name)} {at(shown(owner))}: {figure(value, name)} [{numbers[0]}]."
 
     def line(row: ResultRow) -> str:
-        return "; ".join(
-            f"{name}: {as_cell(v, name) or '(empty)'}" for name, v in zip(result.columns, row.values, strict=True)
-        )
+        return row_sentence(list(zip(result.columns, row.values, strict=True)))
 
     lines = _with_rest(result, cited_lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
     return "\n".join([*_total(plan, result, numbers), *lines])
@@ -345,9 +343,8 @@ def _total(plan: Plan, result: TableResult, numbers: Sequence[int]) -> list[str]
 
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     def line(row: ResultRow) -> str:
-        return "; ".join(
-            f"{name}: {as_cell(v, name)}" for name, v in zip(result.columns, row.values, strict=True) if v is not None
-        )
+        cells = [(name, value) for name, value in zip(result.columns, row.values, strict=True) if value is not None]
+        return row_sentence(cells) if cells else "(empty)"
 
     return "\n".join(_with_rest(result, cited_lines(result.rows[: THRESHOLDS.cited_rows], numbers, line)))
 

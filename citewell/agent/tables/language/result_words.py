@@ -13,7 +13,7 @@ from citewell.agent.tables.language.sentences import at, figure
 from citewell.agent.tables.language.shape import Plan
 from citewell.agent.tables.query.typed import Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, table_name
-from citewell.agent.tables.run.results import condition_value, shown, to_decimals
+from citewell.agent.tables.run.results import AVERAGES, condition_value, rounded_number, shown, to_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ROW_COLUMN
 
@@ -96,14 +96,9 @@ def named_figure(plan: Plan, row: ResultRow) -> str:
 
 def rounded_figure(plan: Plan, value: Any) -> Any:
     """An average as people write it: two decimals, of one below 1 four digits, of a column that shows more of them these. What is cited has them all."""
-    if (
-        plan.function not in (Function.AVG, Function.MEDIAN)
-        or not isinstance(value, float | Decimal)
-        or not math.isfinite(value)
-    ):
+    if plan.function not in AVERAGES:
         return value
-    rounded = round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
-    return to_decimals(rounded, plan.metric.decimals if plan.metric is not None else 0)
+    return to_decimals(rounded_number(value), plan.metric.decimals if plan.metric is not None else 0)
 
 
 def valued(plan: Plan, value: Any) -> str:

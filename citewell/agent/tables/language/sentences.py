@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from citewell.agent.tables.language.amounts import CURRENCY, is_called_amount
@@ -47,6 +48,22 @@ def as_cell(value: Any, column: str) -> str:
         return shown(int(value) if unit_of(column) or is_called_amount(column) else value)
     numbers_rows = isinstance(value, int) and not isinstance(value, bool) and is_numbering(column)
     return str(value) if numbers_rows else shown(value)
+
+
+def row_sentence(cells: Sequence[tuple[str, Any]]) -> str:
+    """A row in words: the value that it begins with, then what the other columns say of it.
+
+    `AC-2513: Borrower B-113, Amount GHS 4500, Status overdue`, `Invoice No 1002: Customer Bauer GmbH`. Where a value has a comma, semicolons
+    part them.
+    """
+    (name, first), *rest = cells
+    key = figure(first, name)
+    lead = f"{title(name)} {key}" if isinstance(first, int | float | Decimal) and key == as_cell(first, name) else key
+    said = [f"{title(column)} {figure(value, column) or '(empty)'}" for column, value in rest]
+    if not said:
+        return lead
+    separator = "; " if any(", " in text for text in said) else ", "
+    return f"{lead or '(empty)'}: {separator.join(said)}"
 
 
 def verb_of(column: str) -> str:

@@ -22,18 +22,15 @@ from citewell.agent.tables.picture.picture import (
 )
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Function
 from citewell.agent.tables.run.engine import ResultRow, TableResult
-from citewell.agent.tables.run.results import asked_column, shown
+from citewell.agent.tables.run.results import (
+    AVERAGES,
+    aggregate_words,
+    asked_column,
+    rounded_number,
+    shown,
+    to_decimals,
+)
 from citewell.types import ROW_COLUMN, TableColumn
-
-_WORDS = {
-    Function.SUM: "Total of",
-    Function.AVG: "Average of",
-    Function.MEDIAN: "Median of",
-    Function.MIN: "Lowest",
-    Function.MAX: "Highest",
-    Function.COUNT: "Number of",
-    Function.COUNT_DISTINCT: "Different values of",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +63,7 @@ def _of_groups(result: TableResult, numbers: Mapping[int, int]) -> Picture | Non
         return None
     several = any(row.rows.count > 1 for row in rows)
     group = next(iter(query.groups))
+    measured = [_measured(result, aggregate) for aggregate in aggregates]
     points: list[Datum] = []
     for index, row in enumerate(rows):
         for place, aggregate in enumerate(aggregates):
@@ -73,7 +71,9 @@ def _of_groups(result: TableResult, numbers: Mapping[int, int]) -> Picture | Non
             if x is None or y is None:
                 continue
             series = _name(aggregate, several) if len(aggregates) > 1 else _second(query.groups, row)
-            points.append(_point(x, y, row, series, numbers.get(index), binned=group.bin is not None))
+            points.append(
+                _point(x, y, row, series, numbers.get(index), binned=group.bin is not None, column=measured[place])
+            )
     column = _column(result, group.column)
     form = Form.HISTOGRAM if group.bin is not None and len(aggregates) == 1 else Form.BARS
     return Picture(
@@ -104,7 +104,7 @@ def _of_rows(result: TableResult, numbers: Mapping[int, int]) -> Picture | None:
     for index, row in rows:
         y = _number(row.values[at])
         if row.values[named_by] is not None and y is not None:
-            points.append(_point(row.values[named_by], y, row, "", numbers.get(index)))
+            points.append(_point(row.values[named_by], y, row, "", numbers.get(index), column=(column, False)))
     names = [point.x for point in points]
     if len(set(names)) < len(names):
         return None
@@ -158,9 +158,27 @@ def _second(groups: Sequence[ColumnRef], row: ResultRow) -> str:
     return (shown(row.values[1]) or "(empty)") if len(groups) > 1 else ""
 
 
-def _point(x: Any, y: float, row: ResultRow, series: str, cite: int | None, *, binned: bool = False) -> Datum:
+def _measured(result: TableResult, aggregate: Aggregate) -> tuple[TableColumn | None, bool]:
+    """The column whose values a figure shows, None for a count of rows or values; and whether the figure is an average."""
+    counts = aggregate.column is None or aggregate.function in (Function.COUNT, Function.COUNT_DISTINCT)
+    return None if counts else _column(result, aggregate.column or ""), aggregate.function in AVERAGES
+
+
+def _point(
+    x: Any,
+    y: float,
+    row: ResultRow,
+    series: str,
+    cite: int | None,
+    *,
+    column: tuple[TableColumn | None, bool],
+    binned: bool = False,
+) -> Datum:
+    """column: see `_measured`; the text of an average is rounded as the answer rounds it."""
     place = float(x) if binned else (str(x) if isinstance(x, int) and not isinstance(x, bool) else shown(x))
-    return Datum(x=place, y=y, rows=row.rows, series=series, cite=cite)
+    of, is_average = column
+    text = shown(to_decimals(rounded_number(y) if is_average else y, of.decimals if of is not None else 0))
+    return Datum(x=place, y=y, rows=row.rows, series=series, cite=cite, text=text)
 
 
 def _name(aggregate: Aggregate, several: bool) -> str:
@@ -169,7 +187,7 @@ def _name(aggregate: Aggregate, several: bool) -> str:
         return "Number of rows"
     if not several and aggregate.function not in (Function.COUNT, Function.COUNT_DISTINCT):
         return aggregate.column
-    return f"{_WORDS[aggregate.function]} {aggregate.column}"
+    return aggregate_words(aggregate)
 
 
 def _axis(group: ColumnRef) -> str:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import itemgetter
+
+from citewell.agent.tables.run.engine import TableResult
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _FULL = (
@@ -57,3 +61,16 @@ def _part(word: str) -> tuple[str, int] | None:
     if word[:3] in _MONTHS and (len(word) == 3 or word == "sept"):
         return "month", _MONTHS.index(word[:3]) + 1
     return None
+
+
+def in_order_of_time(result: TableResult) -> TableResult:
+    """The result of a query by times, such as quarters, with its groups from the earliest to the latest; a ranking stays one.
+
+    A result that reaches its limit is a ranking: its other groups are not known.
+    """
+    if not result.grouped or len(result.rows) >= result.query.limit:
+        return result
+    at = moments([str(row.values[0]) for row in result.rows])
+    if at is None:
+        return result
+    return replace(result, rows=tuple(row for _, row in sorted(zip(at, result.rows, strict=True), key=itemgetter(0))))

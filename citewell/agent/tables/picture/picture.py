@@ -30,7 +30,7 @@ class Datum:
     """A value of the picture.
 
     x: the group's name, or where the range of a histogram begins; moment: orders the names of times, else empty;
-    cite: the `[n]` of the answer that names these rows; named: whether it is one that the answer is about.
+    cite: the `[n]` of the answer that names these rows; named: whether it is one that the answer is about; text: the value as an answer shows it.
     """
 
     x: str | float
@@ -40,6 +40,7 @@ class Datum:
     moment: tuple[int, ...] = ()
     cite: int | None = None
     named: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,4 +101,4 @@ def lowest(points: Sequence[Datum]) -> Datum:
 
 def _words(point: Datum) -> str:
     name = f"{point.x}, {point.series}" if point.series else str(point.x)
-    return f"{name}, {format_number(point.y)}"
+    return f"{name}, {point.text or format_number(point.y)}"

@@ -44,6 +44,7 @@ def _value(picture: Picture, point: Datum) -> dict[str, JsonValue]:
         "x": point.x,
         **({"x_end": float(point.x) + picture.bin} if picture.bin is not None else {}),
         "y": point.y,
+        **({"text": point.text} if point.text else {}),
         **({"series": point.series} if picture.series else {}),
         "rows": row_words(facts),
         **({"row": facts.first, "row_end": facts.last} if facts.first is not None else {}),

@@ -11,12 +11,23 @@ from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
 
-from citewell.agent.tables.query.typed import Comparator, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import Aggregate, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import PlainInteger, ResultRow, RowFacts, TableResult, as_plain
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ROW_COLUMN, Chunk, ChunkType, Hit, Locator, Scores, TableColumn, TableInfo
 
 _AS_SHOWN = frozenset({Function.SUM, Function.MIN, Function.MAX})
+AVERAGES = frozenset({Function.AVG, Function.MEDIAN})
+"""Functions whose values have more digits than those that they are made of."""
+_WORDS = {
+    Function.SUM: "Total of",
+    Function.AVG: "Average of",
+    Function.MEDIAN: "Median of",
+    Function.MIN: "Lowest",
+    Function.MAX: "Highest",
+    Function.COUNT: "Number of",
+    Function.COUNT_DISTINCT: "Different values of",
+}
 _MAX_PADDED = 10**15
 """Amount up to which decimals are added: beyond it, doubles hold none of them exactly."""
 _NAMESPACE = uuid.UUID("7c0f2c1e-6a42-5d0e-9c0a-54c1f5a6f0a1")
@@ -140,9 +151,13 @@ def row_words(facts: RowFacts) -> str:
 
 def statement(result: TableResult, row: ResultRow) -> str:
     """The passage that a citation of this result row quotes."""
+    averages = {a.name for a in result.query.aggregates if a.function in AVERAGES}
     bins = {ref.name: ref for ref in result.query.groups if ref.bin is not None}
+    figures = {aggregate.name: aggregate_words(aggregate) for aggregate in result.query.aggregates}
     pairs = " | ".join(
-        f"{bins[name].column}: {bin_words(value, bins[name].bin or 0)}" if name in bins else f"{name}: {shown(value)}"
+        f"{bins[name].column}: {bin_words(value, bins[name].bin or 0)}"
+        if name in bins
+        else f"{figures.get(name, name)}: {shown(rounded_number(value) if name in averages else value)}"
         for name, value in zip(result.columns, row.values, strict=True)
         if value is not None
     )
@@ -150,6 +165,18 @@ def statement(result: TableResult, row: ResultRow) -> str:
     return (
         f"{pairs} ({row_words(row.rows)}{'; where ' + conditions if conditions else ''})" if result.grouped else pairs
     )
+
+
+def aggregate_words(aggregate: Aggregate) -> str:
+    """`Total of Amount (GHS)`, `Number of rows`."""
+    return "Number of rows" if aggregate.column is None else f"{_WORDS[aggregate.function]} {aggregate.column}"
+
+
+def rounded_number(value: Any) -> Any:
+    """An average as people write it: two decimals, of one below 1 four digits; what is no number stays."""
+    if isinstance(value, bool) or not isinstance(value, float | Decimal) or not math.isfinite(value):
+        return value
+    return round(float(value), 2) if abs(value) >= 1 else float(f"{value:.4g}")
 
 
 def bin_words(start: float, width: float) -> str:

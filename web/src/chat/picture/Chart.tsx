@@ -73,7 +73,7 @@ function Words({ label }: { label: Label }): ReactNode {
 /** What is told of a value when one points at it. */
 function told(value: Value, drawing: Drawing): string {
   const what = drawing.series.length > 1 ? `${nameOf(value)}, ${value.series}` : nameOf(value);
-  return t.pictureValue(what, drawing.y, formatPrecise(value.y), value.rows);
+  return t.pictureValue(what, drawing.y, value.text ?? formatPrecise(value.y), value.rows);
 }
 
 function BarMark({ bar, drawing }: { bar: Bar; drawing: Drawing }): ReactNode {

@@ -76,7 +76,7 @@ function Figures({ drawing, label, onShow }: FiguresProps): ReactNode {
             <tr key={at}>
               <th scope="row">{nameOf(value)}</th>
               {hasSeries && <td>{value.series}</td>}
-              <td className="picture-figure tabular">{formatPrecise(value.y)}</td>
+              <td className="picture-figure tabular">{value.text ?? formatPrecise(value.y)}</td>
               <td>
                 <button type="button" className="link-button" onClick={() => onShow(value)}>
                   {value.rows}
