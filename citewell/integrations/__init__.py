@@ -1,1 +1,1 @@
-"""Integrations with other frameworks. Each module needs its extra: `citewell[langchain]`, `citewell[llamaindex]` or `citewell[haystack]`."""
+"""Integrations with other frameworks. Each module needs its extra, `citewell[langchain]` or `citewell[llamaindex]`."""

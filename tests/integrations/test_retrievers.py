@@ -10,7 +10,6 @@ from llama_index.core.llms import MockLLM
 from llama_index.core.query_engine import RetrieverQueryEngine
 
 from citewell import Citewell
-from citewell.errors import InvalidFilter
 from citewell.integrations import langchain, llamaindex
 
 RECORDS = [
@@ -54,23 +53,6 @@ def test_a_retriever_keeps_to_its_scope(opened: Citewell) -> None:
     assert {document.metadata["record_id"] for document in scoped.invoke("the crane and the office")} == {"birds"}
 
 
-def test_langchains_own_conformance_tests_pass(opened: Citewell) -> None:
-    """Each test of LangChain's suite for retrievers, where its package is installed."""
-    suite = pytest.importorskip("langchain_tests.integration_tests")
-
-    class Conforming(suite.RetrieversIntegrationTests):
-        retriever_constructor = langchain.CitewellRetriever
-        retriever_constructor_params = {"citewell": opened}  # noqa: RUF012
-        retriever_query_example = "the office, the seagulls and the crane"
-        num_results_arg_name = "top_k"
-
-    tests = Conforming()
-    tests.test_k_constructor_param()
-    retriever = langchain.CitewellRetriever(citewell=opened)
-    tests.test_invoke_with_k_kwarg(retriever)
-    tests.test_invoke_returns_documents(retriever)
-
-
 async def test_langchains_number_of_results_may_be_given_with_the_query(opened: Citewell) -> None:
     retriever = langchain.CitewellRetriever(citewell=opened)
     assert len(retriever.invoke("the office, the seagulls and the crane", top_k=1)) == 1
@@ -81,27 +63,3 @@ def test_a_llamaindex_retriever_answers_within_a_query_engine(opened: Citewell) 
     engine = RetrieverQueryEngine.from_args(llamaindex.CitewellRetriever(opened, top_k=1), llm=MockLLM())
     answer = engine.query("How many seagulls are there?")
     assert [node.metadata["record_id"] for node in answer.source_nodes] == ["birds"]
-
-
-async def test_a_haystack_retriever_works_in_a_pipeline(opened: Citewell) -> None:
-    haystack = pytest.importorskip("haystack")
-    from citewell.integrations.haystack import CitewellRetriever
-
-    retriever = CitewellRetriever(opened, top_k=2)
-    pipeline = haystack.Pipeline()
-    pipeline.add_component("retriever", retriever)
-    found = pipeline.run({"retriever": {"query": "How many seagulls are there?"}})["retriever"]["documents"]
-    assert found[0].meta["record_id"] == "birds"
-    assert found[0].content == "Forty-two seagulls nest on the pier."
-    assert (await retriever.run_async("How many seagulls are there?"))["documents"] == found
-    office = {"field": "meta.metadata.tags", "operator": "==", "value": "office"}
-    narrowed = retriever.run("the office, the seagulls and the crane", filters=office)["documents"]
-    assert {one.meta["record_id"] for one in narrowed} == {"hours"}
-    others = {"operator": "NOT", "conditions": [office]}
-    assert "hours" not in {one.meta["record_id"] for one in retriever.run("office", filters=others)["documents"]}
-    with pytest.raises(InvalidFilter):
-        retriever.run("office", filters={"operator": "~", "field": "meta.tags", "value": "x"})
-    with pytest.raises(ValueError, match="path"):
-        retriever.to_dict()
-    stored = CitewellRetriever("folder", top_k=3, project="Notes", filters=office).to_dict()
-    assert CitewellRetriever.from_dict(json.loads(json.dumps(stored))).to_dict() == stored
