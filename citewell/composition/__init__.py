@@ -19,10 +19,10 @@ from citewell.adapters import registry
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.accounts import (
-    LOCAL_OWNER,
     account_service,
     auth_service,
     identity_service,
+    own_machine,
     password_reset_service,
     service_account_service,
     shared_answer_service,
@@ -51,7 +51,7 @@ from citewell.composition.owner_data import owner_data_service
 from citewell.composition.pairing import pair
 from citewell.composition.protocols import mcp_tools, openai_files, openai_responses
 from citewell.composition.quotas import quota_service
-from citewell.composition.resources import resource_contents, resource_service
+from citewell.composition.resources import file_expiry, resource_contents, resource_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores
 from citewell.composition.telegram import telegram_service
@@ -308,8 +308,7 @@ def _check(settings: Settings) -> None:
 async def _assemble(parts: _Parts) -> Services:
     """The services over what is open."""
     settings, stores = parts.settings, parts.stores
-    local_owner = await stores.owners.ensure(LOCAL_OWNER)
-    await stores.owners.adopt_token(local_owner, "this machine", parts.folder.token())
+    local_owner = await own_machine(stores.owners, parts.folder)
     workers = _workers(parts)
     resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
     search, tables = _search_service(parts), _table_service(parts)
@@ -326,22 +325,16 @@ async def _assemble(parts: _Parts) -> Services:
     owner_data = owner_data_service(
         settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
     )
-    audit = AuditLog(repository=AuditRepository(stores.database), days=settings.audit.days)
     return Services(
         local_owner=local_owner,
         auth=auth,
-        audit=audit,
+        audit=(audit := AuditLog(repository=AuditRepository(stores.database), days=settings.audit.days)),
         accounts=accounts,
         password_resets=password_reset_service(settings, stores.database, accounts, parts.stack),
         identities=identity_service(settings, parts.folder, accounts),
         service_accounts=service_account_service(stores, auth, owner_data.erase),
         resources=resources,
-        expiring=Expiring(
-            files=resources.expiry,
-            expire=resources.expire,
-            note=partial(audit.write, is_noted=False),
-            kept_days=audit.days,
-        ),
+        expiring=file_expiry(resources, audit),
         contents=contents,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,

@@ -24,6 +24,7 @@ from citewell.settings.groups import ServerSettings
 from citewell.storage.accounts.attempts import AttemptRepository
 from citewell.storage.accounts.audit import AuditRepository
 from citewell.storage.accounts.members import InvitationRepository, MemberRepository
+from citewell.storage.accounts.owners import OwnerRepository
 from citewell.storage.accounts.password_resets import PasswordResetRepository
 from citewell.storage.accounts.people import PersonRepository
 from citewell.storage.accounts.service_accounts import ServiceAccountRepository
@@ -176,3 +177,10 @@ def _access_tokens(settings: Settings, folder: DataFolder) -> AccessTokens:
 def _secret(settings: Settings, folder: DataFolder) -> bytes:
     given = settings.accounts.session_secret
     return (folder.session_secret() if given is None else given.get_secret_value()).encode()
+
+
+async def own_machine(owners: OwnerRepository, folder: DataFolder) -> str:
+    """The id of the owner of this machine, for whom the folder's token speaks."""
+    owner_id = await owners.ensure(LOCAL_OWNER)
+    await owners.adopt_token(owner_id, "this machine", folder.token())
+    return owner_id

@@ -8,7 +8,9 @@ from functools import partial
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.configured import metadata_limits
 from citewell.composition.stores import Stores
+from citewell.features.audit.service import AuditLog
 from citewell.features.resources.contents import ResourceContents
+from citewell.features.resources.expiring import Expiring
 from citewell.features.resources.service import ResourceService
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
@@ -75,3 +77,9 @@ def _hours_of(settings: Settings, source: str) -> float:
 def resource_contents(stores: Stores, blobs: BlobStore) -> ResourceContents:
     """Elements, passages, pictures and bytes."""
     return ResourceContents(resources=stores.resources, content=stores.content, blobs=blobs)
+
+
+def file_expiry(resources: ResourceService, audit: AuditLog) -> Expiring:
+    """What deletes files at the end of their lifetime."""
+    note = partial(audit.write, is_noted=False)
+    return Expiring(files=resources.expiry, expire=resources.expire, note=note, kept_days=audit.days)

@@ -222,7 +222,7 @@ async def list_facets(
 @router.get("/resources/expired", access=everything(READ))
 async def list_expired(request: Request, owner: Owner, limit: Limit = 50, cursor: Cursor = None) -> ExpiredList:
     """Receipts of files deleted at the end of their lifetime, newest first."""
-    found, next_cursor = await _service(request).expiry.receipts(owner, limit, cursor)
+    found, next_cursor = await _service(request).expired(owner, limit, cursor)
     return ExpiredList(expired=[ExpiredOut.of_file(one) for one in found], next_cursor=next_cursor)
 
 

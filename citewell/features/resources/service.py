@@ -39,6 +39,7 @@ from citewell.system.shares import Shares
 from citewell.types import (
     TERMINAL,
     AskedOptions,
+    ExpiredFile,
     Expression,
     Facets,
     Filter,
@@ -435,6 +436,10 @@ class ResourceService:
         """Delete a resource whose lifetime is over, like `delete`, and keep the receipt."""
         receipt = await self.repository.delete(owner_id, resource_id, has_expired=True)
         await self.expiry.complete(resource_id, await self._finish(receipt))
+
+    async def expired(self, owner_id: str, limit: int, cursor: str | None) -> tuple[list[ExpiredFile], str | None]:
+        """A page of the receipts of files whose lifetime was over, newest first."""
+        return await self.expiry.receipts(owner_id, limit, cursor)
 
     async def finish_deletions(self) -> None:
         """Finish deletions that a previous process did not complete everywhere."""
