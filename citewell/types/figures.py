@@ -78,7 +78,8 @@ def measure(comma: bool, dialect: str = "python") -> str:
     dialect: `python` or `sql`, whose classes of characters differ in how they are written
     """
     letter, word = _CLASSES[dialect]
-    pattern = _MEASURE.replace("LETTERDIGIT", word).replace("CURRENCY", CURRENCY).replace("FIRST", _FIRST[comma])
+    sign = rf"(?:(?:{_SYMBOLS})\.?|[A-Z]{{3}})"  # which code it may be is looked up: so many alternatives are slow
+    pattern = _MEASURE.replace("LETTERDIGIT", word).replace("CURRENCY", sign).replace("FIRST", _FIRST[comma])
     return pattern.replace("[LETTER]", f"[{letter}]")
 
 
@@ -120,7 +121,10 @@ def read_figure(text: str, comma: bool = False) -> Figure | None:
     bracketed = (found["open"] or found["inner"]) and found["close"]
     value = _value(found["digits"], comma)
     before = found["before"] or ""
-    before = before if re.fullmatch(CURRENCY, before) else ""
+    if not re.fullmatch(CURRENCY, before):
+        if before.isalpha():
+            return None
+        before = ""
     return Figure(-value if signs or bracketed else value, before + (found["unit"] or ""))
 
 
@@ -138,18 +142,20 @@ def _value(digits: str, comma: bool) -> Decimal:
 
 
 def number_sql(cell: str, comma: bool = False) -> str:
-    """Returns `first_number` of a text column in DuckDB's SQL, as DOUBLE."""
+    """Returns `first_number` of a text column in DuckDB's SQL, as DOUBLE. Lists of one bind what is used several times."""
     folded = f"regexp_replace(trim(translate({cell}, {_quoted(FOLD_FROM)}, {_quoted(FOLD_TO)})), {_quoted(NOTE_MARKS)}, '\\1', 'g')"
     groups = ", ".join(map(_quoted, MEASURE_GROUPS))
-    whole_cell = f"^(?:{measure(comma, 'sql')})$"
-    found = f"regexp_extract({folded}, {_quoted(whole_cell)}, [{groups}])"
-    whole = f"{found}.digits <> '' AND NOT regexp_full_match({folded}, {_quoted(OPEN_YEARS)}) AND length({folded}) <= {MAX_FIGURE}"
-    signs = " || ".join(f"{found}.{name}" for name in ("minus", "sign", "after", "last"))
-    negative = f"{signs} <> '' OR ({found}.open || {found}.inner <> '' AND {found}.close <> '')"
-    digits = f"CASE WHEN {whole} THEN {found}.digits ELSE regexp_extract({folded}, {_quoted(_FIRST[comma])}) END"
+    pattern = _quoted(f"^(?:{measure(comma, 'sql')})$")
+    whole = f"f.digits <> '' AND NOT regexp_full_match(t, {_quoted(OPEN_YEARS)}) AND length(t) <= {MAX_FIGURE}"
+    negative = "f.minus || f.sign || f.after || f.last <> '' OR (f.open || f.inner <> '' AND f.close <> '')"
     kept, point = ("[^0-9,]", ",") if comma else ("[^0-9.]", ".")
+    digits = f"CASE WHEN {whole} THEN f.digits ELSE regexp_extract(t, {_quoted(_FIRST[comma])}) END"
     bare = f"replace(regexp_replace({digits}, '{kept}', '', 'g'), '{point}', '.')"
-    return f"TRY_CAST({bare} AS DOUBLE) * CASE WHEN {whole} AND ({negative}) THEN -1 ELSE 1 END"
+    value = f"TRY_CAST({bare} AS DOUBLE) * CASE WHEN {whole} AND ({negative}) THEN -1 ELSE 1 END"
+    return (
+        f"list_transform([{folded}], lambda t: "
+        f"list_transform([regexp_extract(t, {pattern}, [{groups}])], lambda f: {value})[1])[1]"
+    )
 
 
 def _quoted(text: str) -> str:

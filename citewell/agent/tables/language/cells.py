@@ -82,7 +82,7 @@ class GridColumn:
         least = THRESHOLDS.alike * len(filled)
         if sum(date_in(text) is not None for text in filled) >= least:
             return TextValue.DATE
-        return next((part for part in _NUMBERS if _are_figures(filled, part, least)), None)
+        return figures_in(filled, least)
 
     @cached_property
     def unit(self) -> str:
@@ -296,6 +296,11 @@ def comparable(text: str) -> str:
     plain = " ".join(text.casefold().split())
     value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None
     return plain if value is None else repr(float(value))
+
+
+def figures_in(texts: Sequence[str], least: float) -> TextValue | None:
+    """How texts are figures, with a decimal point or comma; None where fewer than `least` are, or they have several units."""
+    return next((part for part in _NUMBERS if _are_figures(texts, part, least)), None)
 
 
 def _are_figures(texts: Sequence[str], part: TextValue, least: float) -> bool:

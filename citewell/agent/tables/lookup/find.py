@@ -218,6 +218,8 @@ def _cell(table: PageTable, row: SheetRow, column: SheetColumn) -> FoundCell | N
     known = [value for value in values if value is not None]
     if len(known) < 2 or len(known) < len(values) or any(value.percent for value in known):
         return None
+    if len({value.currency for value in known}) > 1:
+        return None  # amounts of several currencies have no sum
     total = CellValue(sum((value.number for value in known), Decimal(0)), False, known[0].currency, known[0].exponent)
     return FoundCell(table, row.label, tuple(parts), column, total)
 

@@ -10,23 +10,23 @@ from functools import cached_property
 from typing import Any
 
 from citewell.agent.interface import TableReader
-from citewell.agent.tables.language.cells import date_in, grid_of
+from citewell.agent.tables.language.cells import date_in, figures_in, grid_of
 from citewell.agent.tables.language.links import table_words
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.lookup.answer import LookupAnswer, cells_hit, plain
-from citewell.agent.tables.lookup.figures import read_cell
 from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.meaning.nearest import Described, description
 from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, is_sure, read_table
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.quoting import quoted
-from citewell.agent.tables.query.typed import TableQuery
+from citewell.agent.tables.query.typed import TableQuery, TextValue
 from citewell.agent.tables.run.engine import ResultRow, TableResult, UnusableTable, as_plain, faults_of, result_of
 from citewell.agent.tables.run.results import statement
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.errors import InvalidInput
 from citewell.types import ROW_COLUMN, ColumnKind, Hit, TableColumn, TableInfo
+from citewell.types.figures import read_figure
 
 _MIN_ROWS = 2
 _ALIKE = 0.8  # share of the filled cells of a column that are numbers or dates
@@ -46,8 +46,7 @@ class HeldPageTable:
     def info(self) -> TableInfo:
         """Its description, named by its title."""
         page, count = self.page, self.page.element.header_rows
-        names = _unique([_header(page, number) for number in range(len(page.grid[0]))])
-        columns = tuple(_column(name, [row[n] for row in page.grid[count:]]) for n, name in enumerate(names))
+        columns = tuple(column for column, _ in self._columns)
         return TableInfo(
             id=page.element.id,
             resource_id=page.resource_id,
@@ -61,11 +60,17 @@ class HeldPageTable:
         )
 
     @cached_property
+    def _columns(self) -> list[tuple[TableColumn, TextValue | None]]:
+        page, count = self.page, self.page.element.header_rows
+        names = _unique([_header(page, number) for number in range(len(page.grid[0]))])
+        return [_column(name, [row[n] for row in page.grid[count:]]) for n, name in enumerate(names)]
+
+    @cached_property
     def rows(self) -> list[tuple[int, tuple[Any, ...]]]:
         """Number and cells of each row that has some."""
         count = self.page.element.header_rows
         return [
-            (number, tuple(_cell(text, column) for text, column in zip(row, self.info.columns, strict=True)))
+            (number, tuple(_cell(text, *column) for text, column in zip(row, self._columns, strict=True)))
             for number, row in enumerate(self.page.grid[count:], count)
             if any(row)
         ]
@@ -171,29 +176,29 @@ def _unique(names: Sequence[str]) -> list[str]:
     return out
 
 
-def _column(name: str, texts: Sequence[str]) -> TableColumn:
-    filled = [text for text in texts if text.strip()]
+def _column(name: str, texts: Sequence[str]) -> tuple[TableColumn, TextValue | None]:
+    """A column by what its cells are, and how they are figures."""
+    filled = [text.strip() for text in texts if text.strip()]
     enough = max(1.0, _ALIKE * len(filled))
-    figures = [value for text in filled if (value := read_cell(text)) is not None]
-    if len(figures) >= enough:
-        currencies = {value.currency for value in figures}
-        percent = all(value.percent for value in figures)
-        unit = "%" if percent else currencies.pop() if len(currencies) == 1 else ""
-        return TableColumn(name, "number", unit=unit, grouped=any(map(_GROUPED.search, filled)))
-    if sum(date_in(text.strip()) is not None for text in filled) >= enough:
-        return TableColumn(name, "date")
-    return TableColumn(name, "text")
+    part = figures_in(filled, enough)
+    if part is not None:
+        found = (read_figure(text, part is TextValue.DECIMAL_COMMA) for text in filled)
+        unit = next((figure.unit for figure in found if figure is not None and figure.unit), "")
+        return TableColumn(name, "number", unit=unit, grouped=any(map(_GROUPED.search, filled))), part
+    if sum(date_in(text) is not None for text in filled) >= enough:
+        return TableColumn(name, "date"), None
+    return TableColumn(name, "text"), None
 
 
-def _cell(text: str, column: TableColumn) -> Any:
+def _cell(text: str, column: TableColumn, part: TextValue | None) -> Any:
     text = text.strip()
     if not text:
         return None
     if column.kind == "number":
-        value = read_cell(text)
-        if value is None:
+        figure = read_figure(text, part is TextValue.DECIMAL_COMMA)
+        if figure is None:
             return None
-        return float(value.number) if column.grouped or column.unit else as_plain(float(value.number))
+        return float(figure.value) if column.grouped or column.unit else as_plain(float(figure.value))
     if column.kind == "date":
         day = date_in(text)
         return None if day is None else day.date()
