@@ -205,9 +205,7 @@ class PageReader:
         return lambda: self._sink.progress(number - 1, self._total)
 
 
-def _text_layer(
-    page: PdfPage, frame: PageFrame, drawing: Drawing | None
-) -> tuple[str, list[Word], bool, Ink | None]:
+def _text_layer(page: PdfPage, frame: PageFrame, drawing: Drawing | None) -> tuple[str, list[Word], bool, Ink | None]:
     """Returns the text, its words, whether it is garbage, and the words' ink if the page's drawing is given."""
     textpage = page.get_textpage()
     try:
