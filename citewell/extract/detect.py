@@ -231,7 +231,9 @@ def _text_label(path: Path, head: bytes, named: Format | None) -> str:
     shaped = _markup_label(text, named) or _mail_label(text, named) or _json_label(path, text, named)
     if shaped:
         return shaped
-    if named and named.label in _SHEETS and (delimiter := _delimiter(text, 2, share=_MOSTLY)):  # exported as text under a sheet's name
+    if (
+        named and named.label in _SHEETS and (delimiter := _delimiter(text, 2, share=_MOSTLY))
+    ):  # exported as text under a sheet's name
         return "tsv" if delimiter == "\t" else "csv"
     told = named.label if named and (named.loose or named.label in ("html", "eml", "mbox")) else None
     is_delimited = _delimiter(text, _MIN_ROWS + 1) is not None
@@ -349,7 +351,12 @@ def _unread_category(label: str) -> Category:
 def _mismatch(named: Format | None, found: Format | None, label: str) -> str | None:
     if named is None or (found is not None and (found.label == named.label or (found.loose and named.label == "txt"))):
         return None
-    if found is not None and {found.label, named.label} in ({"eml", "mbox"}, {"xlsx", "xlsm"}, {"xml", "html"}, {"xml", "spreadsheetml"}):
+    if found is not None and {found.label, named.label} in (
+        {"eml", "mbox"},
+        {"xlsx", "xlsm"},
+        {"xml", "html"},
+        {"xml", "spreadsheetml"},
+    ):
         return None
     return f"The name says {named.name}, the content is {found.name if found else label}."
 

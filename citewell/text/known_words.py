@@ -17,7 +17,9 @@ def is_compound(before: str, after: str) -> bool:
     whole = (before + after).lower()
     if before.lower() not in words or after.lower() not in words or whole in words:
         return False
-    return not any(whole.endswith(end) and {whole.removesuffix(end), whole.removesuffix(end) + "e"} & words for end in _ENDINGS)
+    return not any(
+        whole.endswith(end) and {whole.removesuffix(end), whole.removesuffix(end) + "e"} & words for end in _ENDINGS
+    )
 
 
 @lru_cache(maxsize=1)

@@ -53,7 +53,7 @@ def leaders(text: str) -> list[tuple[int, int]]:
             leads = before and after and _FIGURE.match(text, end) is not None
         else:
             leads = before or dots >= _CLOSE_DOTS
-        if leads and 0 < start and text[start - 1] != "\n" and text[end : end + 1] not in ("", "\n", "\r"):
+        if leads and start > 0 and text[start - 1] != "\n" and text[end : end + 1] not in ("", "\n", "\r"):
             found.append((start, end))
     return found
 
@@ -71,7 +71,11 @@ def _ends_of(block: list[tuple[int, str]]) -> Iterator[int]:
     filled = [_length_with_next_word(line, after) for (_, line), (_, after) in breaks]
     wrapped = _is_wrapped(block, filled, width)
     for ((start, line), (_, after)), length in zip(breaks, filled, strict=True):
-        if not wrapped or leads_to_value(line) or (not _goes_on(after) and (_LABEL.match(after.strip()) or length <= _SHORT * width)):
+        if (
+            not wrapped
+            or leads_to_value(line)
+            or (not _goes_on(after) and (_LABEL.match(after.strip()) or length <= _SHORT * width))
+        ):
             yield start + len(line)
 
 

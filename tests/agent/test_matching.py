@@ -105,3 +105,10 @@ def test_the_sentences_around_a_stretch_are_whole() -> None:
     assert surrounding_sentences(passage, 14, 16) == (13, 26)
     assert surrounding_sentences(passage, 11, 14) == (0, 26)
     assert surrounding_sentences("", 3, 5) == (3, 5)
+
+
+@given(st.sampled_from(["วันจันทร์", "खुलती है", "e\u0301te\u0301", "שָׁלוֹם", "கோவில்"]))
+def test_a_match_ends_after_the_last_combining_mark(words_of: str) -> None:
+    passage = f"abc {words_of}. xyz"
+    found = find_match(words_of, passage)
+    assert passage[found.start : found.end] == words_of

@@ -56,3 +56,19 @@ def test_lines_of_a_form_are_statements_of_their_own() -> None:
 )
 def test_lines_that_go_on_stay_together(text: str) -> None:
     assert _shown(text) == [" ".join(text.split())]
+
+
+def test_prices_after_rows_of_dots_are_statements_without_the_dots() -> None:
+    found = cut_statements([hit("Trout ............ 18\n\nSoup ............. 5\nTea . . . . . . . 4 EUR\n")])
+    assert [statement.shown for statement in found] == ["Trout: 18", "Soup: 5", "Tea: 4 EUR"]
+
+
+@pytest.mark.parametrize("second", ["| Plant | 2023 | 2024 |", "|  | North | South |"])
+def test_two_header_rows_name_a_column_together(second: str) -> None:
+    names = second.strip("| ").split(" | ")[-2:]
+    text = f"| Plant | Litres | Litres |\n| --- | --- | --- |\n{second}\n| Tyne | 20 | 21 |\n"
+    assert _shown(text) == [f"Plant: Tyne; Litres {names[0]}: 20; Litres {names[1]}: 21"]
+
+
+def test_a_bar_inside_a_cell_is_part_of_it() -> None:
+    assert _shown("| cmd | what |\n|---|---|\n| ps \\| wc | count |\n") == ["cmd: ps | wc; what: count"]

@@ -21,8 +21,20 @@ from citewell.types import ElementType
 from tests.extract.documents.reading import read_bytes
 from tests.extract.pdf.drawing import lines, pdf
 
-ROWS = [["Kreis", "Ort", "Säcke"], ["Nord", "Husum", "11"], ["", "Emden", "14"], ["Süd", "Lindau", "21"], ["", "Ulm", "30"]]
-WHOLE = [["Kreis", "Ort", "Säcke"], ["Nord", "Husum", "11"], ["Nord", "Emden", "14"], ["Süd", "Lindau", "21"], ["Süd", "Ulm", "30"]]
+ROWS = [
+    ["Kreis", "Ort", "Säcke"],
+    ["Nord", "Husum", "11"],
+    ["", "Emden", "14"],
+    ["Süd", "Lindau", "21"],
+    ["", "Ulm", "30"],
+]
+WHOLE = [
+    ["Kreis", "Ort", "Säcke"],
+    ["Nord", "Husum", "11"],
+    ["Nord", "Emden", "14"],
+    ["Süd", "Lindau", "21"],
+    ["Süd", "Ulm", "30"],
+]
 
 
 def _html(rows: Sequence[Sequence[str]]) -> bytes:

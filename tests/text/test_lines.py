@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.text.lines import line_ends
+from citewell.text.lines import leads_to_value, line_ends
 from citewell.text.sentences import sentences
 
 
@@ -64,13 +64,23 @@ def test_a_heading_over_wrapped_prose_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["Deposit ........ 300 EUR", "Index . . . . . 27", "Tea ... 3.50", "Beer…………… 3,20 €", "Fee.......12", "Wine····· 5,10"]
+    "line",
+    [
+        "Deposit ........ 300 EUR",
+        "Index . . . . . 27",
+        "Tea ... 3.50",
+        "Beer…………… 3,20 €",
+        "Fee.......12",
+        "Wine····· 5,10",
+    ],
 )
 def test_a_row_of_dots_leads_to_a_value(line: str) -> None:
     assert leads_to_value(line)
     assert sentences(f"{line} Next") == [f"{line} Next"]
 
 
-@pytest.mark.parametrize("line", ["Well.... Then he left.", "I think... Yes", "The end.", "Wait......", "...... 300", "see p. 3"])
+@pytest.mark.parametrize(
+    "line", ["Well.... Then he left.", "I think... Yes", "The end.", "Wait......", "...... 300", "see p. 3"]
+)
 def test_an_ellipsis_leads_to_no_value(line: str) -> None:
     assert not leads_to_value(line)

@@ -135,7 +135,9 @@ def to_markdown(grid: Grid, header_rows: int = 1) -> str:
     return "\n".join([lines[0], rule, *lines[1:]])
 
 
-def _with_labels_repeated(cells: Sequence[Cell], rows: Sequence[Sequence[str]], header_rows: int, *, figures: bool) -> Grid:
+def _with_labels_repeated(
+    cells: Sequence[Cell], rows: Sequence[Sequence[str]], header_rows: int, *, figures: bool
+) -> Grid:
     """Returns the rows with merged cells, and labels written once for a group, in every row that they are for.
 
     A merged header cell is over each of its columns; so is a cell merged to the right of a row's label, but not the

@@ -22,17 +22,34 @@ class Spanning(Protocol):
     """A cell as `core.cells` has it: its first row and column, and how many of each it spans."""
 
     @property
-    def row(self) -> int: ...
+    def row(self) -> int:
+        """The first row, from 0."""
+        ...
+
     @property
-    def column(self) -> int: ...
+    def column(self) -> int:
+        """The first column, from 0."""
+        ...
+
     @property
-    def text(self) -> str: ...
+    def text(self) -> str:
+        """The text."""
+        ...
+
     @property
-    def rowspan(self) -> int: ...
+    def rowspan(self) -> int:
+        """How many rows it spans."""
+        ...
+
     @property
-    def colspan(self) -> int: ...
+    def colspan(self) -> int:
+        """How many columns it spans."""
+        ...
+
     @property
-    def header(self) -> bool: ...
+    def header(self) -> bool:
+        """Whether it is marked as a header cell."""
+        ...
 
 
 def header_rows_of(cells: Sequence[Spanning], rows: Sequence[Sequence[str]], marked: int | None) -> int:

@@ -10,7 +10,9 @@ _PICTURE_FILE = re.compile(
     r"\S.{0,200}\.(?:png|apng|jpe?g|jfif|gif|bmp|dib|tiff?|webp|svg|emf|wmf|heic|heif|avif|ico|jp2|eps|psd|pict?)(?:[?#]\S*)?",
     re.IGNORECASE,
 )
-_COUNTED_PICTURE = re.compile(r"(?:img|image|dsc[nf]?|pict?|picture|photo|foto|bild|grafik|figure|screenshot|scan)[-_ ]?\d+", re.I)
+_COUNTED_PICTURE = re.compile(
+    r"(?:img|image|dsc[nf]?|pict?|picture|photo|foto|bild|grafik|figure|screenshot|scan)[-_ ]?\d+", re.I
+)
 # What programs write where the author gave no title, in their languages; a bracket around all of it says the same.
 _UNTITLED = re.compile(
     r"[(\[<][^()\[\]<>]*[)\]>]|(?:untitled|unnamed|unbenannt|ohne titel|sans titre|sin t[ií]tulo|sem t[ií]tulo|senza titolo|naamloos|zonder titel"

@@ -246,7 +246,9 @@ class Sink:
                 f"The text of this file exceeds the limit of {self.options.max_output_bytes:,} bytes. Split it and upload the parts."
             )
         if not self._elements:
-            (self.folder / TITLE_FILE).write_text(own_title(self.metadata.get("title")) or "", "utf-8", errors="replace")
+            (self.folder / TITLE_FILE).write_text(
+                own_title(self.metadata.get("title")) or "", "utf-8", errors="replace"
+            )
         self._file.write(line)
         self._elements += 1
 

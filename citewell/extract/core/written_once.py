@@ -38,7 +38,6 @@ class WrittenOnce(Generic[C]):
             elif belongs and column in self._labels:
                 row[column] = self._labels[column]
 
-
     def note(self, names: Sequence[str]) -> str:
         """Returns a warning that says which columns are completed."""
         labels = ", ".join(repr(names[column]) for column in self.columns)

@@ -23,7 +23,10 @@ SHEET = f"""<?xml version="1.0"?><?mso-application progid="Excel.Sheet"?>
 @pytest.mark.parametrize("name", ["a.xml", "a.xls"])
 def test_xml_spreadsheets_are_tables(tmp_path: Path, name: str) -> None:
     reading = read_bytes(tmp_path, name, SHEET)
-    assert [row.text for row in rows(reading)] == ["Boat: Ida | Port: Husum | Tons: 12.5", "Boat: Olga | Port: Husum | Tons: 7"]
+    assert [row.text for row in rows(reading)] == [
+        "Boat: Ida | Port: Husum | Tons: 12.5",
+        "Boat: Olga | Port: Husum | Tons: 7",
+    ]
     assert rows(reading)[1].locator.sheet == "Crew"
     assert rows(reading)[1].locator.row == 3
 
@@ -79,23 +82,28 @@ def test_line_break_tags_in_markdown_part_words(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "title",
-    ["(anonymous)", "untitled", "Untitled-1", "Sans titre", "Document1", "PowerPoint Presentation", "PowerPoint-Präsentation"]
-    + ["Présentation PowerPoint", "Microsoft Word - Report 3.doc", "final_v2.indd", "C:\\temp\\x", "", "–"],
+    ["(anonymous)", "untitled", "Untitled-1", "Sans titre", "Document1", "PowerPoint Presentation", "PowerPoint-Präsentation", "Présentation PowerPoint", "Microsoft Word - Report 3.doc", "final_v2.indd", "C:\\temp\\x", "", "–"],
 )  # fmt: skip
 def test_what_programs_write_for_a_missing_title_is_none(title: str) -> None:
     assert own_title(title) is None
 
 
-@pytest.mark.parametrize("title", ["Annual Report 2024", "(2024) Report (final)", "Document management", "Presentation of results"])
+@pytest.mark.parametrize(
+    "title", ["Annual Report 2024", "(2024) Report (final)", "Document management", "Presentation of results"]
+)
 def test_titles_of_authors_are_kept(title: str) -> None:
     assert own_title(title) == title
 
 
 def test_a_file_name_is_no_description_of_a_picture() -> None:
-    assert [own_description(text) for text in ("IMG_2034", "a b.jpeg", "Picture 3", "https://x.org/y.gif?a=1")] == [""] * 4
+    assert [own_description(text) for text in ("IMG_2034", "a b.jpeg", "Picture 3", "https://x.org/y.gif?a=1")] == [
+        ""
+    ] * 4
     assert own_description("A map of the  yard") == "A map of the yard"
 
 
 def test_an_untitled_page_has_no_title(tmp_path: Path) -> None:
-    reading = read_bytes(tmp_path, "a.html", "<html><head><title>Untitled Document</title></head><p>Text of the page</p></html>")
+    reading = read_bytes(
+        tmp_path, "a.html", "<html><head><title>Untitled Document</title></head><p>Text of the page</p></html>"
+    )
     assert "title" not in reading.summary.metadata

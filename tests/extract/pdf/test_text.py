@@ -296,7 +296,16 @@ def test_words_outside_of_the_page_are_left_out_and_reported(tmp_path: Path) -> 
 
 
 def test_compounds_keep_the_hyphen_that_a_line_ends_with_and_divided_words_do_not(tmp_path: Path) -> None:
-    written = ["a part-", "time nurse with n-", "decanal, state-of-the-", "art infor-", "mation for the govern-", "ment, with-", "out sign-", "off"]
+    written = [
+        "a part-",
+        "time nurse with n-",
+        "decanal, state-of-the-",
+        "art infor-",
+        "mation for the govern-",
+        "ment, with-",
+        "out sign-",
+        "off",
+    ]
     text = read_pdf(tmp_path, pdf(lambda canvas: lines(canvas, 60, 60, written))).text
     assert text == "a part-time nurse with n-decanal, state-of-the-art information for the government, without sign-off"
 

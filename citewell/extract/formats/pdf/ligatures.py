@@ -29,9 +29,9 @@ def joined_at_ligatures(textpage: PdfTextPage, text: str, spans: Sequence[tuple[
         before = out[-1] if out else (0, 0)
         gap = start - 1 if start - before[1] == 1 else -1
         loose = written and gap >= 0 and _is_generated(textpage, gap)
-        if gap in cuts and (loose or _NO_BEGINNING.match(text, start)):
-            out[-1] = (before[0], end)
-        elif loose and end in cuts and _ALONE.fullmatch(text, start, end) and text[before[1] - 1].islower():
+        if (gap in cuts and (loose or _NO_BEGINNING.match(text, start))) or (
+            loose and end in cuts and _ALONE.fullmatch(text, start, end) and text[before[1] - 1].islower()
+        ):
             out[-1] = (before[0], end)
         else:
             out.append((start, end))

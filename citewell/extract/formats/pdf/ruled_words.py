@@ -21,7 +21,11 @@ _GAP = 0.25
 
 
 def split_at_lines(
-    address: int, spans: Sequence[tuple[int, int]], rects: npt.NDArray[np.float64], lines: Sequence[Rect], frame: PageFrame
+    address: int,
+    spans: Sequence[tuple[int, int]],
+    rects: npt.NDArray[np.float64],
+    lines: Sequence[Rect],
+    frame: PageFrame,
 ) -> list[tuple[int, int]]:
     """Returns the spans of words with those split that a vertical line parts between two letters.
 
@@ -32,7 +36,9 @@ def split_at_lines(
     cuts: dict[int, list[float]] = {}
     for line in upright:
         at = (line.x0 + line.x1) / 2
-        crossed = (rects[:, 0] + _INSIDE < at) & (at < rects[:, 2] - _INSIDE) & (line.y0 < middles) & (middles < line.y1)
+        crossed = (
+            (rects[:, 0] + _INSIDE < at) & (at < rects[:, 2] - _INSIDE) & (line.y0 < middles) & (middles < line.y1)
+        )
         for index in np.flatnonzero(crossed):
             cuts.setdefault(int(index), []).append(at)
     out: list[tuple[int, int]] = []

@@ -82,9 +82,7 @@ def _words_only(rows: Sequence[Sequence[Cell]]) -> bool:
     return len(rows) > 1 and not any(is_data(cell) for row in rows for cell in row)
 
 
-def _add_rows(
-    records: Iterable[CsvRecord], table: TableWriter, sink: Sink, labels: WrittenOnce[str] | None
-) -> None:
+def _add_rows(records: Iterable[CsvRecord], table: TableWriter, sink: Sink, labels: WrittenOnce[str] | None) -> None:
     width, ragged = table.width, 0
     first_ragged = 0
     for record in records:

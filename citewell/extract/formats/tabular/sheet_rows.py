@@ -20,12 +20,23 @@ class Sheet(Protocol):
     """A sheet as its reader has it: rows from the first filled cell on, and merged ranges (None: not recorded)."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """The sheet's name."""
+        ...
+
     @property
-    def start(self) -> _Place | None: ...
+    def start(self) -> _Place | None:
+        """The first filled row and column; None if the sheet is empty."""
+        ...
+
     @property
-    def merged_cell_ranges(self) -> Sequence[tuple[_Place, _Place]] | None: ...
-    def iter_rows(self) -> Iterator[Sequence[object]]: ...
+    def merged_cell_ranges(self) -> Sequence[tuple[_Place, _Place]] | None:
+        """First and last cells of merged ranges; None if the format does not record them."""
+        ...
+
+    def iter_rows(self) -> Iterator[Sequence[object]]:
+        """Yields the rows."""
+        ...
 
 
 class SheetRows:
