@@ -34,11 +34,13 @@ from citewell.errors import ExtractionError
 from citewell.extract.core.sink import ELEMENTS_FILE, Sink
 from citewell.extract.registry import extract_file
 from citewell.system.console import coverage_notes
-from citewell.text.running import without_page_number
 from citewell.types import Element, ExtractOptions
+from citewell.types.page_numbers import without_page_number
 
 _WORD = re.compile(r"\S+")
-_LEFT_OUT = frozenset(("del", "moveFrom", "instrText", "delText", "tracked-changes", "script", "style", "noscript", "template"))
+_LEFT_OUT = frozenset(
+    ("del", "moveFrom", "instrText", "delText", "tracked-changes", "script", "style", "noscript", "template")
+)
 _TEXTS = {
     ".docx": (re.compile(r"word/(document|header\d*|footer\d*|footnotes|endnotes)\.xml"), "t"),
     ".pptx": (re.compile(r"ppt/slides/slide\d+\.xml"), "t"),
@@ -87,7 +89,10 @@ def main() -> None:
             print(f"| {path.name} | | refused | | {error.message} |", flush=True)
             continue
         words = ", ".join(found.words[: options.show])
-        print(f"| {path.name} | {found.shown} | {found.missing:.2%} | {words} | {'; '.join(found.notes[:3])} |", flush=True)
+        print(
+            f"| {path.name} | {found.shown} | {found.missing:.2%} | {words} | {'; '.join(found.notes[:3])} |",
+            flush=True,
+        )
 
 
 def compare(path: Path, *, ocr: bool = False) -> Compared:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from citewell.chunk.flow import Flow, FlowBuilder
-from citewell.text.running import without_page_number
 from citewell.types import Element
+from citewell.types.page_numbers import without_page_number
 
 MAX_RUNNING_TEXTS = 2_000
 """Distinct texts kept per document, which bounds memory; a header that is new on every page is rather a fault."""

@@ -53,11 +53,11 @@ def docx_file() -> bytes:
 
 def pptx_file() -> bytes:
     deck = Presentation()
-    for text in BODY:
-        slide: Any = deck.slides.add_slide(deck.slide_layouts[5])
+    slides: list[Any] = [deck.slides.add_slide(deck.slide_layouts[5]) for _ in BODY]
+    for slide, text in zip(slides, BODY, strict=True):
         slide.shapes.title.text = text
     for text in (TOP, BOTTOM):
-        shape = slide.shapes.add_textbox(Inches(1), Inches(6), Inches(4), Inches(1))
+        shape = slides[0].shapes.add_textbox(Inches(1), Inches(6), Inches(4), Inches(1))
         shape.text_frame.text = text
         deck.slide_master.shapes._spTree.append(shape._element)
     return saved(deck.save)
@@ -75,7 +75,9 @@ def xlsx_file() -> bytes:
 
 def html_file() -> bytes:
     body = "".join(f"<p>{text}</p>" for text in BODY)
-    page = f"<html><body><header><p>{TOP}</p></header><h1>Stock</h1>{body}<footer><p>{BOTTOM}</p></footer></body></html>"
+    page = (
+        f"<html><body><header><p>{TOP}</p></header><h1>Stock</h1>{body}<footer><p>{BOTTOM}</p></footer></body></html>"
+    )
     return page.encode()
 
 

@@ -186,7 +186,10 @@ LISTED = '<w:listEntry w:val="Weekly"/><w:listEntry w:val="Monthly"/>'
         ('<w:r><w:sym w:font="Wingdings 2" w:char="F052"/></w:r>', "☑ Post"),
         ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:t>ý</w:t></w:r>', "☒ Post"),
         ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:t>\uf06f</w:t></w:r>', "☐ Post"),
-        ('<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>', "✓ Post"),
+        (
+            '<w:r><w:rPr><w:rFonts w:ascii="Wingdings"/></w:rPr><w:sym w:font="Wingdings" w:char="F0FC"/></w:r>',
+            "✓ Post",
+        ),
     ],
 )
 def test_forms_keep_the_state_of_boxes_and_lists(tmp_path: Path, inner: str, text: str) -> None:

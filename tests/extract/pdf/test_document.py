@@ -139,7 +139,9 @@ def test_fields_of_one_column_share_the_heading_above_them(tmp_path: Path) -> No
             canvas.drawString(60 + 150 * column, 722, heading)
             for row, value in enumerate((("Rope", "4.50"), ("Anchor", "80.00"))):
                 form, y = canvas.acroForm, 700 - 20 * row
-                form.textfield(name=f"F{row}{column}", value=value[column], x=60 + 150 * column, y=y, width=140, height=16)
+                form.textfield(
+                    name=f"F{row}{column}", value=value[column], x=60 + 150 * column, y=y, width=140, height=16
+                )
 
     fields = read_pdf(tmp_path, pdf(page)).texts(ElementType.FORM_FIELD)
     assert fields == ["Item: Rope", "Price: 4.50", "Item: Anchor", "Price: 80.00"]

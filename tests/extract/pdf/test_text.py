@@ -143,8 +143,14 @@ def test_a_label_beside_a_value_of_each_page_is_no_header(tmp_path: Path) -> Non
 
 def test_a_list_that_runs_to_the_edge_of_its_pages_is_read_whole(tmp_path: Path) -> None:
     listed = [f"Locker {n} holds {n + 3} ropes" for n in range(1, 121)]
-    pages = [listed[start : start + 60] for start in (0, 60)]
-    reading = read_pdf(tmp_path, pdf(*(lambda canvas, texts=texts: lines(canvas, 60, 30, texts) for texts in pages)))
+
+    def first(canvas: Canvas) -> None:
+        lines(canvas, 60, 30, listed[:60])
+
+    def second(canvas: Canvas) -> None:
+        lines(canvas, 60, 30, listed[60:])
+
+    reading = read_pdf(tmp_path, pdf(first, second))
     assert reading.texts(ElementType.HEADER, ElementType.FOOTER) == []
     assert all(text in " ".join(reading.text.split()) for text in listed)
 
@@ -325,7 +331,9 @@ def test_ligatures_do_not_cut_words(tmp_path: Path) -> None:
 
 def layered(state: str) -> bytes:
     """A page with a line on a layer that is ON or OFF, one on no layer, and a form on the layer."""
-    content = b"BT /F 12 Tf 72 700 Td (Open in May.) Tj ET /OC /L BDC BT /F 12 Tf 72 670 Td (Open in March.) Tj ET EMC /X Do"
+    content = (
+        b"BT /F 12 Tf 72 700 Td (Open in May.) Tj ET /OC /L BDC BT /F 12 Tf 72 670 Td (Open in March.) Tj ET EMC /X Do"
+    )
     form = b"BT /F 12 Tf 72 640 Td (Open in April.) Tj ET"
     objects = [
         f"<< /Type /Catalog /Pages 2 0 R /OCProperties << /OCGs [5 0 R] /D << /{state} [5 0 R] >> >> >>".encode(),

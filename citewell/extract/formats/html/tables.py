@@ -33,7 +33,9 @@ _UNSHOWN_INPUTS = frozenset(["hidden", "password", "file", "image", "submit", "b
 def field_text(node: XmlElement) -> str:
     """Returns what an `<input>` or `<select>` shows: its value, the state of a box, or the options chosen."""
     if node.tag == "select":
-        return ", ".join("".join(one.itertext()).strip() for one in node.iter("option") if one.get("selected") is not None)
+        return ", ".join(
+            "".join(one.itertext()).strip() for one in node.iter("option") if one.get("selected") is not None
+        )
     kind = (node.get("type") or "text").strip().lower()
     if kind in ("checkbox", "radio"):
         return UNTICKED if node.get("checked") is None else TICKED

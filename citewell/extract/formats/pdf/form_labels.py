@@ -185,4 +185,3 @@ def _joined(printed: str, tooltip: str) -> str:
     if not printed or printed.casefold() in tooltip.casefold():
         return tooltip or printed
     return printed if not tooltip or tooltip.casefold() in printed.casefold() else f"{printed} ({tooltip})"
-

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 from citewell.extract.formats.pdf.lines import Line, make_line, rows
-from citewell.text.running import without_page_number
+from citewell.types.page_numbers import without_page_number
 
 _DIGITS = re.compile(r"\d+")
 _CAPTION = re.compile(r"^(?:table|figure|exhibit|tab\.|fig\.)\s*[\w.-]*#", re.IGNORECASE)
@@ -112,9 +112,7 @@ def _key(text: str) -> str:
     return " ".join(_DIGITS.sub("#", text).casefold().split())
 
 
-def running(
-    edges: Sequence[Edge], neighbours: Sequence[Sequence[Edge]], height: float, body_size: float
-) -> set[int]:
+def running(edges: Sequence[Edge], neighbours: Sequence[Sequence[Edge]], height: float, body_size: float) -> set[int]:
     """Returns the `id`s of runs that are headers or footers, given the edges of the surrounding pages.
 
     The same text on several pages is furniture if it is apart from the page's text or in the margin, and text that
@@ -126,13 +124,15 @@ def running(
     found: set[int] = set()
     for edge in edges:
         if not edge.text:
-            if _in_margin(edge, height) or any(True for _ in _alike(edge, neighbours)):
-                found.add(id(edge.run))
-        elif _is_wordy(edge.key) and not _CAPTION.match(edge.key) and not edge.continued:
-            if _is_running(edge, neighbours, height, body_size):
-                found.add(id(edge.run))
+            is_furniture = _in_margin(edge, height) or bool(_alike(edge, neighbours))
+        else:
+            is_furniture = _may_run(edge) and _is_running(edge, neighbours, height, body_size)
+        if is_furniture:
+            found.add(id(edge.run))
     # A label that recurs beside a value that does not is part of a form.
-    parted = {edge.row for edge in edges if id(edge.run) not in found and not (edge.set_apart and _in_margin(edge, height))}
+    parted = {
+        edge.row for edge in edges if id(edge.run) not in found and not (edge.set_apart and _in_margin(edge, height))
+    }
     return {id(edge.run) for edge in edges if id(edge.run) in found and (edge.row not in parted or not edge.text)}
 
 
@@ -146,7 +146,7 @@ def parted(run: Line) -> list[Line]:
 
 
 def _is_running(edge: Edge, neighbours: Sequence[Sequence[Edge]], height: float, body_size: float) -> bool:
-    alike = [other for page in neighbours for other in _alike(edge, [page])]
+    alike = _alike(edge, neighbours)
     same = sum(1 for other in alike if other.text == edge.text)
     if edge.run.size >= THRESHOLDS.larger * body_size:
         return same >= THRESHOLDS.many_pages
@@ -154,16 +154,20 @@ def _is_running(edge: Edge, neighbours: Sequence[Sequence[Edge]], height: float,
     return edge.set_apart or in_margin if same else bool(alike) and edge.set_apart and in_margin
 
 
-def _alike(edge: Edge, neighbours: Sequence[Sequence[Edge]]) -> Iterator[Edge]:
-    """Yields the edges of other pages at the same place whose text differs in numbers only."""
-    for page in neighbours:
-        for other in page:
-            if other.top == edge.top and other.key == edge.key and abs(other.y0 - edge.y0) < THRESHOLDS.same_place:
-                yield other
+def _alike(edge: Edge, neighbours: Sequence[Sequence[Edge]]) -> list[Edge]:
+    """Returns the edges of other pages at the same place whose text differs in numbers only."""
+    return [
+        other
+        for page in neighbours
+        for other in page
+        if other.top == edge.top and other.key == edge.key and abs(other.y0 - edge.y0) < THRESHOLDS.same_place
+    ]
 
 
-def _is_wordy(key: str) -> bool:
-    return sum(c.isalpha() for c in key) >= THRESHOLDS.min_letters
+def _may_run(edge: Edge) -> bool:
+    """Whether a text by itself may be a header: it has letters, and is neither a caption nor part of a series."""
+    letters = sum(c.isalpha() for c in edge.key)
+    return letters >= THRESHOLDS.min_letters and not _CAPTION.match(edge.key) and not edge.continued
 
 
 def _in_margin(edge: Edge, height: float) -> bool:

@@ -242,7 +242,9 @@ def _on_page(words: list[Word], frame: PageFrame, hidden: set[int]) -> tuple[lis
     shown = [word for word in inside if word.start not in hidden]
     outside, unseen = len(words) - len(inside), len(inside) - len(shown)
     skipped = [f"{_words(outside)} outside the visible page"] if outside else []
-    skipped += [f"{_words(unseen)} that the page does not show (invisible, or on a layer that is off)"] if unseen else []
+    skipped += (
+        [f"{_words(unseen)} that the page does not show (invisible, or on a layer that is off)"] if unseen else []
+    )
     return shown, skipped
 
 

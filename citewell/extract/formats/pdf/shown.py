@@ -124,7 +124,8 @@ def _difference(page: PdfPage, frame: PageFrame, places: set[int]) -> npt.NDArra
 
 
 def _drawn(page: PdfPage, frame: PageFrame) -> npt.NDArray[np.uint8]:
-    bitmap = page.render(scale=min(1.0, _MAX_SIDE / max(1.0, frame.width, frame.height)))
+    scale = min(1.0, _MAX_SIDE / max(1.0, frame.width, frame.height))
+    bitmap = page.render(scale=scale)  # pyright: ignore[reportArgumentType]
     try:
         return bitmap.to_numpy().copy()
     finally:

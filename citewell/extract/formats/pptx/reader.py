@@ -147,7 +147,10 @@ class _Slide:
     def _behind(self, root: XmlElement, layouts: Sequence[str], seen: set[str]) -> None:
         """Emits the text that layout and master show behind every slide of theirs: not that of placeholders."""
         shows = attribute(root, "showMasterSp")
-        for part in (*layouts, *(master for layout in layouts for master in self._package.related(layout, "slideMaster"))):
+        for part in (
+            *layouts,
+            *(master for layout in layouts for master in self._package.related(layout, "slideMaster")),
+        ):
             if shows in ("0", "false"):
                 return
             behind = self._optional(part)

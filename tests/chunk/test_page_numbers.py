@@ -4,12 +4,25 @@ from __future__ import annotations
 
 import pytest
 
-from citewell.text.running import without_page_number
+from citewell.types.page_numbers import without_page_number
 
 
 @pytest.mark.parametrize(
     "text",
-    ["3", "- 3 -", "iv", "Page 3", "Page 3 of 9", "3 / 9", "Seite 3 von 9", "Página 3 de 9", "p. 3", "第 3 页", "3 ページ", "стр. 3"],
+    [
+        "3",
+        "- 3 -",
+        "iv",
+        "Page 3",
+        "Page 3 of 9",
+        "3 / 9",
+        "Seite 3 von 9",
+        "Página 3 de 9",
+        "p. 3",
+        "第 3 页",
+        "3 ページ",
+        "стр. 3",
+    ],
 )
 def test_a_page_number_alone_leaves_nothing(text: str) -> None:
     assert without_page_number(text) == ""
