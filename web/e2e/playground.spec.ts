@@ -1,9 +1,8 @@
 import { expect, serious, test } from "./fixtures";
 
-test("a search shows passages, on request each leg's scores and where the time went, and opens its source", { tag: "@journey" }, async ({
-  home: page,
-  server,
-}) => {
+test("a search shows passages, on request each leg's scores and where the time went, and opens its source", {
+  tag: "@journey",
+}, async ({ home: page, server }) => {
   await page.goto(`${server.address}/playground`);
   await page.getByRole("searchbox", { name: "Search for words or ask a question" }).fill("interest per month");
   await page.keyboard.press("Enter");

@@ -238,7 +238,7 @@ export const english = {
   pickProject: "Select a project",
   findDocument: "Find a document",
   findProject: "Find a project",
-  allDocuments: "All documents",
+  allDocuments: "all documents",
   allDocumentsIn: (project: string) => `all documents in “${project}”`,
   scope: "Answers from",
   deletedFile: "Deleted file",

@@ -123,12 +123,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
           />
           <span className="grow" />
           {isBusy && threadId && !text.trim() ? (
-            <button
-              type="button"
-              className="send send-stop"
-              aria-label={t.stop}
-              onClick={() => stopTurn(threadId)}
-            >
+            <button type="button" className="send send-stop" aria-label={t.stop} onClick={() => stopTurn(threadId)}>
               <Square size={14} fill="currentColor" aria-hidden />
             </button>
           ) : (
@@ -205,7 +200,7 @@ function ScopeChips({ scope, onScope }: { scope: Scope; onScope: (scope: Scope) 
     return (
       <div className="scope-chips">
         <span className="muted small">
-          {t.scope} {project ? t.allDocumentsIn(project.name) : t.allDocuments.toLowerCase()}
+          {t.scope} {project ? t.allDocumentsIn(project.name) : t.allDocuments}
         </span>
       </div>
     );

@@ -7,6 +7,7 @@ import { chunkQuery } from "../api/resources";
 import { t } from "../strings";
 import { openViewer } from "../viewer/state";
 import { splitLabel } from "./markers";
+import { quoteInWords } from "./passages";
 
 type Place = Schemas["PlaceOut"];
 
@@ -46,7 +47,9 @@ function NearPassage({ place }: { place: Place }): ReactNode {
           <strong className="truncate">{name}</strong>
           {spot && <span className="muted">{spot}</span>}
         </span>
-        <span className="nearest-text muted">{inOneLine(text)}</span>
+        <span className="nearest-text muted">
+          {place.locator.row === undefined ? inOneLine(text) : quoteInWords(text, text, true)}
+        </span>
       </button>
     </li>
   );

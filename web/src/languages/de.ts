@@ -220,9 +220,9 @@ export const german: Words = {
   pickProject: "Projekt auswählen",
   findDocument: "Dokument suchen",
   findProject: "Projekt suchen",
-  allDocuments: "Alle Dokumente",
-  allDocumentsIn: (project) => `alle Dokumente in „${project}“`,
-  scope: "Antworten aus:",
+  allDocuments: "allen Dokumenten",
+  allDocumentsIn: (project) => `allen Dokumenten in „${project}“`,
+  scope: "Antworten aus",
   deletedFile: "Gelöschte Datei",
   scopeDeleted:
     "Eine Datei, auf die diese Frage beschränkt ist, wurde gelöscht. Entfernen Sie sie und fragen Sie erneut.",

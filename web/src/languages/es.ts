@@ -211,7 +211,7 @@ export const spanish: Words = {
   pickProject: "Elegir un proyecto",
   findDocument: "Buscar un documento",
   findProject: "Buscar un proyecto",
-  allDocuments: "Todos los documentos",
+  allDocuments: "todos los documentos",
   allDocumentsIn: (project) => `todos los documentos de «${project}»`,
   scope: "Responder a partir de:",
   deletedFile: "Archivo eliminado",

@@ -216,7 +216,7 @@ export const french: Words = {
   pickProject: "Choisir un projet",
   findDocument: "Trouver un document",
   findProject: "Trouver un projet",
-  allDocuments: "Tous les documents",
+  allDocuments: "tous les documents",
   allDocumentsIn: (project) => `tous les documents de « ${project} »`,
   scope: "Répondre à partir de :",
   deletedFile: "Fichier supprimé",

@@ -29,7 +29,7 @@ interface LibraryTableProps {
   onDelete: (resource: Resource) => void;
 }
 
-const COLUMNS: readonly { key: SortKey; label: string; className: string }[] = [
+const columns = (): readonly { key: SortKey; label: string; className: string }[] => [
   { key: "name", label: t.name, className: "cell-name" },
   { key: "status", label: t.statusColumn, className: "cell-status" },
   { key: "type", label: t.type, className: "cell-type" },
@@ -134,7 +134,7 @@ function TableHead({ rows, sort, selected, onSort, onSelect }: HeadProps): React
             onChange={toggleAll}
           />
         </div>
-        {COLUMNS.map(({ key, label, className }) => (
+        {columns().map(({ key, label, className }) => (
           <ColumnHead key={key} label={label} className={className} name={key} sort={sort} onSort={onSort} />
         ))}
         <div role="columnheader" className="cell-project">

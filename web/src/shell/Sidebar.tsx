@@ -9,7 +9,7 @@ import { IconButton } from "../ui/Button";
 import { WorkspaceSwitcher } from "../workspace/WorkspaceSwitcher";
 import { Brand } from "./Brand";
 
-const ENTRIES = [
+const entries = () => [
   {
     to: "/",
     label: t.chat,
@@ -37,7 +37,7 @@ export function Sidebar({ onPalette }: { onPalette: () => void }): ReactNode {
       </div>
       <WorkspaceSwitcher />
       <nav aria-label={t.navigation} className="sidebar-nav">
-        {ENTRIES.map(({ to, label, Icon, at }) => (
+        {entries().map(({ to, label, Icon, at }) => (
           <Link key={to} href={to} className="nav-link" aria-current={at(path) ? "page" : undefined}>
             <Icon size={17} aria-hidden />
             {label}
