@@ -103,12 +103,12 @@ class TextDelta:
 
 @dataclass(frozen=True, slots=True)
 class TextRestarted:
-    """What was streamed of the answer so far is withdrawn; its text begins anew."""
+    """What was streamed of the answer so far is withdrawn; its text begins again."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReads:
-    """A chat model of one's own was sent a prompt of about so many tokens; seconds: until its answer, by its examination, if known."""
+    """Your own chat model was sent a prompt of about so many tokens; seconds: until its answer, by its examination, if known."""
 
     tokens: int
     seconds: int | None = None

@@ -62,7 +62,7 @@ def build_assistant(
 
 
 def answer_budgets(settings: Settings, *, is_own: bool = False) -> tuple[Budget, WholeBudget]:
-    """What one answer from passages may use, and one about whole documents. is_own: of a model at one's own address."""
+    """What one answer from passages may use, and one about whole documents. is_own: of a model at your own address."""
     chat, answers = settings.chat, settings.answers
     length = None if isinstance(chat, NoChat) else chat.max_tokens
     temperature = 0.0 if isinstance(chat, NoChat) else chat.temperature or 0.0

@@ -14,11 +14,11 @@ from citewell.errors import ProviderError
 from citewell.ports import ChatModel
 from citewell.settings import Settings
 from citewell.system.folder import DataFolder
-from citewell.types.chat_models import ChatProfile, Examination
+from citewell.types.chat_models import ChatProfile, ModelExamination
 
 log = logging.getLogger(__name__)
 OWN_SECONDS = 300.0
-"""How long an answer by a model of one's own may take, unless `CITEWELL_ANSWER_SECONDS` is set."""
+"""How long an answer by your own model may take, unless `CITEWELL_ANSWER_SECONDS` is set."""
 _PAUSES = (15.0, 60.0, 300.0, 900.0)
 
 
@@ -28,14 +28,14 @@ def answer_seconds(settings: Settings, *, is_own: bool) -> float:
 
 
 def known_model(settings: Settings, folder: DataFolder, address: str | None, model: str) -> KnownModel:
-    """What is known of a model. address: of one's own; None for a vendor's."""
+    """What is known of a model. address: your own model's; None for a vendor's."""
     chosen = None if settings.answers.profile == "auto" else ChatProfile(settings.answers.profile)
     found = None if address is None else folder.examination(address, model)
     return KnownModel(chosen=chosen, is_own=address is not None, examination=found)
 
 
-async def examine_model(folder: DataFolder, model: ChatModel, address: str) -> Examination:
-    """Examine a model of one's own, and keep the result. Raises a `ProviderError` where it does not answer."""
+async def examine_model(folder: DataFolder, model: ChatModel, address: str) -> ModelExamination:
+    """Examine your own model, and keep the result. Raises a `ProviderError` where it does not answer."""
     from citewell.agent.model.examination import examine  # with the agent's prompts and tools
 
     window = await asyncio.to_thread(context_window, address, model.model)
@@ -73,7 +73,7 @@ AnswerWith = Callable[[UsedModel | None], None]
 def used_model(
     settings: Settings, folder: DataFolder, stack: AsyncExitStack, model: ChatModel | None
 ) -> UsedModel | None:
-    """The configured chat model. One of one's own is examined in the background until it answers, unless it was; `stack` ends that."""
+    """The configured chat model. Your own is examined in the background until it answers, unless it was; `stack` ends that."""
     if model is None:
         return None
     address = settings.own_chat_address

@@ -209,7 +209,7 @@ def _reranker(settings: RerankSettings) -> Probe:
 
 
 def _chat(settings: Settings) -> Probe:
-    """A model of one's own answers one request at a time, and may be busy with another for long."""
+    """Your own model answers one request at a time, and may be busy with another for long."""
 
     async def probe(clock: _Clock) -> str:
         chat = settings.chat

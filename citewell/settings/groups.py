@@ -401,7 +401,7 @@ class Settings(SettingsGroup):
 
     @property
     def own_chat_address(self) -> str | None:
-        """The chat model's address, if it is one's own: this machine's, or in a private network."""
+        """The chat model's address, if it is your own: this machine's, or in a private network."""
         chat = self.chat
         is_own = isinstance(chat, OpenAIChat) and chat.base_url is not None and is_own_address(chat.base_url)
         return chat.base_url if isinstance(chat, OpenAIChat) and is_own else None

@@ -40,7 +40,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_own_address(url: str) -> bool:
-    """Whether a URL names this machine or one of a private network, where a model runs on hardware of one's own."""
+    """Whether a URL names this machine or one of a private network, where a model runs on your own hardware."""
     host = urlsplit(url).hostname or ""
     try:
         address = ipaddress.ip_address(host)

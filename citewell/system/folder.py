@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.system.disk import disk_errors
-from citewell.types.chat_models import Examination
+from citewell.types.chat_models import ModelExamination
 
 # Characters that an Authorization header can carry (RFC 6750): people may put their own token into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
@@ -124,13 +124,13 @@ class DataFolder:
             temporary.write_text(json.dumps(chosen._asdict()), encoding="utf-8")
             temporary.replace(path)
 
-    def examination(self, address: str, model: str) -> Examination | None:
+    def examination(self, address: str, model: str) -> ModelExamination | None:
         """Returns what an examination of a chat model at an address found; None if there was none or the record is damaged."""
         with contextlib.suppress(KeyError, TypeError, ValueError):
-            return Examination.from_json(self._examinations()[f"{model} at {address}"])
+            return ModelExamination.from_json(self._examinations()[f"{model} at {address}"])
         return None
 
-    def keep_examination(self, address: str, model: str, found: Examination) -> None:
+    def keep_examination(self, address: str, model: str, found: ModelExamination) -> None:
         """Records what an examination of a chat model found."""
         path = self.path / _EXAMINATIONS
         temporary = path.with_suffix(".new")

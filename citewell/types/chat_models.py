@@ -29,8 +29,8 @@ class ChatProfile(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Examination:
-    """What a chat model of one's own was found to do.
+class ModelExamination:
+    """What your own chat model was found to do.
 
     calls_tools: whether it calls a tool when told to, in the form that the API has for calls
     cites:       whether it puts `[n]` after what it takes from a source
@@ -79,10 +79,10 @@ class Examination:
         }
 
     @staticmethod
-    def from_json(data: Mapping[str, Any]) -> Examination:
+    def from_json(data: Mapping[str, Any]) -> ModelExamination:
         """The inverse of `to_json`; raises `KeyError`, `TypeError` or `ValueError` for anything else."""
         window = data["window"]
-        return Examination(
+        return ModelExamination(
             calls_tools=bool(data["calls_tools"]),
             cites=bool(data["cites"]),
             reads=float(data["reads"]),

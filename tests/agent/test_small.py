@@ -8,7 +8,7 @@ from citewell.agent.interface import ModelReads
 from citewell.agent.model.known import KnownModel
 from citewell.agent.model.small import CUT, MAX_PASSAGES
 from citewell.ports import ChatDelta
-from citewell.types.chat_models import ChatProfile, Examination
+from citewell.types.chat_models import ChatProfile, ModelExamination
 from tests.agent.chat_fakes import LIMIT, Scripted, ask
 
 KNOWN = KnownModel(chosen=ChatProfile.SMALL, is_own=True)
@@ -49,7 +49,7 @@ async def test_an_answer_that_is_cut_off_ends_with_its_last_sentence_and_says_so
 
 
 async def test_it_is_told_how_long_the_model_takes() -> None:
-    examination = Examination(calls_tools=False, cites=False, reads=100, writes=6)
+    examination = ModelExamination(calls_tools=False, cites=False, reads=100, writes=6)
     known = KnownModel(is_own=True, examination=examination)
     _, _, events = await ask(Scripted([f"{LIMIT} [1]"]), known)
     assert [event.seconds for event in events if isinstance(event, ModelReads)] == [20]

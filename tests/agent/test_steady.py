@@ -21,7 +21,7 @@ from citewell.errors import (
 )
 from citewell.ports import ChatDelta, ToolCall
 from citewell.types import Scope, Verdict
-from citewell.types.chat_models import ChatProfile, Examination
+from citewell.types.chat_models import ChatProfile, ModelExamination
 from tests.agent.chat_fakes import LIMIT, Scripted, ask
 
 CIRCLES = [ChatDelta(text="The policy is set by the maximum loan of the policy. ")] * 50
@@ -128,24 +128,24 @@ async def test_a_model_without_room_for_tools_is_asked_in_small_and_within_its_c
 @pytest.mark.parametrize(
     ("examination", "profile"),
     [
-        (Examination(calls_tools=True, cites=True, reads=900, writes=40), ChatProfile.FULL),
-        (Examination(calls_tools=True, cites=True, reads=20, writes=5), ChatProfile.SMALL),
-        (Examination(calls_tools=False, cites=True, reads=900, writes=40), ChatProfile.SMALL),
-        (Examination(calls_tools=True, cites=False, reads=900, writes=40), ChatProfile.SMALL),
-        (Examination(calls_tools=True, cites=True, reads=900, writes=40, window=2048), ChatProfile.SMALL),
+        (ModelExamination(calls_tools=True, cites=True, reads=900, writes=40), ChatProfile.FULL),
+        (ModelExamination(calls_tools=True, cites=True, reads=20, writes=5), ChatProfile.SMALL),
+        (ModelExamination(calls_tools=False, cites=True, reads=900, writes=40), ChatProfile.SMALL),
+        (ModelExamination(calls_tools=True, cites=False, reads=900, writes=40), ChatProfile.SMALL),
+        (ModelExamination(calls_tools=True, cites=True, reads=900, writes=40, window=2048), ChatProfile.SMALL),
         (None, ChatProfile.SMALL),
     ],
     ids=["able and quick", "slow", "no tools", "no citations", "no room", "not examined"],
 )
 def test_the_examination_chooses_the_profile_and_a_hand_overrides_it(
-    examination: Examination | None, profile: ChatProfile
+    examination: ModelExamination | None, profile: ChatProfile
 ) -> None:
     model = Scripted([""])
     assert KnownModel(is_own=True, examination=examination).profile(model) is profile
     assert KnownModel().profile(model) is ChatProfile.FULL
     assert KnownModel(is_own=True, chosen=ChatProfile.SMALL).profile(model) is ChatProfile.SMALL
     if examination is not None:
-        assert Examination.from_json(examination.to_json()) == examination
+        assert ModelExamination.from_json(examination.to_json()) == examination
         assert "an answer on this machine" in examination.told(profile)
 
 

@@ -91,7 +91,7 @@ BOUNDED_EVENTS = {"response": [*BOUNDED["response"], _events]}
 
 
 def _as_events(body: bytes) -> bytes:
-    """The events of a chat completion; the body as it is, where it is none."""
+    """The events of a chat completion; the body unchanged, where it is no completion."""
     try:
         answer: Any = json.loads(body)
         choices = [_streamed(choice, at) for at, choice in enumerate(answer["choices"])]

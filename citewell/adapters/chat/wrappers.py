@@ -36,7 +36,7 @@ class PatientChat(ChatModelWrapper):
         policy: RetryPolicy | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        """seconds: timeout of a whole answer, including retries; is_own: at an address of one's own only a loading server is waited for."""
+        """seconds: timeout of a whole answer, including retries; is_own: at your own address only a loading server is waited for."""
         super().__init__(inner)
         self._vision: VisionModel = inner
         self._seconds = seconds

@@ -19,7 +19,7 @@ def passage_title(hit: Hit) -> str:
 
 
 def passage_text(hit: Hit) -> str:
-    """What a model is given of a passage: of a table with merged cells Markdown in which each stands in all rows and columns that it covers."""
+    """What a model is given of a passage: of a table with merged cells Markdown in which each is repeated in all rows and columns that it covers."""
     html = hit.chunk.metadata.get("html")
     return markdown_of(html) if isinstance(html, str) else hit.chunk.text
 

@@ -70,7 +70,7 @@ def _nearest(sentence: str, sources: Sequence[Source]) -> list[Source]:
 
 
 def _unmarked(answer: str) -> Iterator[_Sentence]:
-    """The sentences of prose that state something and that no marker stands in or behind."""
+    """The sentences of prose that state something and have no marker in or after them."""
     start, in_code = 0, False
     for line in answer.split("\n"):
         if _FENCE.match(line):

@@ -22,7 +22,7 @@ class AnswerWriter:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew, as if nothing had been written."""
+        """Begin again, as if nothing had been written."""
         self._reader = MarkerReader(lambda: frozenset(s.n for s in self._sources()), self._own_numbers)
         self._own = OwnNumbers(())
         self._own_of = 0

@@ -1,4 +1,4 @@
-"""A short examination of a chat model of one's own: two requests of the kind that answers take, timed."""
+"""A short examination of your own chat model: two requests of the kind that answers take, timed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from citewell.agent.turn.specs import SHORT_LIST, SHORT_QUERY, SHORT_READ, SHORT
 from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import ChatMessage, ChatModel, SourceBlock, ToolSpec
 from citewell.ports.metering import CHARACTERS_PER_TOKEN, sent_tokens
-from citewell.types.chat_models import Examination
+from citewell.types.chat_models import ModelExamination
 
 SECONDS = 120.0
 """Limit of each request. A server that has not loaded the model yet reads gigabytes before it answers."""
@@ -43,7 +43,7 @@ class _Timed:
     last: float = 0.0
 
 
-async def examine(model: ChatModel, window: int | None = None) -> Examination:
+async def examine(model: ChatModel, window: int | None = None) -> ModelExamination:
     """What the model does, and how quickly. window: the context that its server tells of.
 
     Raises a `ProviderError` where it does not answer at all.
@@ -57,7 +57,7 @@ async def examine(model: ChatModel, window: int | None = None) -> Examination:
     with suppress(ProviderRejected, ProviderUnavailable):  # it refuses tools, or takes too long with them
         tools = await _ask(model, asked, _TOOLS)
     reading, writing = tools or cited, max((cited, tools or cited), key=lambda one: one.output)
-    return Examination(
+    return ModelExamination(
         calls_tools=tools is not None and tools.called,
         cites=bool(_MARK.search(cited.text)),
         reads=_rate(reading.prompt, reading.first),

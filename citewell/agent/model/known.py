@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from citewell.ports import Capability, ChatModel
-from citewell.types.chat_models import MIN_FULL_WINDOW, ChatProfile, Examination
+from citewell.types.chat_models import MIN_FULL_WINDOW, ChatProfile, ModelExamination
 
 MAX_SLOWER = 4.0
-"""How many times the usual time of an answer a model of one's own is waited for."""
+"""How many times the usual time of an answer your own model is waited for."""
 MIN_SECONDS = 120.0
 _MIN_WINDOW = 512
 
@@ -18,18 +18,18 @@ class KnownModel:
     """One chat model. All turns share it, and what one of them learns.
 
     chosen:      the profile set by hand; None leaves it to the examination
-    is_own:      whether it runs at an address of one's own: it is patient, and its answers are bounded
+    is_own:      whether it runs at your own address: it is patient, and its answers are bounded
     examination: None until it was examined, or where nobody examines it
     window:      the tokens of context that it turned out to have; None while nothing speaks for a limit
     """
 
     chosen: ChatProfile | None = None
     is_own: bool = False
-    examination: Examination | None = None
+    examination: ModelExamination | None = None
     window: int | None = None
 
     def profile(self, model: ChatModel) -> ChatProfile:
-        """How to ask it now: as chosen by hand, unless there is no room for that; a vendor's in full, one's own as examined."""
+        """How to ask it now: as chosen by hand, unless there is no room for that; a vendor's in full, your own as examined."""
         if self.context is not None and self.context < MIN_FULL_WINDOW:
             return ChatProfile.SMALL
         if self.chosen is not None:

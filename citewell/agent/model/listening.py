@@ -19,7 +19,7 @@ from citewell.ports.metering import CHARACTERS_PER_TOKEN, sent_tokens
 MAX_HIDDEN_TOKENS = 200
 """Tokens that a model may say before its first look-up: a call, or a question back."""
 MAX_ANSWER_TOKENS = 1_000
-"""Tokens of an answer by a model of one's own, unless `CITEWELL_MAX_TOKENS` is set."""
+"""Tokens of an answer by your own model, unless `CITEWELL_MAX_TOKENS` is set."""
 CUT = frozenset({"length", "max_tokens"})
 """Why a model stops in the middle, as OpenAI and Anthropic say it."""
 MIN_READ_SHARE = 0.7

@@ -39,7 +39,7 @@ def source_blocks(sources: Sequence[Source], counter: TokenCounter, budget: int)
 
 
 def block_tokens(sources: Sequence[Source], counter: TokenCounter) -> list[int]:
-    """Tokens that each source takes with what stands around it."""
+    """Tokens that each source takes with its frame."""
     texts = [f"{provenance_words(source.hit.provenance)}\n{passage_text(source.hit)}" for source in sources]
     return [count + _FRAME_TOKENS for count in counter.count(texts)]
 

@@ -15,7 +15,7 @@ from citewell.types import Answer
 
 T = TypeVar("T")
 RESTART = "\n\n---\n\n"
-"""A piece that stands between an answer that was withdrawn and the one that holds; `answer.text` has the latter alone."""
+"""A piece between an answer that was withdrawn and the one that holds; `answer.text` has the latter alone."""
 
 
 class AsyncAnswerStream(AsyncIterator[str]):

@@ -21,7 +21,7 @@ export interface LiveTurn {
   ignored: Ignored;
   /** Parts of long files that have been read for the answer. */
   progress?: { done: number; total: number };
-  /** What a model of one's own has been sent, and how long it usually takes. */
+  /** What your own model has been sent, and how long it usually takes. */
   reading?: { tokens: number; seconds: number | null };
   text: string;
   phase: "thinking" | "streaming" | "reconnecting" | "stopped" | "failed";

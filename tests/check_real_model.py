@@ -23,7 +23,6 @@ PYTHON, GGUF = os.environ.get("TEST_LLAMA_PYTHON", ""), os.environ.get("TEST_LLA
 pytestmark = [
     pytest.mark.full,
     pytest.mark.slow(300),
-    pytest.mark.skipif(not (PYTHON and GGUF), reason="no real model: see CONTRIBUTING.md"),
 ]
 SERVE = """
 import sys, time, xllamacpp
