@@ -10,7 +10,7 @@ from citewell.chunk.assembling import Anchored, Assembler
 from citewell.chunk.config import ChunkConfig, Strategy
 from citewell.chunk.fitting import BATCH, CandidateChunk, ContextLine, Fitter, WordCounter
 from citewell.chunk.flow import FURNITURE, Cut, Flow, Part
-from citewell.chunk.running import RunningText
+from citewell.chunk.running import RunningLines
 from citewell.chunk.strategies import (
     SentenceEmbedder,
     cut_characters,
@@ -53,7 +53,7 @@ class _Chunker:
         self._rows = RowCutter(config, self._tokenizer, self._context)
         self._tables = TableCutter(config, self._tokenizer, self._context, by_row=config.strategy is Strategy.ROWS)
         self._assembler = Assembler()
-        self._running = RunningText()
+        self._running = RunningLines()
 
     def run(self, elements: Iterable[Element]) -> Iterator[ChunkDraft]:
         rows: list[tuple[Element, tuple[str, ...]]] = []

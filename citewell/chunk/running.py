@@ -12,7 +12,7 @@ MAX_RUNNING_TEXTS = 2_000
 """Distinct texts kept per document, which bounds memory; a header that is new on every page is rather a fault."""
 
 
-class RunningText:
+class RunningLines:
     """Collects the headers and footers of one document; those that differ in a page number only count as one."""
 
     def __init__(self) -> None:
