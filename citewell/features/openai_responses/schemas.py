@@ -156,7 +156,7 @@ def _text(content: Any, files: list[str]) -> str:
     if isinstance(content, str):
         return content
     texts: list[str] = []
-    for part in cast(list[Any], content) if isinstance(content, list) else [None]:
+    for part in cast(list[Any], content) if isinstance(content, list) else list[Any]([None]):
         kind = part.get("type") if isinstance(part, Mapping) else None
         if kind in _TEXTS and isinstance(part.get("text"), str):
             texts.append(part["text"])
