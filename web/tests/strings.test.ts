@@ -48,12 +48,6 @@ describe("the interface's words", () => {
     expect(Object.keys(t).filter((key) => !new RegExp(`\\bt\\.${key}\\b`).test(used))).toEqual([]);
   });
 
-  it("are kept by no module, as they change with the language", () => {
-    const kept = /^(?:export )?const \w+[^=\n]*= [[{](?:(?!^[\]}])[^])*?(?<![.\w])t\.\w/m;
-    const files = sources.filter(({ name }) => name !== "strings.ts" && !name.startsWith("languages"));
-    expect(files.filter(({ text }) => kept.test(text)).map(({ name }) => name)).toEqual([]);
-  });
-
   it("and its figures have one locale", () => {
     const own = /Intl\.(?!Collator)\w+\((?!LOCALE)|toLocale\w*\(/;
     expect(sources.filter(({ text }) => own.test(text)).map(({ name }) => name)).toEqual([]);

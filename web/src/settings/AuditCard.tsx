@@ -5,14 +5,14 @@ import { type ReactNode, useState } from "react";
 import type { Schemas } from "../api/client";
 import { wordFor } from "../api/codes";
 import { formatMoment } from "../lib/format";
-import { t } from "../strings";
+import { english, t } from "../strings";
 import { Button } from "../ui/Button";
 import { Failure, Loading } from "../ui/Notice";
 import { auditQuery } from "./queries";
 import { Section } from "./Section";
 
 type Action = Schemas["AuditAction"];
-const ACTIONS = Object.keys(t.auditAction) as Action[];
+const ACTIONS = Object.keys(english.auditAction) as Action[];
 
 export function AuditCard({ isAdministrator }: { isAdministrator: boolean }): ReactNode {
   const [action, setAction] = useState<Action | "">("");
