@@ -88,7 +88,7 @@ _MEASURES = {comma: re.compile(measure(comma)) for comma in (False, True)}
 _NUMBERS = {comma: re.compile(digits) for comma, digits in _FIRST.items()}
 
 
-class Figure(NamedTuple):
+class WrittenFigure(NamedTuple):
     """A number in a cell, and its unit as written: a currency, `%`, a word such as `kg`, or empty."""
 
     value: Decimal
@@ -105,13 +105,13 @@ def plain(text: str) -> str:
 
 
 @lru_cache(maxsize=20_000)
-def read_figure(text: str, comma: bool = False) -> Figure | None:
+def read_figure(text: str, comma: bool = False) -> WrittenFigure | None:
     """Returns the figure that a cell is, with what may stand around it; None for other texts and for `1998-`.
 
     comma: the decimal sign is a comma
 
     >>> read_figure("(1,200)"), read_figure("1.234,50 €", comma=True), read_figure("$5-"), read_figure("95¹")
-    (Figure(value=Decimal('-1200'), unit=''), Figure(value=Decimal('1234.50'), unit='€'), Figure(value=Decimal('-5'), unit='$'), Figure(value=Decimal('95'), unit=''))
+    (WrittenFigure(value=Decimal('-1200'), unit=''), WrittenFigure(value=Decimal('1234.50'), unit='€'), WrittenFigure(value=Decimal('-5'), unit='$'), WrittenFigure(value=Decimal('95'), unit=''))
     """
     folded = re.sub(NOTE_MARKS, r"\1", plain(text)) if _POWER.search(text) is None else ""
     found = _MEASURES[comma].fullmatch(folded) if 0 < len(folded) <= MAX_FIGURE else None
@@ -125,7 +125,7 @@ def read_figure(text: str, comma: bool = False) -> Figure | None:
         if before.isalpha():
             return None
         before = ""
-    return Figure(-value if signs or bracketed else value, before + (found["unit"] or ""))
+    return WrittenFigure(-value if signs or bracketed else value, before + (found["unit"] or ""))
 
 
 def first_number(text: str, comma: bool = False) -> Decimal | None:
