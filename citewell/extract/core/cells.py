@@ -14,6 +14,8 @@ MAX_CELLS = 1_000_000
 """Largest table, in cells, kept as a grid."""
 Grid = tuple[tuple[str, ...], ...]
 
+_MAX_LABEL = 120
+"""Characters of the longest label; a longer text in a merged cell, such as an address block, is written once. Set by hand."""
 _MAX_REPEATED = 100_000
 """Characters that one merged cell may add to a table."""
 _YEAR = re.compile(r"(?:19|20)\d\d$")
@@ -150,7 +152,7 @@ def _with_labels_repeated(
         across = cell.colspan if cell.colspan < width and (cell.row < header_rows or cell.column) else 1
         area = cell.rowspan * across
         amount = cell.row >= header_rows and cell.column > 0 and is_amount(cell.text)
-        if len(cell.text) * area > _MAX_REPEATED or (amount and not figures):
+        if len(cell.text) > _MAX_LABEL or len(cell.text) * area > _MAX_REPEATED or (amount and not figures):
             continue
         for row in range(cell.row, cell.row + cell.rowspan):
             for column in range(cell.column, cell.column + across):
