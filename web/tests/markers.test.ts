@@ -4,7 +4,7 @@ import Markdown, { type Components } from "react-markdown";
 import remarkGfm from "remark-gfm";
 import { describe, expect, it } from "vitest";
 import type { Citation } from "../src/api/client";
-import { byFile, citeMarkers, cut, splitLabel, weakest, withReferences } from "../src/chat/markers";
+import { citeMarkers, cut, splitLabel, weakest, withReferences } from "../src/chat/markers";
 
 const known = new Set([1, 2]);
 
@@ -117,20 +117,6 @@ describe("citations", () => {
     expect(splitLabel(one).place).toBe("A (1), row 5, Fees");
     const bare = citation({ label: "Loan Policy.pdf", locator: {} });
     expect(splitLabel(bare)).toEqual({ name: "Loan Policy.pdf", place: "" });
-  });
-
-  it("on single pages of one file share a line", () => {
-    const on = (n: number, filename: string, locator: Citation["locator"]): Citation =>
-      citation({ n, filename, resource_id: filename, locator });
-    const lines = byFile([
-      on(3, "H.pdf", { page: 7, pages: [7] }),
-      on(1, "H.pdf", { page: 2, pages: [2] }),
-      on(2, "L.pdf", { page: 5 }),
-      on(4, "H.pdf", { page: 2, pages: [2, 3] }),
-      on(5, "F.xlsx", { sheet: "A", row: 5 }),
-      on(6, "F.xlsx", { sheet: "A", row: 6 }),
-    ]);
-    expect(lines.map((line) => line.map(({ n }) => n))).toEqual([[1, 3], [2], [4], [5], [6]]);
   });
 
   it("are copied below the answer in their order", () => {

@@ -85,7 +85,7 @@ class IndexService:
         estimate = await self.estimate(owner_id, settings)
         if estimate.exceeds:
             raise SpendingLimitReached(
-                f"This build would cost about {in_dollars(estimate.dollars)} US dollars, and {in_dollars(max(0.0, estimate.left or 0.0))} are left of "
+                f"This build would cost about {in_dollars(estimate.dollars or 0.0)} US dollars, and {in_dollars(max(0.0, estimate.left or 0.0))} are left of "
                 f"the month's {in_dollars(self.max_spend)}. Raise CITEWELL_MAX_SPEND to build it."
             )
 

@@ -144,6 +144,7 @@ async function stream(threadId: string, asked: Asked, signal: AbortSignal): Prom
     references: false,
     debug: false,
     stream: true,
+    protocol: "ndjson",
     detached: true,
   };
   let text = "";

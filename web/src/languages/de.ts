@@ -243,6 +243,8 @@ export const german: Words = {
   inferredUnused: (filter) => `${filter} (keine Treffer)`,
   readingParts: (done, total) =>
     `Ihre Dateien werden gelesen: Teil ${formatNumber(Math.min(done + 1, total))} von ${formatNumber(total)}`,
+  modelReads: (tokens, seconds) =>
+    `Das Modell liest ${formatNumber(tokens)} Token${seconds ? `; eine Antwort dauert etwa ${formatNumber(seconds)} s` : ""}`,
   goodAnswer: "Gute Antwort",
   badAnswer: "Schlechte Antwort",
   feedbackThanks: "Danke für Ihre Rückmeldung.",
@@ -720,6 +722,7 @@ export const german: Words = {
   localModelUsed: (server, model) => `${server} schreibt die Antworten mit ${model}.`,
   localModelSilent: (server, model) =>
     `${server} mit ${model} hat beim Start von Citewell nicht geantwortet. Bis Sie es wieder auswählen, werden Antworten Ihren Dateien entnommen.`,
+  chatProfile: (profile, told) => `Profil: ${profile}. ${told}`.trim(),
   localModelOf: (server) => `Modell von ${server}`,
   localModelUse: "Verwenden",
   localModelStop: "Nicht mehr verwenden",
@@ -907,6 +910,7 @@ export const german: Words = {
     "file.replaced": "Datei ersetzt",
     "file.changed": "Datei geändert",
     "file.deleted": "Datei gelöscht",
+    "file.expired": "Datei abgelaufen",
     "file.reindexed": "Datei neu indexiert",
     "file.downloaded": "Datei heruntergeladen",
     "file.read": "Datei gelesen",

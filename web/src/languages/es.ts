@@ -233,6 +233,8 @@ export const spanish: Words = {
   inferredUnused: (filter) => `${filter} (sin resultados)`,
   readingParts: (done, total) =>
     `Leyendo tus archivos: parte ${formatNumber(Math.min(done + 1, total))} de ${formatNumber(total)}`,
+  modelReads: (tokens, seconds) =>
+    `El modelo está leyendo ${formatNumber(tokens)} tokens${seconds ? `; una respuesta tarda unos ${formatNumber(seconds)} s` : ""}`,
   goodAnswer: "Buena respuesta",
   badAnswer: "Mala respuesta",
   feedbackThanks: "Gracias por tu opinión.",
@@ -699,6 +701,7 @@ export const spanish: Words = {
   localModelUsed: (server, model) => `${server} escribe las respuestas con ${model}.`,
   localModelSilent: (server, model) =>
     `${server} con ${model} no respondió al arrancar Citewell. Hasta que lo elijas de nuevo, las respuestas se extraen de tus archivos.`,
+  chatProfile: (profile, told) => `Perfil: ${profile}. ${told}`.trim(),
   localModelOf: (server) => `Modelo de ${server}`,
   localModelUse: "Usarlo",
   localModelStop: "Dejar de usarlo",
@@ -885,6 +888,7 @@ export const spanish: Words = {
     "file.replaced": "Archivo sustituido",
     "file.changed": "Archivo modificado",
     "file.deleted": "Archivo eliminado",
+    "file.expired": "Archivo caducado",
     "file.reindexed": "Archivo reindexado",
     "file.downloaded": "Archivo descargado",
     "file.read": "Archivo leído",

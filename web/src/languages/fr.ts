@@ -238,6 +238,8 @@ export const french: Words = {
   inferredUnused: (filter) => `${filter} (aucun résultat)`,
   readingParts: (done, total) =>
     `Lecture de vos fichiers : partie ${formatNumber(Math.min(done + 1, total))} sur ${formatNumber(total)}`,
+  modelReads: (tokens, seconds) =>
+    `Le modèle lit ${formatNumber(tokens)} jetons${seconds ? ` ; une réponse prend environ ${formatNumber(seconds)} s` : ""}`,
   goodAnswer: "Bonne réponse",
   badAnswer: "Mauvaise réponse",
   feedbackThanks: "Merci pour votre avis.",
@@ -715,6 +717,7 @@ export const french: Words = {
   localModelUsed: (server, model) => `${server} rédige les réponses avec ${model}.`,
   localModelSilent: (server, model) =>
     `${server} avec ${model} n'a pas répondu au démarrage de Citewell. Tant que vous ne le choisissez pas à nouveau, les réponses sont extraites de vos fichiers.`,
+  chatProfile: (profile, told) => `Profil : ${profile}. ${told}`.trim(),
   localModelOf: (server) => `Modèle de ${server}`,
   localModelUse: "L'utiliser",
   localModelStop: "Ne plus l'utiliser",
@@ -903,6 +906,7 @@ export const french: Words = {
     "file.replaced": "Fichier remplacé",
     "file.changed": "Fichier modifié",
     "file.deleted": "Fichier supprimé",
+    "file.expired": "Fichier expiré",
     "file.reindexed": "Fichier réindexé",
     "file.downloaded": "Fichier téléchargé",
     "file.read": "Fichier lu",
