@@ -119,11 +119,9 @@ class Assistant:
         self._engine = None if tables is None else TableEngine(tables, copies)
         self._toolbox = Toolbox(searcher, library, self._engine, files, pictures)
         self._checker = CitationChecker(embedder, elements)
-        planners, self._illustrator, nearest = None, None, NearestTables(embedder)
-        if self._engine is not None:
-            planner = TablePlanner(self._engine, speller=speller, reader=table_reader, nearest=nearest)
-            planners = Planners(planner, PicturePlanner(self._engine, planner))
-            self._illustrator = Illustrator(self._engine)
+        self._illustrator = None if self._engine is None else Illustrator(self._engine)
+        nearest = NearestTables(embedder)
+        planners = None if self._engine is None else _planners(self._engine, speller, table_reader, nearest)
         self._reader = reader = MessageReader(message_model, vocabulary)
         answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
         lookup = None
@@ -427,6 +425,13 @@ class Assistant:
 
 class _Node(Protocol):
     async def __call__(self, state: _Channels) -> _Channels: ...
+
+
+def _planners(
+    engine: TableEngine, speller: Speller | None, reader: TableReader | None, nearest: NearestTables
+) -> Planners:
+    planner = TablePlanner(engine, speller=speller, reader=reader, nearest=nearest)
+    return Planners(planner, PicturePlanner(engine, planner))
 
 
 def _narrowed(source: Source, citations: Sequence[Citation]) -> Source:

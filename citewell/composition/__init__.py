@@ -41,6 +41,7 @@ from citewell.composition.configured import (
     speller,
     suggestion_service,
     table_reader,
+    thread_service,
     turn_runner,
 )
 from citewell.composition.estimates import estimate_service
@@ -322,9 +323,7 @@ async def _assemble(parts: _Parts) -> Services:
     auth = auth_service(settings, parts.folder, stores, local_owner)
     accounts = account_service(settings, stores.database, auth)
     chat = _chat_service(parts, turns, threads, search)
-    owner_data = owner_data_service(
-        settings.data, stores, parts.blobs, parts.indexes, resources.delete, local_owner, auth.forget
-    )
+    owner_data = owner_data_service(settings.data, stores, parts.blobs, parts.indexes, resources, local_owner, auth)
     return Services(
         local_owner=local_owner,
         auth=auth,
@@ -345,9 +344,7 @@ async def _assemble(parts: _Parts) -> Services:
         mcp=mcp_tools(settings, stores, parts.ledger, extractive),
         openai_files=openai_files(stores, resources, contents, search),
         openai_responses=openai_responses(stores, turns),
-        threads=ThreadService(
-            repository=threads, detached=chat.detached, resources=stores.resources, members=auth.sharing
-        ),
+        threads=thread_service(stores, threads, chat.detached, auth),
         shared_answers=shared_answer_service(stores.database),
         projects=ProjectService(repository=stores.projects, chunking=parts.chunking, has_index=parts.indexes.has),
         quotas=quota_service(stores),

@@ -48,7 +48,7 @@ async def examine_until_known(folder: DataFolder, model: ChatModel, known: Known
     """Examine it as soon as it answers: a server may start after Citewell does."""
     for pause in (*_PAUSES, None):
         try:
-            known.examination = await examine_model(folder, model, address)
+            known.learn_examination(await examine_model(folder, model, address))
         except ProviderError as error:
             log.info("%s could not be examined yet: %s", model.model, error.message)
         else:

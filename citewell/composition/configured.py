@@ -20,8 +20,11 @@ from citewell.composition.chat_models import answer_seconds
 from citewell.composition.stores import Stores, quota_defaults
 from citewell.errors import ConfigurationError
 from citewell.extract.sandbox import ParserLimits
+from citewell.features.auth.service import AuthService
 from citewell.features.citations.service import CitationService
+from citewell.features.detached import DetachedTurns
 from citewell.features.suggestions.service import SuggestionService, answered_by
+from citewell.features.threads.service import ThreadService
 from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger
 from citewell.indexes.estimating import EmbeddingRates
@@ -49,6 +52,7 @@ from citewell.ports.metering import (
 )
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.settings import BuiltinEmbedding, NoChat, OpenAIChat, RemoteEmbedding, Settings
+from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
 from citewell.storage.files.library import SqlLibrary
 from citewell.storage.files.passages import SqlChunks
@@ -288,6 +292,13 @@ def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: A
         top_k=settings.retrieval.top_k,
         compare_model=settings.usage.compare_model,
     )
+
+
+def thread_service(
+    stores: Stores, threads: ThreadRepository, detached: DetachedTurns, auth: AuthService
+) -> ThreadService:
+    """Conversations, which may cite files that are shared with their owner."""
+    return ThreadService(repository=threads, detached=detached, resources=stores.resources, members=auth.sharing)
 
 
 def capture(settings: Settings, stores: Stores, blobs: BlobStore, journal: BlobJournal, space: DiskReserve) -> Capture:

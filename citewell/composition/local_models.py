@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 
 from citewell.adapters import registry
@@ -16,13 +15,6 @@ from citewell.settings import OpenAIChat, Settings
 from citewell.system.folder import DataFolder
 
 
-@dataclass(slots=True)
-class _InUse:
-    """The chat model that writes answers now, configured or chosen."""
-
-    used: UsedModel | None
-
-
 async def local_model_service(
     settings: Settings,
     folder: DataFolder,
@@ -32,22 +24,23 @@ async def local_model_service(
     stack: AsyncExitStack,
 ) -> LocalModelService:
     """The service over this machine's usual ports, going on with the model that was chosen; `answer_with` has a model write the answers, or none. `stack` closes the models."""
-    now = _InUse(configured)
+    now = configured
 
     def use(server: ListedServer | None, model: ChatModel | None) -> None:
-        now.used = None
+        nonlocal now
+        now = None
         if server is not None and model is not None:
-            now.used = UsedModel(model, known_model(settings, folder, server.base_url, model.model))
-        answer_with(now.used)
+            now = UsedModel(model, known_model(settings, folder, server.base_url, model.model))
+        answer_with(now)
 
     async def examine(server: ListedServer, model: ChatModel) -> None:
         await examine_model(folder, model, server.base_url)
 
     def connected() -> Connected | None:
-        if now.used is None:
+        if now is None:
             return None
-        model, known = now.used.model, now.used.known
-        return Connected(model.model, known.profile(model).value, known.told(model))
+        model, known = now.model, now.known
+        return Connected(model=model.model, profile=known.profile(model).value, told=known.told(model))
 
     service = LocalModelService(
         folder=folder,

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from citewell.adapters.embedder.wrappers import text_key
 from citewell.composition.stores import Stores
+from citewell.features.auth.service import AuthService
 from citewell.features.owner_data.service import OwnerDataService
+from citewell.features.resources.service import ResourceService
 from citewell.indexes.index_set import IndexSet
 from citewell.ports import BlobStore
 from citewell.storage.accounts.owner_data import OwnerDataRepository
@@ -20,9 +21,9 @@ def owner_data_service(
     stores: Stores,
     blobs: BlobStore,
     indexes: IndexSet,
-    delete_file: Callable[[str, str], Awaitable[object]],
+    resources: ResourceService,
     local_owner: str,
-    forget_credentials: Callable[[], None],
+    auth: AuthService,
 ) -> OwnerDataService:
     """The service over what is open in a data folder."""
     return OwnerDataService(
@@ -30,12 +31,12 @@ def owner_data_service(
         content=stores.content,
         blobs=blobs,
         indexes=indexes,
-        delete_file=delete_file,
+        delete_file=resources.delete,
         uploads=ClaudeFileRepository(stores.database).all,
         text_key=text_key,
         backups=folder / "backups",
         cache=folder / "cache",
         lost=LostAndFound(folder),
         local_owner=local_owner,
-        forget_credentials=forget_credentials,
+        forget_credentials=auth.forget,
     )

@@ -7,9 +7,10 @@ from typing import Any
 
 from fastapi.exceptions import HTTPException, RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import Field, create_model
+from pydantic import create_model
 from starlette.requests import Request
 from starlette.responses import Response
+from typing_extensions import TypedDict
 
 from citewell.errors import CitewellError
 from citewell.features.http import ERROR_RESPONSES, error_headers, error_responses, status_of
@@ -19,13 +20,17 @@ _MAX_PROBLEMS = 10
 _TYPES = {401: "authentication_error", 403: "permission_error", 429: "rate_limit_error"}
 
 
+class OpenAIErrorBody(TypedDict):
+    """An error: `code` is Citewell's, `type` is OpenAI's; `param` names the invalid field, if any."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
 OpenAIErrorResponse = create_model(
-    "OpenAIErrorResponse",
-    __doc__="The shape of every error under `/v1`.",
-    error=(
-        dict[str, str | None],
-        Field(description="`message`, `type` (OpenAI's), `param` (the invalid field, if any) and `code` (Citewell's)"),
-    ),
+    "OpenAIErrorResponse", __doc__="The shape of every error under `/v1`.", error=OpenAIErrorBody
 )
 # A body that is too large or slow is refused before the route is known, with Citewell's error shape.
 OPENAI_ERRORS = error_responses(OpenAIErrorResponse) | {status: ERROR_RESPONSES[status] for status in (408, 413)}

@@ -83,7 +83,7 @@ async def tidied(model: ChatModel, raw: RawFrame, picture: ImageInput | None = N
 
 
 def picture_of(path: Path, filename: str) -> ImageInput | None:
-    """A frame's file as a picture for a model; None if it is none, or too large."""
+    """A frame's file as a picture for a model; None if it is not a picture or too large."""
     kind = detect(path, filename).mime_type
     if kind not in IMAGE_TYPES or path.stat().st_size > MAX_IMAGE_BYTES:
         return None

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import DatabaseAway
-from citewell.types.locators import Locator, page_lines
+from citewell.system.source_lines import only_page, page_lines
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -143,7 +143,7 @@ def print_answer(answer: dict[str, Any]) -> None:
             n,
             (one["resource_id"], one["version"], one["verdict"], _origin(one)),
             one["filename"],
-            _only_page(one),
+            only_page(one["locator"] or {}),
             one["label"],
         )
         for n, one in references.items()
@@ -153,12 +153,6 @@ def print_answer(answer: dict[str, Any]) -> None:
         mark = "" if citation["verdict"] == "supported" else f"  [yellow]{citation['verdict']}[/]"
         shown = "".join(f"[{n}]" for n in numbers)
         out.print(f"  {escape(shown)} {escape(label)}{_origin(citation)}{mark}")
-
-
-def _only_page(citation: dict[str, Any]) -> int | None:
-    """The page of a citation; None if it has none, or is a place of another kind."""
-    locator = citation["locator"]
-    return Locator.from_json(locator).only_page if locator else None
 
 
 def _origin(citation: dict[str, Any]) -> str:

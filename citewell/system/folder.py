@@ -13,11 +13,13 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from citewell.errors import ConfigurationError, DataFolderBusy
 from citewell.system.disk import disk_errors
-from citewell.types.chat_models import ModelExamination
+
+if TYPE_CHECKING:
+    from citewell.types.chat_models import ModelExamination
 
 # Characters that an Authorization header can carry (RFC 6750): people may put their own token into the file.
 _TOKEN = re.compile(rb"[A-Za-z0-9._~+/=-]{1,512}")
@@ -126,6 +128,8 @@ class DataFolder:
 
     def examination(self, address: str, model: str) -> ModelExamination | None:
         """Returns what an examination of a chat model at an address found; None if there was none or the record is damaged."""
+        from citewell.types.chat_models import ModelExamination  # the command line starts without it
+
         with contextlib.suppress(KeyError, TypeError, ValueError):
             return ModelExamination.from_json(self._examinations()[f"{model} at {address}"])
         return None

@@ -106,7 +106,7 @@ def plain(text: str) -> str:
 
 @lru_cache(maxsize=20_000)
 def read_figure(text: str, comma: bool = False) -> WrittenFigure | None:
-    """Returns the figure that a cell is, with what may stand around it; None for other texts and for `1998-`.
+    """Returns the figure that a cell is, with what may be around it; None for other texts and for `1998-`.
 
     comma: the decimal sign is a comma
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -120,12 +119,6 @@ class Locator:
         place = self.place()
         return f"{filename} ({place})" if place else filename
 
-    @property
-    def only_page(self) -> int | None:
-        """The page, if the place is on a single one, and nothing else names it."""
-        others = (self.sheet, self.row, self.slide, self.second)
-        return self.page if len(self.pages) <= 1 and others == (None,) * len(others) else None
-
     def place(self) -> str:
         """The part of `label` in parentheses; empty if the file has no smaller units."""
         if self.sheet is not None or self.row is not None:
@@ -148,25 +141,6 @@ class Locator:
         if self.headings:
             return f'"{self.headings[-1]}"'
         return ""
-
-
-def page_lines(places: Iterable[tuple[int, Hashable, str, int | None, str]]) -> list[tuple[list[int], str]]:
-    """The sources of an answer as lines: its numbers and a label. Pages of one file share one: `[1], [2] Handbook.pdf (pp. 2, 5)`.
-
-    places: of each source its number, what tells files apart, the file's name, its page if it is one page, and its own label
-    """
-    lines: dict[Hashable, tuple[list[int], list[int], str, str]] = {}
-    for n, file, filename, page, label in sorted(places, key=lambda one: one[0]):
-        key = (file,) if page is not None else (file, n)
-        numbers, pages, *_ = lines.setdefault(key, ([], [], filename, label))
-        if n not in numbers:
-            numbers.append(n)
-        if page is not None and page not in pages:
-            pages.append(page)
-    return [
-        (numbers, f"{filename} (pp. {', '.join(map(str, sorted(pages)))})" if len(pages) > 1 else label)
-        for numbers, pages, filename, label in lines.values()
-    ]
 
 
 def clock(second: float) -> str:

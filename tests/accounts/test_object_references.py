@@ -19,6 +19,7 @@ from typing import Any
 import httpx
 import pytest
 
+from citewell.features.openai_ids import BATCH, FILE, RESPONSE, STORE
 from tests.accounts.people import Browser, signed_up
 from tests.contract_servers.jwks import claims_of, signed
 from tests.server.declared import ACCESS
@@ -51,7 +52,15 @@ BODIES: Mapping[tuple[str, str], Any] = {
     ("PATCH", "/webhooks/{webhook_id}"): {"enabled": False},
     ("POST", "/sources/{name}/problems"): {"key": "taken", "stamp": "1", "code": "taken", "message": "taken"},
     ("POST", "/sources/{name}/removals"): {"key": "taken"},
+    ("POST", "/v1/vector_stores/{store_id}"): {"name": "taken"},
+    ("POST", "/v1/vector_stores/{store_id}/search"): {"query": "limes"},
+    ("POST", "/v1/vector_stores/{store_id}/files/{file_id}"): {"attributes": {"taken": True}},
 }
+OWN_BODIES: Mapping[tuple[str, str], Callable[[Mapping[str, str]], Any]] = {
+    ("POST", "/v1/vector_stores/{store_id}/files"): lambda own: {"file_id": own["file_id"]},
+    ("POST", "/v1/vector_stores/{store_id}/file_batches"): lambda own: {"file_ids": [own["file_id"]]},
+}
+"""By the ids of things of who asks, so that nothing but the path names what is another's."""
 FILES = {("PUT", "/resources/{resource_id}/file"), ("POST", "/sources/{name}/items")}
 QUERIES: Mapping[tuple[str, str], Mapping[str, str]] = {
     ("GET", "/resources/{resource_id}/tables/{table_id}/spread"): {"column": "limes"},
@@ -124,6 +133,10 @@ def _owner(server: Server, email: str) -> Owner:
         "session_id": make("GET", "/account/sessions")["sessions"][0]["id"],
         "person_id": make("GET", "/account")["id"],
         "run_id": make("POST", "/reindex", json={"failed": True})["id"],
+        "file_id": FILE + table,
+        "store_id": STORE + project,
+        "batch_id": make("POST", f"/v1/vector_stores/{STORE}{project}/file_batches", json={"file_ids": [FILE + table]})["id"],
+        "response_id": RESPONSE + said["message_id"],
     }  # fmt: skip
     return made
 
@@ -145,7 +158,8 @@ class World:
             request["files"] = {"file": ("taken.txt", b"taken")}
             request["data"] = {"item": json.dumps({"key": "taken", "stamp": "1"})}
         elif method != "GET":
-            request["json"] = BODIES.get(route, {})
+            own = OWN_BODIES.get(route)
+            request["json"] = own(self.ben.ids) if own else BODIES.get(route, {})
         request["params"] = QUERIES.get(route)
         address = IDENTIFIED.sub(lambda found: ids[_thing(path, found[1])], path)
         return self.client.request(method, address, **(request | more))
@@ -189,7 +203,8 @@ FOREIGN = [
 
 
 def _made_up(name: str) -> str:
-    return UNKNOWN_USER if name == "user_id" else str(uuid.uuid4())
+    prefixes = {"file_id": FILE, "store_id": STORE, "batch_id": BATCH, "response_id": RESPONSE}
+    return UNKNOWN_USER if name == "user_id" else prefixes.get(name, "") + str(uuid.uuid4())
 
 
 def _same(answer: httpx.Response, ids: Mapping[str, str]) -> tuple[int, str]:
@@ -229,6 +244,12 @@ BY_VALUE: Mapping[str, Ask] = {
     "chat, files": ("POST", "/chat", lambda ids: {"json": {"message": "limes?", "resource_ids": [ids["resource_id"]]}}),
     "chat, project": ("POST", "/chat", lambda ids: {"json": {"message": "limes?", "project": ids["project_id"]}}),
     "v1, files": ("POST", "/v1/chat/completions", lambda ids: {"json": {"model": "citewell", "messages": [{"role": "user", "content": "limes?"}], "resource_ids": [ids["resource_id"]]}}),
+    "v1, files of a new store": ("POST", "/v1/vector_stores", lambda ids: {"json": {"file_ids": [FILE + ids["resource_id"]]}}),
+    "v1, file of a store": ("POST", "/v1/vector_stores/{store}/files", lambda ids: {"json": {"file_id": FILE + ids["resource_id"]}}),
+    "v1, batch of a store": ("POST", "/v1/vector_stores/{store}/file_batches", lambda ids: {"json": {"file_ids": [FILE + ids["resource_id"]]}}),
+    "v1, list after": ("GET", "/v1/files", lambda ids: {"params": {"after": FILE + ids["resource_id"]}}),
+    "v1, response after": ("POST", "/v1/responses", lambda ids: {"json": {"model": "m", "input": "limes?", "previous_response_id": RESPONSE + ids["message_id"]}}),
+    "v1, response from a store": ("POST", "/v1/responses", lambda ids: {"json": {"model": "m", "input": "limes?", "tools": [{"type": "file_search", "vector_store_ids": [STORE + ids["project_id"]]}]}}),
     "list, project": ("GET", "/resources", lambda ids: {"params": {"project": ids["project_id"]}}),
     "list, parent": ("GET", "/resources", lambda ids: {"params": {"parent_id": ids["resource_id"]}}),
     "list, id": ("GET", "/resources", lambda ids: {"params": {"id": ids["resource_id"]}}),
@@ -266,11 +287,17 @@ def test_what_a_request_names_besides_its_path_is_as_if_it_did_not_exist(world: 
 
     def ask(ids: dict[str, str]) -> tuple[int, str]:
         ids["new"] = str(uuid.uuid4())
-        address = path.format(own=world.ben.ids["resource_id"], robot=world.ben.ids["account_id"], new=ids["new"])
+        address = path.format(
+            own=world.ben.ids["resource_id"],
+            robot=world.ben.ids["account_id"],
+            store=world.ben.ids["store_id"],
+            new=ids["new"],
+        )
         more = request(ids)
         more["headers"] = {"Authorization": f"Bearer {world.ben.browser.access_token}"} | more.get("headers", {})
         answer = world.client.request(method, address, **more)
         assert answer.status_code != 422, answer.text
+        assert answer.status_code == 404 or not path.startswith("/v1/"), answer.text
         return answer.status_code, re.sub(_CHANGING, "…", answer.text)
 
     found = ask({**world.ada.ids, "owner": world.ada.browser.owner})

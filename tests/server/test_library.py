@@ -235,9 +235,9 @@ def test_an_answer_can_be_read_as_it_comes(tmp_path: Path, model: tuple[OpenAISe
         assert answer.answer.thread_id == answer.thread_id
         assert [citation.n for citation in answer.answer.citations] == [1]
         assert list(answer) == []
-        provider.script = Queue(Reply(text="Still there [1]."))
+        provider.script = Queue(Reply(text="It still hangs behind the blue door."))
         follow_up = cw.stream("And now?", thread_id=answer.thread_id)
-        assert "".join(follow_up) == "Still there [1]."
+        assert "".join(follow_up) == "It still hangs behind the blue door."
         asked = json.dumps(provider.requests[-1]["messages"])
         assert "It hangs behind the blue door" in asked
 

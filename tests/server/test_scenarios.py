@@ -165,12 +165,14 @@ def test_the_same_question_with_one_file_tagged_with_another_and_with_all(talk: 
     assert "Loan Policy.pdf (p. 3)" in labels(everything)
 
 
-def test_a_figure_that_the_cited_source_lacks_is_flagged(talk: Talk) -> None:
+def test_a_figure_that_the_cited_source_lacks_is_not_given(talk: Talk) -> None:
     if talk.provider == "none":
         assert talk.model is None
         return
     answer = talk.ask("What may the office for first loans approve?")
-    assert {c["verdict"] for c in answer["citations"]} == {"unsupported"}
+    assert "7,777" not in answer["answer"]
+    assert {c["verdict"] for c in answer["citations"]} == {"supported"}
+    assert "support" in answer["notice"]
 
 
 def test_what_it_cost_and_what_context_stuffing_would_have(talk: Talk) -> None:

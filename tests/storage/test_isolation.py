@@ -924,6 +924,49 @@ async def _(world: World) -> None:
     assert await projects.resource_ids(world.ada.owner, [world.ada.project]) == (world.ada.resource,)
 
 
+@isolates(ProjectRepository.add)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    mine = (await projects.create(world.ben.owner, "Mine")).id
+    hers = (await projects.create(world.ada.owner, "Hers")).id
+    for project, resource in (
+        (hers, world.ben.resource),
+        (hers, world.ada.resource),
+        (mine, world.ada.resource),
+    ):
+        async with world.refused():
+            await projects.add(world.ben.owner, project, resource)
+    # A record that ada's file is inside ben's does not take it along.
+    async with world.database.write() as connection:
+        await connection.run_sync(note_contained, world.ben.resource, [world.ada.resource])
+    async with world.unchanged():
+        await projects.add(world.ben.owner, mine, world.ben.resource)
+    assert await projects.resource_ids(world.ben.owner, [mine]) == (world.ben.resource,)
+    assert await projects.resource_ids(world.ada.owner, [hers]) == ()
+
+
+@isolates(ProjectRepository.remove)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    for resource in (world.ada.resource, world.ben.resource):
+        async with world.refused():
+            await projects.remove(world.ben.owner, world.ada.project, resource)
+    async with world.unchanged():
+        assert not await projects.remove(world.ben.owner, world.ben.project, world.ada.resource)
+        assert await projects.remove(world.ben.owner, world.ben.project, world.ben.resource)
+    assert await projects.resource_ids(world.ben.owner, [world.ben.project]) == ()
+
+
+@isolates(ProjectRepository.counts)
+async def _(world: World) -> None:
+    projects = ProjectRepository(world.database)
+    assert await projects.counts(world.ben.owner, world.ada.project) == []
+    for owner in (world.ada, world.ben):
+        found = await projects.counts(owner.owner)
+        assert found == [(owner.project, Status.INDEXED, 1, 100)]
+        assert await projects.counts(owner.owner, owner.project) == found
+
+
 # ---- Resources ----
 
 
@@ -1249,6 +1292,14 @@ async def _(world: World) -> None:
     await threads.append(world.ada.owner, world.ada.thread.id, "user", "a secret word")
     assert await threads.page(world.ben.owner, 10, None, "secret") == ([], None)
     assert len((await threads.page(world.ada.owner, 10, None, "secret"))[0]) == 1
+
+
+@isolates(ThreadRepository.thread_of)
+async def _(world: World) -> None:
+    threads = ThreadRepository(world.database)
+    async with world.refused():
+        await threads.thread_of(world.ben.owner, world.ada.answer.id)
+    assert await threads.thread_of(world.ada.owner, world.ada.answer.id) == world.ada.thread.id
 
 
 @isolates(ThreadRepository.asked)

@@ -47,7 +47,7 @@ class PatientChat(ChatModelWrapper):
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
         """As `citewell.ports.ChatModelWrapper.around`."""
         deadline = asyncio.get_running_loop().time() + self._seconds
-        attempt, said = 1, False
+        attempt, is_last = 1, False
         while True:
             try:
                 async with aclosing(ask()) as answer:
@@ -61,13 +61,12 @@ class PatientChat(ChatModelWrapper):
                         except TimeoutError as error:
                             if not limit.expired():
                                 raise
-                            raise _TooSlowError from error
-                        said = True
+                            is_last = True
+                            raise self._too_slow() from error
+                        is_last = True
                         yield delta
-            except _TooSlowError as error:
-                raise self._too_slow() from error
             except (ProviderRateLimited, ProviderUnavailable) as error:
-                if said:
+                if is_last:
                     raise
                 await self._wait(error, attempt, deadline)
             attempt += 1
@@ -98,7 +97,3 @@ class PatientChat(ChatModelWrapper):
 
     def _too_slow(self) -> ProviderUnavailable:
         return ProviderUnavailable(f"The model did not answer within {self._seconds:g} seconds.")
-
-
-class _TooSlowError(Exception):
-    """The whole answer's time is over; trying again would take as long."""

@@ -1,4 +1,4 @@
-"""Aligns a claim with the sentences that it comes from: which word is which, which says the opposite, and what stands in whose place."""
+"""Aligns a claim with the sentences that it comes from: which word is which, which says the opposite, and what was put in whose place."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from citewell.agent.citations.grammar import Grammar
-from citewell.agent.citations.phrases import Word
+from citewell.agent.citations.phrases import ComparedWord
 from citewell.text.meanings import are_opposites, mean_the_same
 
 _MAX_PAIRS = 1_500
@@ -24,8 +24,8 @@ class Alignment:
     slots: stretches of source and claim between words that are equal and in order; in_order: the places of such words in the source.
     """
 
-    claim: Sequence[Word]
-    source: Sequence[Word]
+    claim: Sequence[ComparedWord]
+    source: Sequence[ComparedWord]
     same: dict[int, int] = field(default_factory=dict)
     opposed: dict[int, int] = field(default_factory=dict)
     slots: list[tuple[range, range]] = field(default_factory=list)
@@ -41,7 +41,9 @@ class Alignment:
         return sum(place in self.same for place in content) / max(1, len(content))
 
 
-def align(claim: Sequence[Word], source: Sequence[Word], grammar: Grammar, *, in_english: bool) -> Alignment | None:
+def align(
+    claim: Sequence[ComparedWord], source: Sequence[ComparedWord], grammar: Grammar, *, in_english: bool
+) -> Alignment | None:
     """The alignment; None where a word comes again too often."""
     one, other = Counter(word.key for word in claim), Counter(word.key for word in source)
     if sum(count * other[key] for key, count in one.items()) > _MAX_PAIRS:

@@ -27,9 +27,9 @@ from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.interface import ElementLookup, Source
 from citewell.agent.offload import offload
 from citewell.ports import Embedder, FloatMatrix
+from citewell.system.source_lines import only_page, page_lines
 from citewell.text.analysis import analyze
 from citewell.types import Chunk, ChunkType, Citation, Element, Hit, Locator, Scores, Verdict
-from citewell.types.locators import page_lines
 
 MIN_TERMS = 2
 _SEEN = "the model was shown the picture, with which words cannot be compared"
@@ -222,7 +222,7 @@ def _text_hit(n: int, text: str) -> Hit:
 
 def with_references(text: str, citations: Sequence[Citation]) -> str:
     """The answer followed by `References`: `[1] Loan Policy.pdf (p. 3)`, and pages of one file on one line."""
-    places = [(c.n, (c.resource_id, c.version), c.filename, c.locator.only_page, c.label) for c in citations]
+    places = [(c.n, (c.resource_id, c.version), c.filename, only_page(c.locator.to_json()), c.label) for c in citations]
     lines = [f"{''.join(f'[{n}]' for n in numbers)} {safe_text(label)}" for numbers, label in page_lines(places)]
     return "\n".join([text, "", "References", *lines])
 

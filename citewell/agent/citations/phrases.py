@@ -17,7 +17,7 @@ _TO_FIGURE, _FROM_FIGURE, _TO_DENIAL = 4, 3, 3
 """Words from a limit on to its figure, back to it, and back to what denies the limit."""
 
 
-class Word(NamedTuple):
+class ComparedWord(NamedTuple):
     """A word as it is compared. key: its stem, a figure's value, or the limit that it is; start and end are places in the text."""
 
     text: str
@@ -31,10 +31,10 @@ class Word(NamedTuple):
     denies: bool = False
 
 
-def read_words(text: str, language: str | None, grammar: Grammar) -> list[Word]:
+def read_words(text: str, language: str | None, grammar: Grammar) -> list[ComparedWord]:
     """The words of a text, its clauses numbered from 0."""
     figures = {figure.start: figure for figure in find_figures(text)}
-    found: list[Word] = []
+    found: list[ComparedWord] = []
     clause, end, begins = 0, 0, True
     for match in _TOKEN.finditer(text):
         written, start = match[0], match.start()
@@ -51,13 +51,15 @@ def read_words(text: str, language: str | None, grammar: Grammar) -> list[Word]:
         end = figure.end if figure is not None else match.end()
         if figure is not None:
             found.append(
-                Word(plain, f"#{max(figure.values):f}", text[start:end].strip(), start, end, clause, True, True)
+                ComparedWord(plain, f"#{max(figure.values):f}", text[start:end].strip(), start, end, clause, True, True)
             )
             continue
         key = stem(written, language)
         denies = grammar.denies(plain)
-        found.append(Word(plain, key or plain, written, start, end, clause, bool(key) and not denies, False, denies))
-    said: list[Word] = []
+        found.append(
+            ComparedWord(plain, key or plain, written, start, end, clause, bool(key) and not denies, False, denies)
+        )
+    said: list[ComparedWord] = []
     for word in found:
         if said and said[-1].denies and word.text in grammar.affirming:
             said.pop()  # "not only", "no matter"
@@ -76,9 +78,9 @@ def _stem(word: str, language: str | None) -> str:
     return next(iter(analyze(word, language)), "")
 
 
-def _with_limits(words: Sequence[Word], grammar: Grammar) -> list[Word]:
+def _with_limits(words: Sequence[ComparedWord], grammar: Grammar) -> list[ComparedWord]:
     """Each limit of a figure as one word, turned round where a denial comes just before it."""
-    found: list[Word] = []
+    found: list[ComparedWord] = []
     index = 0
     while index < len(words):
         count, meaning = _limit_at(words, index, grammar)
@@ -92,12 +94,12 @@ def _with_limits(words: Sequence[Word], grammar: Grammar) -> list[Word]:
             meaning = AT_LEAST if meaning == AT_MOST else AT_MOST
             del found[-denial]
         written = " ".join(word.written for word in words[index : index + count])
-        found.append(Word(meaning, meaning, written, first.start, last.end, first.clause))
+        found.append(ComparedWord(meaning, meaning, written, first.start, last.end, first.clause))
         index += count
     return found
 
 
-def _limit_at(words: Sequence[Word], index: int, grammar: Grammar) -> tuple[int, str]:
+def _limit_at(words: Sequence[ComparedWord], index: int, grammar: Grammar) -> tuple[int, str]:
     """How many words from `index` on limit a figure beside them, and how; 0 where none do."""
     for row, meaning in grammar.limits:
         count = len(row)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from citewell.agent.citations.alignment import Alignment, align
 from citewell.agent.citations.grammar import Grammar, grammar_of
 from citewell.agent.citations.matching import find_match, surrounding_sentences, words
-from citewell.agent.citations.phrases import Word, read_words, stem
+from citewell.agent.citations.phrases import ComparedWord, read_words, stem
 from citewell.text.language import detect_language
 from citewell.text.meanings import is_noun, is_word, mean_the_same
 from citewell.text.sentences import sentence_spans
@@ -56,7 +56,7 @@ class Differences:
 
 
 class _Sentence(NamedTuple):
-    words: tuple[Word, ...]
+    words: tuple[ComparedWord, ...]
     keys: frozenset[str]
 
 
@@ -137,7 +137,7 @@ def _capitals(evidence: str) -> dict[str, set[str]]:
     return found
 
 
-def _comes_from(words: Sequence[Word], sentences: Sequence[_Sentence]) -> list[Word]:
+def _comes_from(words: Sequence[ComparedWord], sentences: Sequence[_Sentence]) -> list[ComparedWord]:
     """The words of the sentences that have most of the claim's content, their clauses numbered throughout."""
     missing = {word.key for word in words if word.is_content}
     chosen: list[int] = []
@@ -148,7 +148,7 @@ def _comes_from(words: Sequence[Word], sentences: Sequence[_Sentence]) -> list[W
             break
         chosen.append(-place)
         missing -= sentences[-place].keys
-    found: list[Word] = []
+    found: list[ComparedWord] = []
     for place in sorted(chosen):
         first = found[-1].clause + 1 if found else 0
         found += [word._replace(clause=first + word.clause) for word in sentences[place].words]
@@ -209,7 +209,7 @@ def _turned_round(to: Alignment) -> Iterator[str]:
             yield "only one of claim and source denies"
 
 
-def _reaches(source: Sequence[Word], denial: int, used: set[int]) -> bool:
+def _reaches(source: Sequence[ComparedWord], denial: int, used: set[int]) -> bool:
     """Whether a denial is among the words used, or denies one of them."""
     if denial in used:
         return True
@@ -267,16 +267,16 @@ def _inverted(to: Alignment, grammar: Grammar) -> Iterator[str]:
                 yield f"{_said(moved[0])} and {_said(to.claim[middle[0]])} are exchanged"
 
 
-def _is_short(words: Sequence[Word], places: range) -> bool:
+def _is_short(words: Sequence[ComparedWord], places: range) -> bool:
     """Whether a stretch is a few content words. With an article or a preposition it is a phrase, which may move as a whole."""
     return 0 < len(places) <= _SHORT and all(words[place].is_content for place in places)
 
 
-def _contents(words: Sequence[Word], places: range) -> dict[str, Word]:
+def _contents(words: Sequence[ComparedWord], places: range) -> dict[str, ComparedWord]:
     return {words[place].key: words[place] for place in places if words[place].is_content}
 
 
-def _said(word: Word) -> str:
+def _said(word: ComparedWord) -> str:
     return f"“{word.written[:MAX_REASON_CHARACTERS]}”"
 
 

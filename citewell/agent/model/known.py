@@ -49,6 +49,10 @@ class KnownModel:
         """What a user should know of the model; empty before it was examined."""
         return "" if self.examination is None else self.examination.told(self.profile(model))
 
+    def learn_examination(self, found: ModelExamination) -> None:
+        """Note what an examination of the model found."""
+        self.examination = found
+
     def learn_window(self, tokens: int) -> None:
         """Note that no more than so many tokens fit."""
         self.window = max(_MIN_WINDOW, min(tokens, self.context or tokens))

@@ -68,8 +68,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         return StreamingResponse(_events(parts), media_type="text/event-stream", headers=UI_HEADERS)
     if body.stream:
         if body.detached:
-            kept = service.detached.events(principal.owner_id, turn.thread.id, turn.events)
-            turn = replace(turn, events=kept)
+            turn = service.detach(principal.owner_id, turn)
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):

@@ -141,6 +141,10 @@ class ChatService:
             notice=" ".join(filter(None, (self.indexes.notice, self._without_model()))) or None,
         )
 
+    def detach(self, owner_id: str, turn: Turn) -> Turn:
+        """The turn, which from its first event on reaches its end whether or not its events are read."""
+        return replace(turn, events=self.detached.events(owner_id, turn.thread.id, turn.events))
+
     async def finish(self) -> None:
         """End detached turns, and wait until they and abandoned ones are stored: what was written, and its cost."""
         await self.detached.close()

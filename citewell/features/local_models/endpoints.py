@@ -48,7 +48,7 @@ def _out(overview: Overview) -> LocalModels:
     chosen = LocalModelOut(**overview.chosen._asdict()) if overview.chosen is not None else None
     servers = [LocalServerOut(server=one.name, models=list(one.models)) for one in overview.servers]
     now = overview.connected
-    connected = ConnectedModelOut.model_validate(now._asdict()) if now is not None else None
+    connected = ConnectedModelOut.model_validate(now) if now is not None else None
     return LocalModels(
         state=overview.state, reason=overview.reason, chosen=chosen, connected=connected, servers=servers
     )

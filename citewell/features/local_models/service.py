@@ -6,7 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 from citewell.errors import LocalModelRefused, NotFound, named
 from citewell.ports import ChatModel
@@ -47,7 +47,8 @@ class ListedServer(Protocol):
         ...
 
 
-class Connected(NamedTuple):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connected:
     """The chat model that writes answers: its name, its profile, and what its examination says of it, in a sentence."""
 
     model: str

@@ -57,6 +57,7 @@ _FORM: dict[str, Any] = {
                     "type": "object",
                     "required": ["file"],
                     "properties": {"file": {"type": "string", "format": "binary"}, "purpose": {"type": "string"}},
+                    "additionalProperties": False,
                 }
             }
         },

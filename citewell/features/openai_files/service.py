@@ -183,9 +183,9 @@ class OpenAIFiles:
     ) -> Resource:
         """Add a file to a vector store, and set attributes."""
         found = await self.file(owner_id, file_id)
+        await self.projects.add(owner_id, project_id, found.id)
         if attributes:
             await self.actions.set_metadata(owner_id, found.id, attributes)
-        await self.projects.add(owner_id, project_id, found.id)
         self.actions.wake()
         return await self.resources.get(owner_id, found.id)
 

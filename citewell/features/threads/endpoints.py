@@ -77,8 +77,7 @@ async def delete_thread(request: Request, thread_id: str, owner: Owner) -> Respo
 )
 async def stop_answer(request: Request, thread_id: str, owner: Owner) -> Response:
     """End the detached answer under way in a thread, if this server process runs it. What was written stays in the thread."""
-    await _service(request).repository.get(owner, thread_id)
-    await _service(request).detached.stop(owner, thread_id)
+    await _service(request).stop(owner, thread_id)
     return Response(status_code=204)
 
 

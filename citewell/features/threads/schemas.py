@@ -8,11 +8,11 @@ from typing import Annotated, Any, Literal
 from pydantic import ConfigDict, Field, with_config
 from typing_extensions import TypedDict
 
+from citewell.features.picture_schemas import PictureOut
 from citewell.features.schemas import (
     CitationOut,
     DescribedBy,
     InferredFilterOut,
-    PictureOut,
     PlaceOut,
     RequestBody,
     Schema,

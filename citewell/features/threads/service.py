@@ -60,6 +60,11 @@ class ThreadService:
         """Rename a thread."""
         return await self.repository.update(owner_id, thread_id, title=_clean(title))
 
+    async def stop(self, owner_id: str, thread_id: str) -> None:
+        """End the detached answer under way in a thread, if this process runs it. Raises `NotFound` for a thread that is not the owner's."""
+        await self.repository.get(owner_id, thread_id)
+        await self.detached.stop(owner_id, thread_id)
+
 
 def markdown(shown: ShownThread) -> str:
     """The thread as Markdown, with each answer's cited places."""

@@ -144,17 +144,17 @@ def read_words(textpage: PdfTextPage, text: str, frame: PageFrame, lines: Sequen
         return []
     before = spans
     address = native.handle(textpage.raw)
-    boxes = _end_boxes(address, spans)
-    rects = _word_rects(boxes, frame)
-    divided = split_at_lines(address, spans, rects, lines, frame) if lines else spans
-    if len(divided) > len(spans):
-        spans, boxes = divided, _end_boxes(address, divided)
-        rects = _word_rects(boxes, frame)
+    if lines:
+        divided = split_at_lines(address, spans, _word_rects(_end_boxes(address, spans), frame), lines, frame)
+    else:
+        divided = spans
+    spans, boxes = divided, _end_boxes(address, divided)
     parted = {start for start, _ in divided}.difference(start for start, _ in before)
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
     styles = StyleReader(address, frame).styles(starts)
     straight = [style.angle % QUARTER == 0 for style in styles]
     texts = with_superscripts(address, [text[start:end] for start, end in spans], starts, boxes, straight)
+    rects = _word_rects(boxes, frame)
     _trim(rects, styles)
     gaps = [" " if start in parted else text[end:start] for end, start in zip([0, *ends], starts, strict=False)]
     after_hyphen = [False, *(before.endswith(HYPHEN) for before in texts)]

@@ -145,7 +145,7 @@ class _Slide:
             emit_table(self._sink, table, self._place)
 
     def _behind(self, root: XmlElement, layouts: Sequence[str], seen: set[str]) -> None:
-        """Emits the text that layout and master show behind every slide of theirs: not that of placeholders."""
+        """Emits the text that layout and master show behind every slide that uses them, without placeholders."""
         shows = attribute(root, "showMasterSp")
         for part in (
             *layouts,

@@ -69,7 +69,7 @@ class _Section:
 
     @property
     def unit(self) -> str:
-        """The word or sign behind the number, such as `kg`; empty if it is punctuation or several words."""
+        """The word or sign after the number, such as `kg`; empty if it is punctuation or several words."""
         unit = self.after.strip()
         return unit if _WORD.search(unit) and not re.search(r"[\d\s]", unit) else ""
 
