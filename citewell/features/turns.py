@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
 
 MAX_CHARACTERS = 32_000
+RESTART = "\n\n---\n\n"
+"""Between an answer that was withdrawn and the one that holds, where a stream takes nothing back; the answer itself has the latter alone."""
 _TITLE_CHARACTERS = 80
 
 

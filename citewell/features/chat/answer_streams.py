@@ -11,11 +11,10 @@ from typing import Any, Protocol, Self, TypeVar
 from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta, TextRestarted
 from citewell.errors import CitewellError, InvalidInput, from_code
 from citewell.features.chat.service import Turn
+from citewell.features.turns import RESTART
 from citewell.types import Answer
 
 T = TypeVar("T")
-RESTART = "\n\n---\n\n"
-"""A piece between an answer that was withdrawn and the one that holds; `answer.text` has the latter alone."""
 
 
 class AsyncAnswerStream(AsyncIterator[str]):

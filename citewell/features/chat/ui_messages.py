@@ -6,11 +6,11 @@ from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from citewell.agent.interface import Done, Failed, PartsRead, TextDelta
+from citewell.agent.interface import Done, Failed, PartsRead, TextDelta, TextRestarted
 from citewell.features.addresses import passage_address
 from citewell.features.chat.schemas import ChatOut
 from citewell.features.chat.service import Turn
-from citewell.features.turns import what_helps
+from citewell.features.turns import RESTART, what_helps
 from citewell.types import Citation
 
 UI_HEADERS = {"x-vercel-ai-ui-message-stream": "v1", "Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -26,6 +26,8 @@ async def ui_parts(turn: Turn, base: str, whole: Callable[[Done], ChatOut]) -> A
             match event:
                 case TextDelta(text):
                     yield {"type": "text-delta", "id": _TEXT, "delta": text}
+                case TextRestarted():  # the protocol takes nothing back
+                    yield {"type": "text-delta", "id": _TEXT, "delta": RESTART}
                 case PartsRead(done, total):
                     yield {"type": "data-progress", "data": {"done": done, "total": total}, "transient": True}
                 case Done(answer=answer):

@@ -33,7 +33,7 @@ from citewell.features.openai_compatible.schemas import (
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.openai_format import OPENAI_ERRORS, OpenAIRoute, body_of
 from citewell.features.routing import Router
-from citewell.features.turns import what_helps
+from citewell.features.turns import RESTART, what_helps
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.types.audit import AuditAction
 
@@ -98,7 +98,7 @@ async def _pieces(
                 case TextDelta(text):
                     yield chunk(id, created, model, {"content": text})
                 case TextRestarted():  # the protocol takes nothing back
-                    yield chunk(id, created, model, {"content": "\n\n---\n\n"})
+                    yield chunk(id, created, model, {"content": RESTART})
                 case Done(answer=answer):
                     if hint := what_helps(event):
                         yield chunk(id, created, model, {"content": hint})

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
-from citewell.agent.interface import AgentEvent, Done, Failed, Source, TextDelta, UsedDocs
+from citewell.agent.interface import AgentEvent, Done, Failed, Source, TextDelta, TextRestarted, UsedDocs
 from citewell.features.openai_ids import MESSAGE
 from citewell.features.openai_responses.schemas import (
     file_citations,
@@ -19,6 +19,7 @@ from citewell.features.openai_responses.schemas import (
     text_part,
     usage,
 )
+from citewell.features.turns import RESTART
 
 _CODES = {"rate_limited": "rate_limit_exceeded", "provider_rate_limited": "rate_limit_exceeded"}
 
@@ -63,6 +64,9 @@ class ResponseEvents:
                 if isinstance(event, TextDelta):
                     written += event.text
                     yield self._delta(place, event.text)
+                elif isinstance(event, TextRestarted) and is_open:  # the protocol takes nothing back
+                    written = ""
+                    yield self._delta(place, RESTART)
                 elif isinstance(event, Done):
                     for one in self._ended(place, event, written):
                         yield one
