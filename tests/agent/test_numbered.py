@@ -41,6 +41,13 @@ async def test_another_number_is_no_answer(answerer: ExtractiveAnswerer, questio
     assert not (await answerer.answer(question, [*LOCKERS, RULES])).answered
 
 
+@pytest.mark.parametrize(("known", "asked"), [("12-345", "12-999"), ("4711/24", "4711/23"), ("2024-0017", "2024-0071")])
+async def test_a_number_of_several_parts_is_one_number(answerer: ExtractiveAnswerer, known: str, asked: str) -> None:
+    passages = [hit(f"Order {known} belongs to the bakery in Elm Street."), RULES]
+    assert (await answerer.answer(f"Who does order {known} belong to?", passages)).answered
+    assert not (await answerer.answer(f"Who does order {asked} belong to?", passages)).answered
+
+
 async def test_the_number_may_stand_over_the_passage(answerer: ExtractiveAnswerer) -> None:
     found = await answerer.answer("What were net sales in fiscal 2023?", [*SALES, LATER])
     assert found.text == "Net sales were 51 million. [1]"

@@ -9,7 +9,8 @@ from citewell.agent.extractive.scoring import ScoredStatement
 from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 
-_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*")
+# A word, or a number with all that is written together with it: `12-345`, `4711/24`.
+_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*(?:[-/]\w*\d\w*)*")
 # Words between a name and its number, and words before a number that make it a quantity.
 _PASSED_OVER = frozenset({"no", "nr", "num", "number", "numero"})
 _OF_QUANTITIES = frozenset({
