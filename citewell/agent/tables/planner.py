@@ -212,12 +212,12 @@ class TablePlanner:
         self, reader: TableReader, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]
     ) -> tuple[bool, Planned | None]:
         """Whether a model reads the question as one for a table, and its plan, where it is sure enough of what it means."""
-        nearest = range(len(asked))
+        nearest = asked
         if self._nearest is not None:
-            nearest = await self._nearest.of(question, [known.described for _, known in asked])
+            nearest = await self._nearest.of(question, asked, lambda one: one[1].described)
         found: list[tuple[float, ReadTable, _Known]] = []
         is_meant = False
-        for spelt, known in (asked[place] for place in nearest):
+        for spelt, known in nearest:
             with faults_of(known.words.table):
                 meant, read = await asyncio.to_thread(read_table, reader, spelt, known.shown)
                 is_meant = is_meant or meant > 0

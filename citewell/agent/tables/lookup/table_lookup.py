@@ -61,7 +61,7 @@ class TableLookup:
             return found_line
         read = usable(tables)
         if self._nearest is not None:
-            read = [read[place] for place in await self._nearest.of(question, [described(page) for page in read])]
+            read = await self._nearest.of(question, read, described)
         return await asyncio.to_thread(answer_from_pages, owner_id, question, read, self._reader)
 
     async def _tables(self, owner_id: str, wanted: Sequence[str]) -> list[PageTable]:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections import OrderedDict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
 
+T = TypeVar("T")
 _SHOWN_VALUES = 3  # of each column, in a description
 _REMEMBERED = 1_000  # descriptions whose vectors are kept
 
@@ -38,21 +41,22 @@ class NearestTables:
         self._limits = limits
         self._vectors: OrderedDict[str, FloatMatrix] = OrderedDict()
 
-    async def of(self, question: str, tables: Sequence[Described]) -> list[int]:
-        """The places of at most `limits.read_tables` tables, nearest first."""
+    async def of(self, question: str, tables: Sequence[T], described: Callable[[T], Described]) -> list[T]:
+        """At most `limits.read_tables` of the tables, nearest first. described: how one is compared; it is called in a thread."""
         if len(tables) <= self._limits.read_tables:
-            return list(range(len(tables)))
+            return list(tables)
+        found = await asyncio.to_thread(lambda: [described(table) for table in tables])
         (asked,) = await self._embedder.embed([question], "query")
-        vectors = await self._described([table.text for table in tables])
-        shared = _shared_words(question, tables)
+        vectors = await self._vectors_of([one.text for one in found])
+        shared = _shared_words(question, found)
         scores = [
             float(asked @ vector) + self._limits.shared_word * words
             for vector, words in zip(vectors, shared, strict=True)
         ]
         order = sorted(range(len(tables)), key=lambda place: -scores[place])
-        return order[: self._limits.read_tables]
+        return [tables[place] for place in order[: self._limits.read_tables]]
 
-    async def _described(self, texts: Sequence[str]) -> list[FloatMatrix]:
+    async def _vectors_of(self, texts: Sequence[str]) -> list[FloatMatrix]:
         new = [text for text in dict.fromkeys(texts) if text not in self._vectors]
         if new:
             self._vectors.update(zip(new, await self._embedder.embed(new), strict=True))
