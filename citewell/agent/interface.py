@@ -41,6 +41,11 @@ from citewell.types.table_reading import ShownTable, TableRead
 NO_ANSWER = "I don't have enough information to answer that."
 
 
+def says_no_answer(text: str) -> bool:
+    """Whether an answer says that there is none, in these words."""
+    return NO_ANSWER.rstrip(".").lower() in text.lower()
+
+
 @dataclass(frozen=True, slots=True)
 class PastMessage:
     """An earlier message of the thread, oldest first, with the scope it was asked under."""

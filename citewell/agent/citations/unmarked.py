@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from citewell.agent.citations.check import MIN_TERMS, CitationChecker
 from citewell.agent.citations.claims import marked_numbers, plain_sentences
 from citewell.agent.citations.support import locate_claim
-from citewell.agent.interface import NO_ANSWER, Source
+from citewell.agent.interface import Source, says_no_answer
 from citewell.agent.offload import offload
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
@@ -94,6 +94,6 @@ def _of_line(line: str, start: int) -> Iterator[_Sentence]:
 
 def _states(sentence: str) -> bool:
     """Whether it says enough to be found in a passage: two terms, or a figure."""
-    if sentence.rstrip("* ").endswith(_SAYS_NOTHING) or NO_ANSWER.rstrip(".").lower() in sentence.lower():
+    if sentence.rstrip("* ").endswith(_SAYS_NOTHING) or says_no_answer(sentence):
         return False
     return len(set(analyze(sentence))) >= MIN_TERMS or bool(_DIGIT.search(sentence))

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.extractive.refusal import explain, in_scope
-from citewell.agent.interface import NO_ANSWER, Source
+from citewell.agent.interface import Source, says_no_answer
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.known import KnownModel
@@ -181,7 +181,7 @@ class ModelAssistant:
         if heard.is_cut:
             turn.notices[CUT_OFF] = None
         _note_removed(turn, dialogue.writer)
-        answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
+        answered = not says_no_answer(text)
         if answered:
             return Draft(text, True, turn.book.sources, written=True)
         hits = [source.hit for source in turn.book.sources]

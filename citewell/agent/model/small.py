@@ -10,7 +10,7 @@ from typing import Any
 
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
-from citewell.agent.interface import NO_ANSWER, Source, TextDelta
+from citewell.agent.interface import Source, TextDelta, says_no_answer
 from citewell.agent.keyless import Keyless
 from citewell.agent.model import prompts
 from citewell.agent.model.assistant import Budget
@@ -104,7 +104,7 @@ class SmallAssistant:
             raise ProviderUnavailable("It returned an empty answer.")
         if heard.is_cut:
             turn.notices[CUT] = None
-        answered = NO_ANSWER.rstrip(".").lower() not in text.lower()
+        answered = not says_no_answer(text)
         return Draft(text, answered, tuple(sources), written=True)
 
     def _messages(self, turn: TurnState, sources: Sequence[Source]) -> list[ChatMessage]:

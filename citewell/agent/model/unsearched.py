@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from citewell.agent.citations.check import CitationChecker
 from citewell.agent.citations.claims import plain_sentences
-from citewell.agent.interface import NO_ANSWER
+from citewell.agent.interface import says_no_answer
 
 RECALLED = "Answered from this conversation: your files were not searched."
 
@@ -38,7 +38,7 @@ class UnsearchedAnswers:
         message that is answered supports nothing, as it would support a nod to whatever it supposes. "I don't have enough
         information" is a statement about the files.
         """
-        if NO_ANSWER.rstrip(".").lower() in answer.lower():
+        if says_no_answer(answer):
             return Standing.ASSERTS
         sentences = plain_sentences(answer)
         asked = [sentence for sentence in sentences if sentence.endswith(_QUESTION_MARKS)]

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.agent.interface import NO_ANSWER, Source
+from citewell.agent.interface import Source, says_no_answer
 from citewell.agent.offload import offload
 from citewell.errors import InvalidInput
 from citewell.features.usage.service import Ledger
@@ -65,7 +65,7 @@ class CitationService:
             text=checked.text,
             citations=checked.citations,
             intent="document_query",
-            answered=bool(checked.text) and NO_ANSWER.rstrip(".").lower() not in checked.text.lower(),
+            answered=bool(checked.text) and not says_no_answer(checked.text),
             trace={"removed_citations": [one for one in cited if one not in stored]},
             confidence=round(checked.held, 4) if checked.citations else None,
         )
