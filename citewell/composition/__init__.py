@@ -54,7 +54,7 @@ from citewell.composition.protocols import mcp_tools, openai_files, openai_respo
 from citewell.composition.quotas import quota_service
 from citewell.composition.resources import file_expiry, resource_contents, resource_service
 from citewell.composition.sources import source_service
-from citewell.composition.stores import Stores, open_stores
+from citewell.composition.stores import Stores, open_stores, reserved_bytes
 from citewell.composition.telegram import telegram_service
 from citewell.composition.webhooks import delivery_runner, trigger_service, webhook_service
 from citewell.composition.working import WorkParts, build_workers
@@ -237,7 +237,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     pictures = PictureSource(content=stores.content, blobs=blobs)
     opener = IndexOpener(settings=settings, database=stores.database, content=stores.content, pictures=pictures)
     indexes = await opener.open_active(stack)
-    space = DiskReserve(settings.data, max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES))
+    space = DiskReserve(settings.data, reserved_bytes(settings))
     parsers = ParserPool(
         settings.parser.processes + 1, limits=parser_limits(settings), space=space
     )  # see `WorkerLimits`

@@ -22,6 +22,7 @@ from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository
 from citewell.storage.work.jobs import JobRepository
 from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.storage.work.reprocessing import ReprocessingRepository
+from citewell.system.disk import MIN_FREE_BYTES, SpareSpace
 from citewell.types.quotas import Quota
 
 
@@ -95,11 +96,25 @@ def _require_file(settings: Settings) -> None:
     )
 
 
+def _spare_space(settings: Settings) -> SpareSpace | None:
+    """Beside an SQLite database; None for Postgres, whose disk is elsewhere."""
+    address = make_url(settings.sql_url)
+    if not address.drivername.startswith("sqlite") or not address.database:
+        return None
+    path = Path(address.database)
+    return SpareSpace(path.with_name(f"{path.name}-spare"), reserved_bytes(settings))
+
+
+def reserved_bytes(settings: Settings) -> int:
+    """What stays free on the disk of the data folder: with less, no file is accepted or read."""
+    return max(settings.uploads.reserved_disk_bytes, MIN_FREE_BYTES)
+
+
 async def _open_database(settings: Settings, stack: contextlib.AsyncExitStack) -> Database:
     """The database with its schema up to date; `ConfigurationError` when it cannot be opened, `Unavailable` when it cannot be reached."""
     name = settings.name_of("database_url")
     try:
-        database = Database(settings.sql_url)
+        database = Database(settings.sql_url, _spare_space(settings))
     except ModuleNotFoundError as error:
         raise MissingDependency(
             f"{name} is set, and Postgres needs the package {error.name!r}. Install it with: pip install 'citewell[postgres]'"

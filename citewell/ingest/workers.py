@@ -155,7 +155,7 @@ class Workers:
         except Exception:  # the database may be unavailable for a while, and the loop must survive that
             log.exception("claiming work failed; retrying")
         else:
-            if job is not None or not self._unwritten:
+            if not self._unwritten:
                 self._go_on()
             return job
         await asyncio.sleep(self._limits.poll_seconds)

@@ -23,13 +23,13 @@ from sqlalchemy.exc import DataError, DBAPIError, SQLAlchemyError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncConnection, create_async_engine
 
-from citewell.errors import ConfigurationError, DatabaseAway, InvalidInput
+from citewell.errors import ConfigurationError, DatabaseAway, DiskFull, InvalidInput
 from citewell.storage.grouped import GroupedWrites
 from citewell.storage.lookups import Lookup, Prepared
 from citewell.storage.revisions import current_revision, known_revisions, last_revision, newest_name
 from citewell.storage.sqlite import FileConnection, FileConnections, prepare
 from citewell.system.batching import Batcher, outcome
-from citewell.system.disk import disk_errors
+from citewell.system.disk import SpareSpace, disk_errors
 
 _log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -71,9 +71,11 @@ class Database:
 
     On SQLite: WAL, `synchronous=FULL`, foreign keys on. Writers queue within this process, so none finds the database
     busy.
+
+    spare: space that is given back for writes when the disk is full
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, spare: SpareSpace | None = None) -> None:
         self.url = url
         self.is_sqlite = url.startswith("sqlite")
         self._files = FileConnections(sa.make_url(url).database or ":memory:") if self.is_sqlite else None
@@ -97,6 +99,7 @@ class Database:
         self._readings = Batcher(self._threads, _READERS // 2, _READINGS_PER_STEP, self._read_all)
         self._grouped = None if self._reader is None else GroupedWrites(self._reader, self._threads, self._writer)
         self._is_away = False
+        self._spare = spare
         event.listen(self._engine.sync_engine, "handle_error", self._translate)
         if self.is_sqlite:
             event.listen(self._engine.sync_engine, "begin", _begin_sqlite)
@@ -175,13 +178,26 @@ class Database:
         """Yields a connection in a write transaction, committed when the block ends, rolled back on any error."""
         turn = self._writer if self.is_sqlite else contextlib.nullcontext()
         try:
-            with disk_errors(), _values_checked():
+            with self._room(), _values_checked():
                 async with turn, self._connected() as connection:
                     await connection.execution_options(citewell_write=True)
                     async with connection.begin():
                         yield connection
         finally:
             self._writes += 1
+
+    @contextlib.contextmanager
+    def _room(self) -> Generator[None]:
+        """Makes room for a write where the disk is full. Raises `DiskFull` if that was not enough; it may be for the next one."""
+        if self._spare is not None:
+            self._spare.tend()
+        try:
+            with disk_errors():
+                yield
+        except DiskFull:
+            if self._spare is not None:
+                self._spare.give_back()
+            raise
 
     async def look(self, work: Callable[[sa.Connection], T]) -> T:
         """Runs `work` outside a transaction and returns its result.
@@ -205,7 +221,7 @@ class Database:
             async with self.write() as connection:
                 return await connection.run_sync(work)
         try:
-            with disk_errors(), _values_checked():
+            with self._room(), _values_checked():
                 return await self._grouped.run(work)
         finally:
             self._writes += 1

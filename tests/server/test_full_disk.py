@@ -31,7 +31,7 @@ from citewell.settings import load_settings
 from citewell.storage.database import Database
 from citewell.storage.work.jobs import JobRepository
 from citewell.system import disk
-from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, is_full
+from citewell.system.disk import MIN_FREE_BYTES, SPARE_BYTES, DiskReserve, SpareSpace, is_full
 from citewell.system.folder import DataFolder
 from citewell.types import TERMINAL, ExtractOptions, Job, Point
 from tests.ingest import nasty
@@ -155,6 +155,58 @@ async def test_a_transaction_without_room_leaves_nothing_and_says_so(tmp_path: P
     await write(pages=1_000_000)
     assert len(await database.rows(sa.select(notes))) == 2
     await database.close()
+
+
+async def test_a_full_disk_gives_spare_space_back_to_whoever_signs_in_revokes_or_deletes(
+    tmp_path: Path, reported: Disk
+) -> None:
+    """`benchmarks/full_disk.py` fills a real disk to its last byte."""
+    spare = tmp_path / "data" / "citewell.db-spare"
+    async with _serving(tmp_path / "data") as client:
+        assert _occupied(spare) >= SPARE_BYTES
+        token = (await client.post("/tokens", json={"name": "phone", "scopes": ["read"]})).json()["id"]
+        reported.is_full = True
+        assert (await client.delete(f"/tokens/{token}")).status_code == 204
+        assert 0 < _occupied(spare) < SPARE_BYTES, "in portions: whatever fills the disk would take all of it"
+        reported.is_full = False
+        assert (await client.post("/tokens", json={"name": "tablet", "scopes": ["read"]})).status_code == 201
+        assert _occupied(spare) >= SPARE_BYTES, "set aside again"
+
+
+async def test_a_write_that_found_no_room_has_all_spare_space_the_next_time(tmp_path: Path) -> None:
+    path = tmp_path / "a.db-spare"
+    database = Database(f"sqlite+aiosqlite:///{tmp_path / 'a.db'}", SpareSpace(path, reserved=0))
+    await database.change(lambda connection: connection.exec_driver_sql("CREATE TABLE notes (text TEXT)").close())
+    assert _occupied(path) >= SPARE_BYTES
+    for one in (_fail_through_write, _fail_through_change):
+        with pytest.raises(DiskFull):
+            await one(database)
+        assert not path.stat().st_size
+        await database.change(lambda connection: connection.exec_driver_sql("DELETE FROM notes").close())
+        assert _occupied(path) >= SPARE_BYTES
+    await database.close()
+
+
+async def _fail_through_write(database: Database) -> None:
+    async with database.write():
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+async def _fail_through_change(database: Database) -> None:
+    def without_room(_: sa.Connection) -> None:
+        raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+
+    await database.change(without_room)
+
+
+def test_no_space_is_set_aside_that_files_need(tmp_path: Path) -> None:
+    path = tmp_path / "spare"
+    SpareSpace(path, reserved=1 << 60).tend()
+    assert not path.exists()
+
+
+def _occupied(path: Path) -> int:
+    return path.stat().st_blocks * 512
 
 
 async def test_workers_outlive_a_database_that_can_write_nothing(

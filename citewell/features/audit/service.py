@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 
 import orjson
 
-from citewell.errors import Forbidden, Unavailable
+from citewell.errors import DatabaseAway, DiskFull, Forbidden, Unavailable
 from citewell.storage.accounts.audit import AuditRepository
 from citewell.system.shares import Shares
 from citewell.types.accounts import Principal
@@ -126,9 +126,14 @@ class AuditLog:
             try:
                 await self._write_some()
                 self._failing = False
-            except Exception:  # the disk may be full or the database unavailable for a while; entries are held
+            except Exception as error:  # the disk may be full or the database unavailable for a while; entries are held
                 if not self._failing:
-                    log.exception("the audit log cannot be written; entries are held and written later")
+                    is_known = isinstance(error, DiskFull | DatabaseAway)
+                    log.error(
+                        "the audit log cannot be written; entries are held and written later: %s",
+                        error,
+                        exc_info=not is_known,
+                    )
                 self._failing = True
             self._tell()
             if self._failing:
