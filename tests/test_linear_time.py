@@ -22,6 +22,7 @@ import pytest
 
 from citewell.agent.citations import check as citations
 from citewell.agent.citations import claims, numbers, writer
+from citewell.agent.citations.forms import without_source_list
 from citewell.agent.citations.grammar import Grammar, grammar_of
 from citewell.agent.citations.matching import find_match, surrounding_sentences
 from citewell.agent.citations.phrases import read_words, stem
@@ -36,7 +37,7 @@ from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.tables.language import generic, links, named_file, reading, wording
 from citewell.agent.tables.language import plan as planner
 from citewell.agent.tables.language import sentences as sentences_of_tables
-from citewell.agent.tables.language.cells import grid_of
+from citewell.agent.tables.language.cells import figures_in, grid_of
 from citewell.agent.tables.language.codes import coded_rows
 from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.exchange import exchanged
@@ -49,12 +50,16 @@ from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
 from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.meaning.mentions import mentions
+from citewell.agent.tables.meaning.nearest import description
+from citewell.agent.tables.meaning.reader import KnownTable, read_table, view_of
+from citewell.agent.tables.meaning.view import shown_values
 from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.understand import question, rephrase, titles, topics
+from citewell.agent.understand.intent import intent_of
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -93,7 +98,9 @@ from citewell.types import (
     TableInfo,
 )
 from citewell.types.message_reading import Act, MessageRead
+from citewell.types.table_reading import RowOperation
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
+from tests.agent.tables.meaning.says import Says
 from tests.retrieve.queries_with_filters import CONTEXT
 
 pytestmark = pytest.mark.full
@@ -106,7 +113,7 @@ Reader = Callable[[str], object]
 UNITS = {
     "dots": ".", "dotted": "a.b.c.", "words": "a ", "letters": "a", "digits": "1", "numbers": "1 ", "money": "$1,000 ",
     "versions": "1.2.3", "commas": "1,", "lines": "\n", "indented": " \n", "spaces": " ", "tabs": "\t", "brackets": "(",
-    "markers": "[1]", "open markers": "[1, ", "quotes": '"', "guillemets": "«", "apostrophes": "a'", "dashes": "-", "bars": "|",
+    "markers": "[1]", "open markers": "[1, ", "quotes": '"', "guillemets": "«", "apostrophes": "a'", "dashes": "-", "bars": "|", "underscores": "_",
     "rows": "| a | b |\n", "items": "- a\n", "steps": "Step 1 a\n", "ideographs": "日本", "thai": "ไทย", "marks": "a\u0301\u0323",
     "emoji": "😀", "negations": "not ", "conjunctions": "one hundred and ", "entities": "&a<", "emphasis": "*_`",
     "exclamations": "!", "addresses": "https://a.b/c?d=e ", "files": "a.pdf ", "places": "on page 3 ", "dates": "2024-01-31 ",
@@ -144,6 +151,15 @@ _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask 
 _EMBEDDER = WordEmbedder()
 _CHECKER = citations.CitationChecker(_EMBEDDER)
 _ANSWERER = extractive.ExtractiveAnswerer(_EMBEDDER)
+
+
+_KNOWN = KnownTable(_WORDS, _TABLE.columns[0], _GRID)
+_SAYS = Says(RowOperation.COUNT)
+
+
+def _known(text: str) -> KnownTable:
+    grid = grid_of(_TABLE, [((text, "1", "2"), 2), (("a", text, text), 3)], ())
+    return KnownTable(_WORDS, _TABLE.columns[0], grid)
 
 
 def _expecting(attempt: Reader) -> Reader:
@@ -218,6 +234,19 @@ READERS: dict[str, Reader] = {
     "agent.tables.language.generic.asks_of_a_kind": lambda t: generic.asks_of_a_kind(t),
     "agent.citations.claims.keep_known": lambda t: claims.keep_known(t, frozenset({1})),
     "agent.tables.meaning.mentions.mentions": lambda t: mentions(t),
+    "agent.tables.meaning.reader.view_of": lambda t: view_of(t, _KNOWN),
+    "agent.tables.meaning.reader.view_of:values": lambda t: view_of("in Accra in 2024", _known(t)),
+    "agent.tables.meaning.reader.read_table": lambda t: read_table(_SAYS, t, _KNOWN),
+    "agent.tables.meaning.view.shown_values": lambda t: shown_values(t, [f"Accra {n}" for n in range(20)]),
+    "agent.tables.meaning.view.shown_values:values": lambda t: shown_values("in 2024", [t[:900], *t.split()]),
+    "agent.tables.meaning.nearest.description": lambda t: description(t, [(t, [t])]),
+    "agent.tables.language.cells.figures_in": lambda t: figures_in([t, *t.split()], 1),
+    "agent.tables.language.sentences.row_sentence": lambda t: sentences_of_tables.row_sentence([(t, t), ("a", t)]),
+    "agent.citations.forms.without_source_list": lambda t: without_source_list(f"{t}\n[1] a.txt", [Source(1, hit(t))]),
+    "agent.citations.forms.without_source_list:lines": lambda t: without_source_list(
+        f"a\n{t}x-\n[1] {hit(t).filename}", [Source(1, hit(t))]
+    ),
+    "agent.understand.intent.intent_of": lambda t: intent_of(t, MessageRead({Act.SUMMARY: 1.0}), _asked_before(t)),
     "types.message_reading.content_of": lambda t: MessageRead(
         {}, content=tuple(zip(range(len(t)), range(1, len(t)), strict=False))
     ).content_of(t),
@@ -390,6 +419,8 @@ NO_READERS = {
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",
     "agent.tables.lookup.asked.without_operations",
+    "agent.tables.language.result_words.cited_lines", "agent.tables.lookup.answer.cells_hit", "agent.tables.lookup.pages.answer_from_pages",
+    "agent.tables.meaning.meaning.meanings", "agent.tables.meaning.meaning.passes_over_year",
     "agent.whole.reading.matching", "text.central.central_sentences",
     "ports.points.metadata_field", "ports.points.metadata_path", "text.spelling.advice",
 }  # fmt: skip

@@ -29,7 +29,7 @@ _OPEN = re.compile(
     r"(?:\s?(?:\[[^\[\]]*\]?|\([^()]*\)?|【[^】]*】?|<sup>[^<]*(?:<[^<>]*>?)?|<[^<>]*>?)|[⁰¹²³⁴⁵⁶⁷⁸⁹]+)?\s*\Z", re.I
 )
 _ENTRY = re.compile(r"\s*(?:[-*•]\s*)?(?:\[(?P<n>\d{1,3})\]|(?P<plain>\d{1,3})[.):])[\s:–-]*(?P<title>.{1,200})")
-_ANNOUNCES = re.compile(r"[\s#*_]*\w+(?: \w+)?[\s:*_]*")
+_ANNOUNCES = re.compile(r"\w+(?: \w+)?")
 _NUMBER = re.compile(r"\d+")
 _SPACE = re.compile(r"[\s–—-]+")
 
@@ -109,9 +109,15 @@ def without_source_list(text: str, sources: Sequence[Source]) -> str:
     while len(lines) > 1 and _is_listed(lines[-1], sources):
         lines.pop()
     if len(lines) < len(text.rstrip().split("\n")):
-        while len(lines) > 1 and (not lines[-1].strip() or _ANNOUNCES.fullmatch(lines[-1])):
+        while len(lines) > 1 and _announces(lines[-1]):
             lines.pop()
     return "\n".join(lines).rstrip()
+
+
+def _announces(line: str) -> bool:
+    """Whether a line is blank, or a word or two, as in `## Sources:`."""
+    text = line.strip(" \t\r#*_:")
+    return not text or _ANNOUNCES.fullmatch(text) is not None
 
 
 def _is_listed(line: str, sources: Sequence[Source]) -> bool:

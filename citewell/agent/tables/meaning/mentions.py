@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -73,9 +74,10 @@ def mentions(question: str) -> tuple[Mention, ...]:
     language = detect_language(question) or "en"
     found: list[Mention] = []
     for one in (*_times(question, language), *_clocks(question), *_numbers(question, language)):
-        if not any(one.start < other.end and other.start < one.end for other in found):
-            found.append(one)
-    return tuple(sorted(found, key=lambda one: one.start))
+        place = bisect_left(found, one.start, key=lambda other: other.start)
+        if all(other.end <= one.start or one.end <= other.start for other in found[max(place - 1, 0) : place + 1]):
+            found.insert(place, one)
+    return tuple(found)
 
 
 def _times(question: str, language: str) -> Iterator[Mention]:

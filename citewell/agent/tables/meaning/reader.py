@@ -19,6 +19,8 @@ from citewell.agent.tables.thresholds import TableThresholds
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
 
+MAX_MENTIONS = 64
+"""Numbers and times of a question that a table is read for; the work grows with their square."""
 _OVER_ALL = frozenset({RowOperation.COUNT, RowOperation.DISTINCT, RowOperation.SUM, RowOperation.AVERAGE})
 
 
@@ -102,7 +104,7 @@ def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnVi
 
 def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[float, ReadTable | None]:
     """The log-odds that the table is meant, and the likeliest meaning that can be planned."""
-    found = mentions(question)
+    found = mentions(question)[:MAX_MENTIONS]
     view = view_of(question, known)
     read = reader.read(question, [(one.start, one.end) for one in found], shown(view))
     table = PlannedTable(known.words.table, known.label, _time_of(known))
