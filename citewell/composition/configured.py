@@ -61,6 +61,7 @@ from citewell.storage.spending.quotas import QuotaRepository
 from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.vectors.embeddings import EmbeddingCacheRepository
 from citewell.system.disk import DiskReserve
+from citewell.system.shares import Shares
 from citewell.text.correction import Speller
 from citewell.types import ExtractOptions, SelfQuery
 from citewell.types.metadata_values import MetadataLimits
@@ -289,6 +290,7 @@ def turn_runner(settings: Settings, stores: Stores, ledger: Ledger, answering: A
         metadata=stores.metadata,
         ledger=ledger,
         quotas=stores.quotas,
+        shares=Shares("answers", each=settings.auth.answers_at_once),
         top_k=settings.retrieval.top_k,
         compare_model=settings.usage.compare_model,
     )

@@ -21,6 +21,7 @@ from citewell.features.usage.service import Ledger
 from citewell.ingest.capture import Spool, Spooled
 from citewell.settings import Settings
 from citewell.storage.conversations.threads import ThreadRepository
+from citewell.system.shares import Shares
 from citewell.types import JsonValue, Resource
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def mcp_tools(settings: Settings, stores: Stores, ledger: Ledger, extractive: La
         content=stores.content,
         ledger=ledger,
         top_k=settings.retrieval.top_k,
+        shares=Shares("tool calls", each=settings.auth.answers_at_once),
         public_url=settings.mail.public_url,
     )
 

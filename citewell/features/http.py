@@ -6,7 +6,7 @@ import contextlib
 import logging
 import time
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from typing import Annotated, Any, TypeVar, get_args
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_args
 
 from fastapi import Depends, FastAPI, Header, Query, Request
 from fastapi.dependencies.models import Dependant
@@ -26,6 +26,9 @@ from citewell.features.declared import Access, Reach, declared_at
 from citewell.features.requests import MAX_PROBLEMS, invalid_request, unknown_field, unknown_names
 from citewell.features.schemas import ErrorResponse
 from citewell.types.accounts import AccessScope, Grant, Principal
+
+if TYPE_CHECKING:
+    from citewell.features.turns import TurnRunner
 
 log = logging.getLogger(__name__)
 
@@ -130,6 +133,20 @@ async def while_admitted(request: Request, principal: Principal, stream: AsyncGe
                     return
                 asked_at = time.monotonic()
             yield piece
+
+
+async def answer_slot(request: Request, principal: CurrentPrincipal) -> AsyncGenerator[contextlib.AsyncExitStack]:
+    """One of the answers that the caller may have written at once, until the response has ended or the client has left.
+
+    Raises `RateLimited` beyond them. Whatever goes on afterwards takes the slot along with `pop_all`.
+    """
+    turns: TurnRunner = request.app.state.services.chat.turns
+    async with contextlib.AsyncExitStack() as slot:
+        await slot.enter_async_context(turns.shares.hold(principal.managed_by or principal.owner_id))
+        yield slot
+
+
+AnswerSlot = Annotated[contextlib.AsyncExitStack, Depends(answer_slot)]
 
 
 async def current_grant(request: Request, principal: CurrentPrincipal) -> Grant:

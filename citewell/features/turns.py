@@ -16,6 +16,7 @@ from citewell.ports.metering import Tally
 from citewell.storage.files.metadata import MetadataRepository
 from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.spending.quotas import QuotaRepository
+from citewell.system.shares import Shares
 from citewell.types import Expression, JsonObject, JsonValue, Scope
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ MAX_CHARACTERS = 32_000
 RESTART = "\n\n---\n\n"
 """Between an answer that was withdrawn and the one that holds, where a stream takes nothing back; the answer itself has the latter alone."""
 _TITLE_CHARACTERS = 80
+_AT_ONCE = 64
 
 
 class LateAssistant:
@@ -60,6 +62,7 @@ class TurnRunner:
 
     Each question is admitted before its turn runs, in every protocol.
 
+    shares: how many answers of one owner are written at once
     top_k: passages for an answer; compare_model: the model whose price is used for context stuffing if no chat model is configured
     """
 
@@ -68,6 +71,7 @@ class TurnRunner:
     metadata: MetadataRepository
     ledger: Ledger
     quotas: QuotaRepository
+    shares: Shares = field(default_factory=lambda: Shares("answers", each=_AT_ONCE))
     top_k: int = 10
     compare_model: str = ""
     _tasks: set[asyncio.Task[object]] = field(default_factory=set[asyncio.Task[object]])

@@ -25,6 +25,7 @@ class AuthSettings(SettingsGroup):
     issuer: Annotated[str | None, named("jwt_issuer", "JWT_ISSUER")] = None
     audience: Annotated[str | None, named("jwt_audience", "JWT_AUDIENCE")] = None
     requests_per_minute: Annotated[Natural, named("requests_per_minute")] = 0
+    answers_at_once: Annotated[int, Field(ge=1, le=4_096), named("answers_at_once")] = 64
 
 
 @dataclass(frozen=True, kw_only=True)

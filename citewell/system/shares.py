@@ -36,6 +36,11 @@ class Shares:
         self._all = nullcontext() if altogether is None else asyncio.Semaphore(altogether)
         self._owners: dict[str, _Owner] = {}
 
+    def running(self, owner_id: str) -> int:
+        """The owner's unfinished tasks, running and waiting."""
+        owner = self._owners.get(owner_id)
+        return 0 if owner is None else owner.asked
+
     @asynccontextmanager
     async def hold(self, owner_id: str) -> AsyncGenerator[None]:
         """Runs one task in this block. Raises `RateLimited` if the owner has too many running and queued."""

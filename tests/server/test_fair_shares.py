@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import io
+import json
 import threading
 import zipfile
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from citewell.agent.interface import AgentEvent, Failed, TextDelta
 from citewell.app import build
 from citewell.composition import Services
 from citewell.errors import RateLimited
@@ -131,6 +133,115 @@ async def test_streams_of_events_of_one_owner_are_counted_and_end_with_their_rea
     for hold in held:
         await hold.__aexit__(None, None, None)
     assert (await client.get(f"/resources/{one}/events")).status_code == 200
+
+
+QUESTION = [{"role": "user", "content": "What is the rent?"}]
+ASKING: dict[str, dict[str, Any]] = {
+    "/chat": {"message": "What is the rent?"},
+    "/v1/chat/completions": {"model": "citewell", "messages": QUESTION},
+    "/v1/responses": {"model": "citewell", "input": QUESTION},
+}
+
+
+@pytest.mark.parametrize("path", ASKING)
+async def test_answers_of_one_owner_are_counted_whatever_asks_for_them(
+    opened: tuple[httpx.AsyncClient, Services], path: str
+) -> None:
+    client, services = opened
+    async with AsyncExitStack() as stack:
+        for _ in range(64):
+            await stack.enter_async_context(services.chat.turns.shares.hold(services.local_owner))
+        refused = await client.post(path, json=ASKING[path] | {"stream": True})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, CODE)
+        assert "64 answers in progress" in refused.json()["error"]["message"]
+        assert int(refused.headers["retry-after"]) > 0
+        async with services.chat.turns.shares.hold("somebody else"):
+            pass
+    assert (await client.get("/threads")).json()["threads"] == [], "a refused question is not kept"
+    for _ in range(2):
+        assert (await client.post(path, json=ASKING[path] | {"stream": True})).status_code == 200
+    assert not services.chat.turns.shares.running(services.local_owner)
+
+
+async def test_tool_calls_of_one_owner_are_counted(opened: tuple[httpx.AsyncClient, Services]) -> None:
+    client, services = opened
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    headers = {"Accept": "application/json, text/event-stream"}
+    async with AsyncExitStack() as stack:
+        for _ in range(64):
+            await stack.enter_async_context(services.mcp.shares.hold(services.local_owner))
+        refused = await client.post("/mcp", json=listing, headers=headers)
+        assert (refused.status_code, refused.json()["error"]["code"]) == (429, CODE)
+    assert (await client.post("/mcp", json=listing, headers=headers)).status_code == 200
+    assert not services.mcp.shares.running(services.local_owner)
+
+
+@pytest.mark.parametrize("detached", [False, True])
+async def test_a_client_that_leaves_frees_its_place_once_nothing_is_written_for_it_any_more(
+    opened: tuple[httpx.AsyncClient, Services], monkeypatch: pytest.MonkeyPatch, detached: bool
+) -> None:
+    client, services = opened
+    shares, owner, go_on = services.chat.turns.shares, services.local_owner, asyncio.Event()
+
+    async def slow(*_: object) -> AsyncGenerator[AgentEvent]:
+        yield TextDelta("The rent")
+        await go_on.wait()
+        yield Failed("internal", "It ends here.", {})
+
+    monkeypatch.setattr(type(services.chat.turns), "run", slow)
+    body = ASKING["/chat"] | {"stream": True, "detached": detached}
+    await _ask_and_leave(client, body, while_there=lambda: shares.running(owner) == 1)
+    assert shares.running(owner) == int(detached)
+    go_on.set()
+    for _ in range(100):
+        if not shares.running(owner):
+            break
+        await asyncio.sleep(0.05)
+    assert not shares.running(owner)
+
+
+async def _ask_and_leave(client: httpx.AsyncClient, body: object, while_there: Callable[[], bool]) -> None:
+    """Send a question, wait for the first piece of its answer, and close the connection."""
+    content = json.dumps(body).encode()
+    arrived, left = asyncio.Event(), False
+    sent = iter([{"type": "http.request", "body": content, "more_body": False}])
+
+    async def receive() -> Any:
+        if (message := next(sent, None)) is not None:
+            return message
+        await arrived.wait()
+        nonlocal left
+        left = while_there()
+        return {"type": "http.disconnect"}
+
+    async def send(message: Any) -> None:
+        if message["type"] == "http.response.body" and message["body"]:
+            arrived.set()
+
+    headers = {
+        "host": "127.0.0.1",
+        "authorization": client.headers["authorization"],
+        "content-type": "application/json",
+        "content-length": str(len(content)),
+    }
+    transport = client._transport
+    assert isinstance(transport, httpx.ASGITransport)
+    scope = {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": "POST",
+        "scheme": "http",
+        "path": "/chat",
+        "raw_path": b"/chat",
+        "query_string": b"",
+        "headers": [(name.encode(), value.encode()) for name, value in headers.items()],
+        "client": ("127.0.0.1", 1),
+        "server": ("127.0.0.1", 80),
+        "root_path": "",
+    }
+    await asyncio.wait_for(transport.app(scope, receive, send), 60)
+    assert left, "the place is held while the answer is written"
 
 
 async def test_those_who_follow_one_file_share_the_looks_at_the_database(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterator
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +11,7 @@ from fastapi import Request
 from fastapi.responses import Response, StreamingResponse
 
 from citewell.agent.interface import (
+    AgentEvent,
     Done,
     Failed,
     FiltersInferred,
@@ -26,7 +27,7 @@ from citewell.features.chat.schemas import ChatIn, ChatOut, CitationOut, NoAnswe
 from citewell.features.chat.service import ChatRequest, ChatService, Turn
 from citewell.features.chat.ui_messages import UI_HEADERS, ui_parts
 from citewell.features.declared import ASK, changes, narrowed
-from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant, while_admitted
+from citewell.features.http import ERROR_RESPONSES, AnswerSlot, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.routing import Router
 from citewell.features.schemas import InferredFilterOut
@@ -40,7 +41,9 @@ router = Router(tags=["chat"], responses=ERROR_RESPONSES, route_class=SoundRoute
 
 
 @router.post("/chat", access=narrowed(ASK), audit=changes(AuditAction.ASKED), response_model=ChatOut)
-async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: CurrentPrincipal) -> ChatOut | Response:
+async def chat(
+    request: Request, body: ChatIn, grant: NarrowedGrant, principal: CurrentPrincipal, slot: AnswerSlot
+) -> ChatOut | Response:
     """Ask a question. With `stream`, the answer arrives as NDJSON lines `{"stream"}`, `{"progress"}`, `{"inferred_filters"}`, `{"used_docs"}`, then `{"done"}` or `{"error"}`."""
     service: ChatService = request.app.state.services.chat
     if principal.project_ids is not None and body.thread_id is not None:
@@ -68,12 +71,19 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
         return StreamingResponse(_events(parts), media_type="text/event-stream", headers=UI_HEADERS)
     if body.stream:
         if body.detached:
-            turn = service.detach(principal.owner_id, turn)
+            turn = service.detach(principal.owner_id, replace(turn, events=_with(slot, turn.events)))
         return StreamingResponse(_lines(turn, body.debug), media_type="application/x-ndjson")
     last = await last_event(request, turn.events)
     if isinstance(last, Failed):
         raise from_code(last.code, last.message, last.details)
     return chat_out(turn, last, body.debug) if last is not None else Response(status_code=CLIENT_LEFT)
+
+
+async def _with(slot: AsyncExitStack, events: AsyncGenerator[AgentEvent]) -> AsyncGenerator[AgentEvent]:
+    """The events; the slot is taken along from the first, and free after the last."""
+    async with slot.pop_all(), aclosing(events):
+        async for event in events:
+            yield event
 
 
 async def _lines(turn: Turn, debug: bool) -> AsyncIterator[bytes]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from starlette.requests import Request
@@ -68,31 +68,36 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Check the token, then hand over to the transport."""
         request = Request(scope)
-        try:
-            scope[OWNER], scope[SCOPE] = await self._admit(request)
-        except CitewellError as error:
-            await error_response(error)(scope, receive, send)
-            return
-        assert self._wanted is not None
-        assert self._transport is not None
-        self._wanted.set()
-        # Shielded: a client that disconnects must not cancel what others are waiting for.
-        transport = await asyncio.shield(self._transport)
-        await transport(scope, receive, send)
+        assert self._tools is not None
+        async with AsyncExitStack() as slot:
+            try:
+                payer, scope[OWNER], scope[SCOPE] = await self._admit(request)
+                await slot.enter_async_context(self._tools.shares.hold(payer))
+            except CitewellError as error:
+                await error_response(error)(scope, receive, send)
+                return
+            assert self._wanted is not None
+            assert self._transport is not None
+            self._wanted.set()
+            # Shielded: a client that disconnects must not cancel what others are waiting for.
+            transport = await asyncio.shield(self._transport)
+            await transport(scope, receive, send)
 
-    async def _admit(self, request: Request) -> tuple[str, QuestionScope]:
+    async def _admit(self, request: Request) -> tuple[str, str, QuestionScope]:
+        """Who the call counts for, whose files it reads, and which of them."""
         assert self._auth is not None
         assert self._tools is not None
         kind, _, token = request.headers.get("authorization", "").partition(" ")
         principal = await self._auth.authenticate(token.strip() if kind.lower() == "bearer" else None)
         owner_id = principal.owner_id
-        await self._auth.admit(principal.managed_by or owner_id)
+        payer = principal.managed_by or owner_id
+        await self._auth.admit(payer)
         record_of(request).sent_by(principal)
         check_access(_DECLARED.access, principal)
         sender_is_known(request)
         if wrong := unknown_names("query", request.query_params, ("project",)):
             raise invalid_request(wrong)
-        return owner_id, await self._tools.scope(owner_id, request.query_params.getlist("project"))
+        return payer, owner_id, await self._tools.scope(owner_id, request.query_params.getlist("project"))
 
 
 def _load() -> Callable[[McpTools], StreamableHTTPSessionManager]:

@@ -16,6 +16,7 @@ from citewell.ports.metering import Tally, tallied
 from citewell.storage.files.content import ContentRepository
 from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.files.resources import ResourceRepository
+from citewell.system.shares import Shares
 from citewell.types import Chunk, JsonObject, Resource, ResourceFilter, Scope
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTools:
-    """Lists and calls the tools, which `toolbox` loads on first use, and reads documents. public_url: begins links, if configured."""
+    """Lists and calls the tools, which `toolbox` loads on first use, and reads documents.
+
+    shares: how many calls of one owner run at once; public_url: begins links, if configured
+    """
 
     toolbox: Callable[[], Awaitable[Toolbox]]
     projects: ProjectRepository
@@ -60,6 +64,7 @@ class McpTools:
     content: ContentRepository
     ledger: Ledger
     top_k: int
+    shares: Shares
     public_url: str | None = None
 
     async def specs(self) -> tuple[ToolSpec, ...]:

@@ -15,6 +15,7 @@ from citewell.agent.interface import AgentEvent, Done, Failed, TextDelta, TextRe
 from citewell.errors import UnknownModel, from_code
 from citewell.features.declared import ASK, READ, changes, everything
 from citewell.features.http import (
+    AnswerSlot,
     CurrentPrincipal,
     Owner,
     status_of,
@@ -63,7 +64,7 @@ async def get_model(request: Request, model: str, owner: Owner) -> ModelOut:
     "/chat/completions", access=everything(ASK), audit=changes(AuditAction.ASKED, answer="id"), response_model=None
 )
 async def create_completion(
-    request: Request, body: CompletionIn, owner: Owner, principal: CurrentPrincipal
+    request: Request, body: CompletionIn, owner: Owner, principal: CurrentPrincipal, _slot: AnswerSlot
 ) -> Response:
     """Ask, with the conversation in the request. Citations are annotations on the whole answer or the last piece."""
     service = _service(request)

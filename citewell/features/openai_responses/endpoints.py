@@ -13,7 +13,7 @@ from citewell.agent.interface import AgentEvent, Failed
 from citewell.errors import from_code
 from citewell.features.audited import record_of
 from citewell.features.declared import ASK, READ, WRITE, changes, everything
-from citewell.features.http import CurrentPrincipal, Owner, while_admitted
+from citewell.features.http import AnswerSlot, CurrentPrincipal, Owner, while_admitted
 from citewell.features.json_bodies import dumped
 from citewell.features.openai_format import OPENAI_ERRORS, OpenAIRoute
 from citewell.features.openai_responses.schemas import RESULTS, ResponseIn, input_items, stored_response
@@ -31,7 +31,9 @@ def _service(request: Request) -> ResponseService:
 
 
 @router.post("/responses", access=everything(ASK), audit=changes(AuditAction.ASKED), response_model=None)
-async def create_response(request: Request, body: ResponseIn, owner: Owner, principal: CurrentPrincipal) -> Response:
+async def create_response(
+    request: Request, body: ResponseIn, owner: Owner, principal: CurrentPrincipal, _slot: AnswerSlot
+) -> Response:
     """Answer from vector stores, or from everything without the tool `file_search`. Citations are `file_citation` annotations."""
     asked = body.read()
     answer_id, begun = await _service(request).begin(owner, asked)
