@@ -6,14 +6,18 @@ import logging
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from citewell.agent.graph import Assistant
 from citewell.channels.telegram.expiry import expire
 from citewell.features.resources.said import Said
+from citewell.features.turns import LateAssistant
 from citewell.types import ResourceFilter
 from tests.channels.telegram_world import World, until
 from tests.contract_servers.telegram import TOKEN, Person, TelegramServer, Trouble
+from tests.server.test_citations_everywhere import Citing, citations
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.slow(60)]
 QUESTION = "What is the maximum loan size for first-time borrowers?"
@@ -48,6 +52,34 @@ async def test_from_a_code_to_a_cited_answer_with_its_page(
         tap = eve.tap(answer, button["callback_data"])
         await until(lambda: tap in open_world.server.notices)
         assert open_world.server.notices[tap] == "Only the person who asked can open this."
+
+
+async def test_a_source_of_every_kind_of_place_is_listed_and_opens(
+    open_world: World, ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_world.bot():
+        await open_world.linked(ann)
+        ann.send("fees.txt", b"The fee is 25.")
+        await open_world.said(ann.id, "ready")
+        owner = await open_world.services.telegram.owner_of(ann.id)
+        assert owner is not None
+        (file,), _ = await open_world.services.resources.repository.page(owner, ResourceFilter(), 5, None)
+        answering = open_world.services.chat.turns.answering
+        monkeypatch.setattr(answering, "assistant", LateAssistant(lambda: cast("Assistant", Citing(file.id))))
+        ann.write("What is the fee?")
+        answer = await open_world.said(ann.id, "[13]")
+        wanted = citations(file.id)
+        listed = answer.styled("code")
+        assert [one.label for one in wanted if not any(one.label in shown for shown in listed)] == []
+        buttons = [button for row in answer.buttons for button in row]
+        assert len(buttons) == 12
+        for button, one in zip(buttons, wanted, strict=False):
+            ann.tap(answer, button["callback_data"])
+            await until(
+                lambda one=one: any(
+                    m.text.startswith(f"[{one.n}] {one.label}") for m in open_world.server.of_chat(ann.id)
+                )
+            )
 
 
 def _told(server: TelegramServer) -> list[str]:

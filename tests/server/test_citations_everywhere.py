@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
 import re
@@ -16,12 +17,16 @@ import pytest
 
 from citewell import AsyncCitewell
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import AgentEvent, Done, TextDelta, TurnRequest
+from citewell.agent.interface import AgentEvent, Done, Source, TextDelta, TurnRequest
+from citewell.agent.turn.state import ToolResult
 from citewell.app import build
+from citewell.features.mcp.service import McpTools
 from citewell.features.routers import Application
 from citewell.features.turns import Answering, LateAssistant
+from citewell.ports import ToolCall
 from citewell.settings import load_settings
-from citewell.types import Answer, Box, Citation, Locator, OriginalPicture, Provenance, Verdict
+from citewell.types import Answer, Box, Citation, JsonObject, Locator, OriginalPicture, Provenance, Verdict
+from tests.agent.fakes import hit
 
 _BOX = Box(1, 10, 20, 30, 40)
 PLACES: dict[str, Locator] = {
@@ -134,6 +139,66 @@ async def test_every_face_shows_the_same_citations(client: httpx.AsyncClient, tm
     shown["answer.completed"] = _citations_in(json.loads(told.splitlines()[0]))
     for face, found in shown.items():
         assert [_stripped(one) for one in found] == wanted, face
+
+
+async def test_a_shared_link_shows_each_by_its_label_and_its_words(client: httpx.AsyncClient) -> None:
+    whole = (await client.post("/chat", json={"message": "What is the fee?"})).json()
+    made = await client.post(f"/threads/{whole['thread_id']}/messages/{whole['message_id']}/share", json={})
+    assert made.status_code == 201, made.text
+    path = made.json()["path"]
+    wanted = [
+        {"n": one.n, "label": one.label, "quote": one.quote, "verdict": one.verdict.value}
+        for one in citations(whole["citations"][0]["resource_id"])
+    ]
+    anybody = httpx.AsyncClient(transport=client._transport, base_url="http://127.0.0.1")
+    found = await anybody.get(f"/shared-answers/{path.rpartition('/')[2]}")
+    assert found.json()["passages"] == wanted
+    page = html.unescape((await anybody.get(path)).text)
+    assert [one["label"] for one in wanted if one["label"] not in page] == []
+
+
+async def test_openai_s_responses_and_the_ai_sdk_name_the_file_of_each(client: httpx.AsyncClient) -> None:
+    asked = {"model": "citewell", "input": "What is the fee?"}
+    response = (await client.post("/v1/responses", json=asked)).json()
+    (content,) = [one for item in response["output"] if item["type"] == "message" for one in item["content"]]
+    resource_id = content["annotations"][0]["file_id"].partition("-")[2]
+    assert len(content["annotations"]) == len(citations(resource_id))
+    body = {"message": "What is the fee?", "stream": True, "protocol": "ai-sdk"}
+    streamed = (await client.post("/chat", json=body)).text
+    parts = [json.loads(line) for line in re.findall(r"^data: (\{.*)$", streamed, re.M)]
+    assert len([one for one in parts if one["type"].startswith("source-")]) >= 1
+
+
+async def test_mcp_gives_the_place_of_each_passage(client: httpx.AsyncClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    sources = tuple(
+        Source(n, replace(hit("The fee is 25.", locator=place, filename="a.pdf"), picture=picture))
+        for n, (place, picture) in enumerate(
+            [(place, None) for place in PLACES.values()]
+            + [(Locator(), OriginalPicture("r1", blob)) for blob in PICTURES.values()],
+            1,
+        )
+    )
+
+    async def call(_: object, owner_id: str, scope: object, name: str, arguments: JsonObject) -> ToolResult:
+        return ToolResult(ToolCall("mcp", name, arguments), "Found.", sources)
+
+    monkeypatch.setattr(McpTools, "call", call)
+    result = await _tool(client, "citewell_search_files", {"query": "fee"})
+    passages = result["structuredContent"]["passages"]
+    assert [one["locator"] for one in passages] == [s.hit.chunk.locator.to_json() for s in sources]
+    assert [one["label"] for one in passages] == [s.hit.chunk.locator.label("a.pdf") for s in sources]
+    assert [one["n"] for one in passages if "picture" in one] == [s.n for s in sources if s.hit.picture is not None]
+    found = await _tool(client, "search", {"query": "fee"})
+    assert [one["title"] for one in found["structuredContent"]["results"]] == [one["label"] for one in passages]
+
+
+async def _tool(client: httpx.AsyncClient, name: str, arguments: JsonObject) -> Any:
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+    headers = {"Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-06-18"}
+    answered = await client.post("/mcp", json=call, headers=headers)
+    assert answered.status_code == 200, answered.text
+    text = answered.text if answered.text.startswith("{") else answered.text.partition("data: ")[2].partition("\n")[0]
+    return json.loads(text)["result"]
 
 
 def _citations_in(value: Any) -> list[dict[str, Any]]:
