@@ -54,6 +54,7 @@ STAGES: dict[str, tuple[tuple[str, ...], ...]] = {
     "citewell/agent/understand/understanding.py": (("tests/agent/test_intent.py",),),
     "citewell/channels/telegram/commands.py": (("tests/channels", "-k", "telegram and command"),),
     "citewell/composition/webhooks.py": (("tests/server/test_webhooks.py",),),
+    "citewell/features/audit/service.py": (("tests/accounts/test_audit.py",),),
     "citewell/features/auth/service.py": (("tests/accounts/test_sharing.py",), ("tests/accounts",)),
     "citewell/features/health/service.py": (("tests/accounts",), ("tests/server/test_doctor.py",)),
     "citewell/features/indexes/service.py": (("tests/accounts",),),

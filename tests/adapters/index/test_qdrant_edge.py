@@ -1,9 +1,12 @@
 """Qdrant Edge passes the suite, and agrees with the reference store on random data."""
 
 import asyncio
+import uuid
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 import qdrant_edge as qe
 
@@ -11,6 +14,7 @@ from citewell.adapters.index import qdrant_edge_engine as engine
 from citewell.adapters.index.qdrant_edge import QdrantEdgeIndex
 from citewell.adapters.index.qdrant_edge_folder import ShardFolder
 from citewell.errors import DataFolderBusy, Unavailable
+from citewell.ports import FloatMatrix
 from citewell.testing.vector_index import (
     DIMENSIONS,
     FilterConformance,
@@ -22,7 +26,7 @@ from citewell.testing.vector_index import (
     near,
     point_id,
 )
-from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator, VectorQuery
+from citewell.types import AnyOf, Condition, Expression, Filter, Negation, Operator, Point, VectorQuery
 
 FROM_PAGE_7 = Condition("page", Operator.GTE, 7)
 
@@ -96,6 +100,63 @@ async def _found(index: QdrantEdgeIndex, *conditions: Expression) -> set[str]:
         dense=make_point(0).dense, filter=Filter(owner_id="ann", conditions=tuple(conditions)), limit=100
     )
     return {hit.id for hit in await index.search(query)}
+
+
+@pytest.mark.full
+def test_close_vectors_of_others_do_not_change_what_an_owner_finds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a graph over all owners, links lead to the others, and seven of ten neighbours are not found any more."""
+    config = engine._config
+
+    def from_few_points(*how: Any, **more: Any) -> qe.EdgeConfig:
+        """The same, but a graph from 100 KB of vectors on: 10 MB are too many for a test."""
+        made = config(*how, **more)
+        early = qe.EdgeOptimizersConfig(indexing_threshold=100)
+        return qe.EdgeConfig(vectors=made.vectors, sparse_vectors=made.sparse_vectors, optimizers=early)
+
+    monkeypatch.setattr(engine, "_config", from_few_points)
+    monkeypatch.setattr(engine, "_GRAPH_FROM_KB", 100)
+    chance = np.random.default_rng(7)
+    centres = chance.normal(size=(20, 64))
+    mine = _unit(centres[chance.integers(0, 20, 2_000)] + 0.8 * chance.normal(size=(2_000, 64)))
+    theirs = _unit(np.repeat(mine, 2, axis=0) + 0.05 * chance.normal(size=(4_000, 64)))
+    asked = _unit(centres[chance.integers(0, 20, 50)] + 0.8 * chance.normal(size=(50, 64)))
+    wanted = [{str(uuid.UUID(int=int(n) + 1)) for n in np.argsort(-(mine @ one))[:10]} for one in asked]
+    found: dict[str, float] = {}
+    for name, others in (("alone", None), ("beside others", theirs)):
+        folder = tmp_path / name
+        shard = engine.create_shard(folder, 64)
+        engine.upsert_points(shard, _points("ada", mine, 1))
+        if others is not None:
+            engine.upsert_points(shard, _points("ben", others, 1_000_000))
+        shard.close()
+        engine.optimize_shard(folder, 64)
+        shard = engine.open_shard(folder)
+        legs = [
+            (VectorQuery(filter=Filter(owner_id="ada"), limit=10, dense=tuple(one.tolist())), others is None)
+            for one in asked
+        ]
+        ranked = [engine.scored_ids(engine.search_all(shard, [leg])[0]) for leg in legs]
+        found[name] = sum(len(best & {hit.id for hit in hits}) for best, hits in zip(wanted, ranked, strict=True)) / (
+            10 * len(asked)
+        )
+        assert shard.info().indexed_vectors_count >= len(mine), "there is a graph"
+        shard.close()
+    assert min(found.values()) > 0.85
+    assert abs(found["alone"] - found["beside others"]) < 0.05
+
+
+def _unit(vectors: FloatMatrix) -> FloatMatrix:
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
+
+
+def _points(owner: str, vectors: FloatMatrix, first: int) -> list[Point]:
+    payload = {"owner_id": owner, "resource_id": "r", "type": "text"}
+    return [
+        Point(id=str(uuid.UUID(int=first + n)), dense=tuple(one.tolist()), sparse=None, payload=payload)
+        for n, one in enumerate(vectors)
+    ]
 
 
 async def test_a_field_gets_an_index_when_a_filter_first_uses_it(tmp_path: Path) -> None:
