@@ -12,7 +12,7 @@ from citewell.filters.language import build_filter, inferred_to_json, metadata_k
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.ports.points import keyword
 from citewell.retrieve.chunks import ChunkSource
-from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
+from citewell.retrieve.diversity import maximal_marginal_relevance, over_pages, share_a_page, without_near_duplicates
 from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs, Searching
@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
 
 _KEYS_SECONDS = 30.0
+_OVER_PAGES = 3  # times the requested number is loaded where hits share a page
 _SHOWN = 10  # passages of each leg in a trace
 
 
@@ -212,14 +213,16 @@ class Retriever:
             good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):
-            start = 0
-            while start < len(good) and len(hits) < wanted:
-                page = good[start : start + wanted]
-                start += wanted
+            start, most = 0, wanted
+            while start < len(good) and len(hits) < most:
+                page = good[start : start + max(wanted, most - len(hits))]
+                start += len(page)
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
                 hits += [hit for hit in _to_hits(page, stored, dense, lexical) if _is_wanted(hit, request)]
+                if options.page_decay < 1.0 and share_a_page(hits):
+                    most = max(wanted, _OVER_PAGES * request.top_k)
         with timed(trace, "diversify"):
-            return await self._diversify(options, hits, wanted, trace)
+            return await self._diversify(options, over_pages(hits, options.page_decay)[:wanted], wanted, trace)
 
     async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int, trace: Trace) -> list[Hit]:
         if options.near_duplicate is not None:

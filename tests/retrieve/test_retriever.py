@@ -16,6 +16,7 @@ from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUna
 from citewell.filters.language import parse_filters
 from citewell.ports import Capability, FloatMatrix, Reranked
 from citewell.ports.points import index_point
+from citewell.retrieve.diversity import over_pages, share_a_page
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.text.language import detect_language
@@ -24,6 +25,8 @@ from citewell.types import (
     ChunkType,
     Condition,
     FileFacts,
+    Hit,
+    Locator,
     MetadataKey,
     MetadataKind,
     Operator,
@@ -31,6 +34,7 @@ from citewell.types import (
     RerankLimits,
     Scope,
     ScoredId,
+    Scores,
     SearchOptions,
     SearchRequest,
     SelfQuery,
@@ -477,6 +481,38 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
     assert sum("signatures" in text for text in plain) == 3
     assert sum("signatures" in text for text in varied) < 3
     assert await _texts(library.retriever(), "loan signatures", SearchOptions(diversity=0.7), top_k=3) == varied
+
+
+async def test_one_passage_of_each_page_comes_before_further_ones_of_the_first() -> None:
+    library = Library()
+    texts = [
+        (f"A loan of {n} is repaid in months.", page)
+        for n, page in [("one", 1), ("two", 1), ("three", 1), ("many more sums", 2)]
+    ]
+    chunks = [(make_chunk(text, page=page, ordinal=n), "Handbook.pdf") for n, (text, page) in enumerate(texts)]
+    await fill(library.index, library.source, library.embedder, chunks)
+    asked = "loan repaid in months"
+    request = SearchRequest(owner_id="ann", query=asked, top_k=3)
+    by_score = (await library.retriever(options=RetrievalOptions(page_decay=1.0)).search(request)).hits
+    assert [hit.chunk.locator.page for hit in by_score] == [1, 1, 1]
+    hits = (await library.retriever().search(request)).hits
+    assert hits[0] == by_score[0]
+    assert 2 in [hit.chunk.locator.page for hit in hits]
+    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_hits_without_pages_keep_their_scores() -> None:
+    hits = [
+        Hit(
+            chunk=replace(make_chunk(f"Text {n}"), locator=Locator()),
+            filename="a.txt",
+            score=1.0 - n / 10,
+            scores=Scores(),
+        )
+        for n in range(4)
+    ]
+    assert over_pages(hits, 0.5) == hits
+    assert not share_a_page(hits)
 
 
 @pytest.mark.parametrize(
