@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -34,11 +34,21 @@ from citewell.extract.registry import extract_file
 from citewell.ingest.chunking import chunk_title, fitted
 from citewell.ports import Embedder
 from citewell.ports.points import index_point
-from citewell.retrieve.evaluate import CONFIGURATIONS
+from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.types import Chunk, Element, ExtractOptions, FileFacts, Hit, Provenance, SearchRequest, StoredChunk
 
-FIRST = (1, 5, 10)
+FIRST, NONE = (1, 5, 10), 1_000
+BY_SCORE = RetrievalOptions(page_decay=1.0, prefers_kinds=False)
+CONFIGURATIONS: dict[str, RetrievalOptions] = {
+    "words": replace(BY_SCORE, dense_weight=0.0, feedback_chunks=0),
+    "dense": replace(BY_SCORE, dense_weight=1.0, feedback_chunks=0),
+    "fused": BY_SCORE,
+    "fused, pages": RetrievalOptions(prefers_kinds=False),
+    "fused, kinds": RetrievalOptions(page_decay=1.0),
+    "default": RetrievalOptions(),
+    "default, late interaction": RetrievalOptions(rerank=True),
+}
 
 
 @dataclass(frozen=True)
@@ -127,8 +137,7 @@ async def measure(options: argparse.Namespace, asked: Sequence[Asked]) -> None:
         source, reranker = MemoryChunks(stored), LateInteractionReranker(embedder.inner)
         rows = []
         for name in options.only or CONFIGURATIONS:
-            one = CONFIGURATIONS[name]
-            retriever = Retriever(embedder, index, source, reranker if one.rerank else None, one.options)
+            retriever = Retriever(embedder, index, source, reranker, CONFIGURATIONS[name])
             started = time.perf_counter()
             ranks = [rank(await hits(retriever, q, options.all), q.pages, q.file) for q in asked]
             rows.append(
@@ -143,20 +152,20 @@ async def measure(options: argparse.Namespace, asked: Sequence[Asked]) -> None:
 
 
 async def hits(retriever: Retriever, asked: Asked, everywhere: bool) -> Sequence[Hit]:
-    """A hundred hits of a question."""
+    """The first ten hits of a question."""
     scope = None if everywhere else (asked.file,)
     return (
-        await retriever.search(SearchRequest(owner_id=OWNER, query=asked.question, top_k=30, resource_ids=scope))
+        await retriever.search(SearchRequest(owner_id=OWNER, query=asked.question, top_k=10, resource_ids=scope))
     ).hits
 
 
 def rank(found: Sequence[Hit], pages: frozenset[int], file: str) -> int:
-    """The place of the first hit that is on one of the pages; 1,000 if there is none."""
+    """The place of the first hit that is on one of the pages; `NONE` if there is none."""
     for place, hit in enumerate(found, 1):
         locator = hit.chunk.locator
         if hit.chunk.resource_id == file and pages & {locator.page, *locator.pages}:
             return place
-    return 1000
+    return NONE
 
 
 def shares(asked: Sequence[Asked], ranks: Sequence[int], names: Sequence[str]) -> list[str]:
@@ -164,7 +173,7 @@ def shares(asked: Sequence[Asked], ranks: Sequence[int], names: Sequence[str]) -
     halves = [[r for q, r in zip(asked, ranks, strict=True) if names.index(q.file) % 2 == side] for side in (0, 1)]
     five = [sum(r <= 5 for r in half) / len(half) if half else 0.0 for half in halves]
     found = [sum(r <= first for r in ranks) / len(ranks) for first in FIRST]
-    return [f"{value:.3f}" for value in (*found, *five, sum(1 / r for r in ranks) / len(ranks))]
+    return [f"{value:.3f}" for value in (*found, *five, sum(1 / r for r in ranks if r < NONE) / len(ranks))]
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs, Searching
 from citewell.retrieve.modelquery import read_by_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
+from citewell.retrieve.preference import preference_of, preferred
 from citewell.retrieve.reading import QueryContext, QueryReading, zone_of
 from citewell.retrieve.reranking import NO_RERANKER, reordered
 from citewell.retrieve.selfquery import read_by_rules
@@ -72,6 +73,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._chat = chat
         self._legs: Searching = legs or Legs(embedder, index, self._options)
+        self._preference = preference_of(embedder.fingerprint)
         self._own_traits = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
 
     async def search(self, request: SearchRequest) -> SearchResult:
@@ -222,7 +224,14 @@ class Retriever:
                 if options.page_decay < 1.0 and share_a_page(hits):
                     most = max(wanted, _OVER_PAGES * request.top_k)
         with timed(trace, "diversify"):
-            return await self._diversify(options, over_pages(hits, options.page_decay)[:wanted], wanted, trace)
+            return await self._diversify(options, self._ordered(options, found, hits)[:wanted], wanted, trace)
+
+    def _ordered(self, options: RetrievalOptions, found: Found, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits by kind and page; those that a code in the query names stay first."""
+        rest = [hit for hit in hits if hit.chunk.id not in found.named]
+        if options.prefers_kinds and self._preference is not None and found.vector is not None:
+            rest = preferred(rest, self._preference.shift(found.vector))
+        return [*(hit for hit in hits if hit.chunk.id in found.named), *over_pages(rest, options.page_decay)]
 
     async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int, trace: Trace) -> list[Hit]:
         if options.near_duplicate is not None:

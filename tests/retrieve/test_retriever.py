@@ -486,19 +486,32 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
 async def test_one_passage_of_each_page_comes_before_further_ones_of_the_first() -> None:
     library = Library()
     texts = [
-        (f"A loan of {n} is repaid in months.", page)
-        for n, page in [("one", 1), ("two", 1), ("three", 1), ("many more sums", 2)]
+        ("A loan is repaid in months.", 1),
+        ("A loan is repaid in 12 months.", 1),
+        ("A loan is repaid in 24 months.", 1),
     ]
-    chunks = [(make_chunk(text, page=page, ordinal=n), "Handbook.pdf") for n, (text, page) in enumerate(texts)]
-    await fill(library.index, library.source, library.embedder, chunks)
-    asked = "loan repaid in months"
-    request = SearchRequest(owner_id="ann", query=asked, top_k=3)
+    chunks = [
+        make_chunk(text, page=page, ordinal=n) for n, (text, page) in enumerate([*texts, ("A loan is repaid.", 2)])
+    ]
+    await fill(library.index, library.source, library.embedder, [(chunk, "Handbook.pdf") for chunk in chunks])
+    request = SearchRequest(owner_id="ann", query="loan repaid in months", top_k=3)
     by_score = (await library.retriever(options=RetrievalOptions(page_decay=1.0)).search(request)).hits
     assert [hit.chunk.locator.page for hit in by_score] == [1, 1, 1]
-    hits = (await library.retriever().search(request)).hits
+    hits = (await library.retriever(options=RetrievalOptions(page_decay=0.2)).search(request)).hits
+    assert [hit.chunk.locator.page for hit in hits] == [1, 2, 1]
     assert hits[0] == by_score[0]
-    assert 2 in [hit.chunk.locator.page for hit in hits]
-    assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+
+
+def test_each_further_hit_of_a_page_counts_less() -> None:
+    places = [(1.0, 1), (0.9, 1), (0.85, 2), (0.8, 1), (0.7, 3)]
+    hits = [
+        Hit(chunk=make_chunk(f"Text {n}", page=page), filename="a.pdf", score=score, scores=Scores(fused=score))
+        for n, (score, page) in enumerate(places)
+    ]
+    found = over_pages(hits, 0.8)
+    assert [hit.chunk.text for hit in found] == ["Text 0", "Text 2", "Text 1", "Text 4", "Text 3"]
+    assert [round(hit.score, 3) for hit in found] == [1.0, 0.85, 0.72, 0.7, 0.512]
+    assert [hit.scores.fused for hit in found] == [1.0, 0.85, 0.9, 0.7, 0.8]
 
 
 def test_hits_without_pages_keep_their_scores() -> None:
