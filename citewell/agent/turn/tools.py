@@ -208,7 +208,8 @@ class Toolbox:
         if query == turn.question and result.semantic and any(one.applied for one in result.inferred):
             turn.reduced = result.semantic
         hits: Sequence[Hit] = result.hits
-        if self._files is not None:
+        is_narrowed = bool(request.conditions) or any(one.applied for one in result.inferred)  # to a page, maybe
+        if self._files is not None and not is_narrowed:
             hits = await with_the_rest(request.owner_id, hits, self._files)
         sources = turn.book.add(hits)
         if turn.request.options.debug:
