@@ -121,7 +121,7 @@ class TableCutter:
             read = self._tokenizer.count([cell_words(line) for line in lines])
             if any(read):  # where there are only figures, they are embedded
                 least = [-(-count // _THRESHOLDS.figure_share) for count in counts]
-                counts = list(map(max, read, least))
+                counts = [max(words, all_of_it) for words, all_of_it in zip(read, least, strict=True)]
         return [count + _THRESHOLDS.joint_tokens for count in counts]
 
     def _ranges(self, text: str, lines: _Lines, limit: int) -> Iterator[Ranges]:

@@ -24,9 +24,11 @@ def over_pages(hits: Sequence[Hit], decay: float) -> list[Hit]:
     kept: list[Hit] = []
     for hit in hits:
         page = page_of(hit)
-        kept.append(replace(hit, score=hit.score * decay ** seen[page]) if page in seen else hit)
-        if page is not None:
-            seen[page] += 1
+        if page is None:
+            kept.append(hit)
+            continue
+        kept.append(replace(hit, score=hit.score * decay ** seen[page]) if seen[page] else hit)
+        seen[page] += 1
     return sorted(kept, key=lambda hit: -hit.score)
 
 
