@@ -137,6 +137,11 @@ class MemoryChunks:
     ) -> Sequence[MetadataKey]:
         return ()
 
+    async def keys_within(
+        self, owner_id: str, project_ids: Sequence[str] | None, seconds: float
+    ) -> Sequence[MetadataKey]:
+        return ()
+
 
 class CachedEmbedder:
     """An embedder whose vectors are kept in one file per call and model."""

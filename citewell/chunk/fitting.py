@@ -61,11 +61,11 @@ CONTEXT_SHARE = 4
 class ContextLine:
     """Builds the line that precedes a chunk's text for embedding: the title and the heading path, shortened to fit.
 
-    The title is omitted if the path begins with it. A line takes at most a quarter of `budget` tokens.
+    The title, or the last of the names in it, is omitted if the path begins with it. A line takes at most a quarter of `budget` tokens.
     """
 
     def __init__(self, title: str, tokenizer: Tokenizer, budget: int) -> None:
-        self._title = " ".join(title.split())
+        self._titles = [" ".join(name.split()) for name in title.split(SEPARATOR) if name.strip()]
         self._tokenizer = tokenizer
         self._limit = budget // CONTEXT_SHARE
         self._cached = lru_cache(maxsize=1024)(self._fitted)
@@ -87,8 +87,8 @@ class ContextLine:
 
     def _fitted(self, headings: tuple[str, ...]) -> tuple[str, int]:
         names = [" ".join(name.split()) for name in headings]
-        if self._title and not (names and names[0].casefold() == self._title.casefold()):
-            names.insert(0, self._title)
+        repeated = bool(names and self._titles and names[0].casefold() == self._titles[-1].casefold())
+        names[:0] = self._titles[:-1] if repeated else self._titles
         line = self.shorten(SEPARATOR.join(name for name in names if name), self._limit)
         return line, self._count([line])
 

@@ -14,6 +14,7 @@ from citewell.chunk.fitting import SEPARATOR, CandidateChunk, ContextLine, Range
 from citewell.chunk.flow import Flow, Part
 from citewell.ports import Tokenizer
 from citewell.types import ChunkType, Element, JsonValue
+from citewell.types.chunks import cell_words
 
 _LINE = re.compile(r"^[^\S\n]*+\S[^\n]*+", re.M)
 _RULE = re.compile(r"\s*+\|?\s*+:?-++:?\s*+(?:\|\s*+:?-++:?\s*+)*+\|?\s*+")
@@ -28,12 +29,14 @@ class TableChunkThresholds:
     caption_share:  title, headings and caption together take at most 1/`caption_share` of the window
     header_share:   a header over 1/`header_share` of the remaining limit is not repeated above whole rows; the table is
                     split by columns instead
+    figure_share:   a chunk of a table in a document may be this many times as long as what is embedded, which leaves out its figures
     key_share:      when a row is split, its first cell is repeated if it takes at most 1/`key_share` of the limit
     """
 
     joint_tokens: int = 1
     caption_share: int = 3
     header_share: int = 2
+    figure_share: int = 2
     key_share: int = 4
 
 
@@ -105,13 +108,21 @@ class TableCutter:
     def _lines(self, table: Element) -> _Lines:
         text = table.text
         spans = [match.span() for match in _LINE.finditer(text)]
-        counts = [
-            count + _THRESHOLDS.joint_tokens for count in self._tokenizer.count([text[low:high] for low, high in spans])
-        ]
+        counts = self._counts([text[low:high] for low, high in spans], of_data=table.metadata.get("table") is not None)
         rule = next((n for n, (low, high) in enumerate(spans) if _RULE.fullmatch(text, low, high)), -1)
         first = rule + max(1, table.header_rows) if rule >= 0 else 0
         heads = _heads(table.metadata.get("groups"), len(spans) - first)
         return _Lines(spans[:first], spans[first:], sum(counts[:first]), counts[first:], heads)
+
+    def _counts(self, lines: Sequence[str], *, of_data: bool) -> list[int]:
+        """The room that each line takes: its tokens or, of a table in a document, those that are embedded, if its figures are not many more."""
+        counts = self._tokenizer.count(lines)
+        if not of_data:
+            read = self._tokenizer.count([cell_words(line) for line in lines])
+            if any(read):  # where there are only figures, they are embedded
+                least = [-(-count // _THRESHOLDS.figure_share) for count in counts]
+                counts = [max(words, all_of_it) for words, all_of_it in zip(read, least, strict=True)]
+        return [count + _THRESHOLDS.joint_tokens for count in counts]
 
     def _ranges(self, text: str, lines: _Lines, limit: int) -> Iterator[Ranges]:
         header, used = lines.header, lines.header_tokens

@@ -263,7 +263,7 @@ def extract_options(settings: Settings, indexes: IndexSet) -> ExtractOptions:
 def retrieval_options(settings: Settings) -> RetrievalOptions:
     """How searches run where a request says nothing else."""
     retrieval, rerank = settings.retrieval, settings.rerank
-    fusion: dict[str, Any] = {"dense_weight": 1.0, "feedback_chunks": 0}
+    fusion: dict[str, Any] = {"dense_weight": 1.0, "feedback_chunks": 0, "page_decay": 1.0, "prefers_kinds": False}
     if retrieval.fusion != "cosine":
         fusion = {"fusion": FusionMethod(retrieval.fusion), "dense_weight": retrieval.dense_weight}
     return RetrievalOptions(

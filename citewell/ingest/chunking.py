@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from citewell.chunk.config import ChunkConfig, Strategy
+from citewell.chunk.fitting import SEPARATOR
 from citewell.chunk.strategies import SentenceEmbedder
 from citewell.errors import InvalidInput
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix
@@ -20,6 +21,9 @@ _MAX_TABLE_TOKENS = 512
 _CHARACTERS_PER_TOKEN = 2
 """A low estimate of characters per token; only scripts without spaces have fewer."""
 
+MAX_TITLE_CHARACTERS = 120
+_WORD = re.compile(r"\w+")
+_A_WORD = re.compile(r"[^\W\d_]{2}")
 _BETWEEN_WORDS = re.compile(r"_+|%20|(?<=[^\W\d_])[-.](?=[^\W\d_])")
 
 
@@ -102,8 +106,18 @@ def _number(chosen: Mapping[str, Any], name: str, default: int | None) -> int | 
 
 
 def chunk_title(filename: str, title: object) -> str:
-    """The text before the heading path of a file's chunks: its title, if it has a plausible one, else its file name in words."""
-    if isinstance(title, str) and 3 < len(title.strip()) <= 120:
-        return title.strip()
+    """The names before the heading path of a file's chunks: its own in words and, where that is plausible, its title.
+
+    One of them is left out where the other says it too, and either where it has no word, as numbers that scanners and archives give.
+    """
     stem, _, _ = filename.rpartition(".")
-    return " ".join(_BETWEEN_WORDS.sub(" ", stem or filename).split()) or filename
+    name = " ".join(_BETWEEN_WORDS.sub(" ", stem or filename).split()) or filename
+    own = title.strip() if isinstance(title, str) and 3 < len(title.strip()) <= MAX_TITLE_CHARACTERS else ""
+    of_name, of_title = _words(name), _words(own)
+    if not own or not _A_WORD.search(own) or of_title <= of_name:
+        return name if not own or _A_WORD.search(name) else own
+    return own if of_name <= of_title or not _A_WORD.search(name) else f"{name}{SEPARATOR}{own}"
+
+
+def _words(text: str) -> set[str]:
+    return set(_WORD.findall(text.casefold()))

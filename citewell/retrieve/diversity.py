@@ -1,9 +1,11 @@
-"""Diversity of hits: removal of near-duplicates, and maximal marginal relevance."""
+"""Diversity of hits: one passage a page first, removal of near-duplicates, and maximal marginal relevance."""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -11,6 +13,36 @@ from citewell.ports import FloatMatrix
 from citewell.types import Hit
 
 _WORD = re.compile(r"\w+")
+
+
+def over_pages(hits: Sequence[Hit], decay: float) -> list[Hit]:
+    """The hits, best first, once the score of each is multiplied by `decay` for every better hit on its page.
+
+    A page is read as a whole, so its second passage adds less than the first of another page. Hits in files without pages keep their scores.
+    """
+    seen = Counter[tuple[str, int, int]]()
+    kept: list[Hit] = []
+    for hit in hits:
+        page = page_of(hit)
+        if page is None:
+            kept.append(hit)
+            continue
+        kept.append(replace(hit, score=hit.score * decay ** seen[page]) if seen[page] else hit)
+        seen[page] += 1
+    return sorted(kept, key=lambda hit: -hit.score)
+
+
+def share_a_page(hits: Sequence[Hit]) -> bool:
+    """Whether two of the hits are on one page."""
+    pages = [page for hit in hits if (page := page_of(hit)) is not None]
+    return len(set(pages)) < len(pages)
+
+
+def page_of(hit: Hit) -> tuple[str, int, int] | None:
+    """The file, its version and the page on which the hit begins; None in a file without pages."""
+    place = hit.chunk.locator
+    page = place.page if place.page is not None else next(iter(place.pages), None)
+    return None if page is None else (hit.chunk.resource_id, hit.chunk.version, page)
 
 
 def without_near_duplicates(hits: Sequence[Hit], threshold: float) -> list[Hit]:

@@ -41,7 +41,7 @@ CONFIGURATIONS: dict[str, Configuration] = {
     "min-max convex": Configuration(RetrievalOptions(fusion=FusionMethod.CONVEX, feedback_chunks=0)),
     "distribution-based": Configuration(RetrievalOptions(fusion=FusionMethod.DISTRIBUTION, feedback_chunks=0)),
     "reciprocal rank": Configuration(RetrievalOptions(fusion=FusionMethod.RECIPROCAL_RANK, feedback_chunks=0)),
-    "default + reranker": Configuration(RetrievalOptions(), rerank=True),
+    "default + reranker": Configuration(RetrievalOptions(rerank=True), rerank=True),
 }
 """What `citewell eval retrieval` measures: each leg alone, each fusion, the default, and the default reranked."""
 

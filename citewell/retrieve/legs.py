@@ -42,6 +42,7 @@ class Found:
     """The result of one query: the scores of each leg (cosines, BM25) and the fused list, best first.
 
     vector: the query's, before feedback moved it; None if only words were searched, or the store embeds the query itself
+    named:  the chunks with a code of the query, which come first
     """
 
     language: str | None
@@ -49,6 +50,7 @@ class Found:
     dense: tuple[ScoredId, ...]
     lexical: tuple[ScoredId, ...]
     fused: tuple[ScoredId, ...]
+    named: frozenset[str] = frozenset()
 
 
 _Joined: TypeAlias = tuple[FloatMatrix | None, list[ScoredId], Joining, list[ScoredId]]
@@ -123,10 +125,11 @@ class Legs:
         else:
             vector, dense, joining, fused = await self._in_three_steps(query, language, weight, scope, limit, trace)
         lexical, unseen = joining.lexical, joining.unseen
-        if lexical and (named := await self._named(query, language, scope, trace)):
+        named = await self._named(query, language, scope, trace) if lexical else set[str]()
+        if named:
             fused = led_by(fused, named)
         self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
-        return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused))
+        return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused), frozenset(named))
 
     async def _in_two_steps(
         self,

@@ -42,6 +42,8 @@ class RetrievalOptions:
     rerank_weight:     the reranker's share in the order of the hits it saw (the rest is the fused score's); None means the
                        reranker's default: 1 for a cross-encoder, less for the built-in late interaction
     rerank_threshold:  hits that the reranker scores lower are dropped
+    page_decay:        what the score of a hit is multiplied by for each better hit on its page; 1 orders by score alone
+    prefers_kinds:     whether questions for tables rank tables higher, and others prose (built-in embedder only)
     near_duplicate:    hits with at least this Jaccard similarity (0..1) to a better hit are dropped; None keeps all
     diversity:         weight (0..1) of dissimilarity to the preceding hits; 0 orders by score alone
     variations:        how many rephrasings of the query a chat model adds
@@ -60,6 +62,8 @@ class RetrievalOptions:
     rerank_top_n: int | None = None
     rerank_weight: float | None = None
     rerank_threshold: float | None = None
+    page_decay: float = 0.8
+    prefers_kinds: bool = True
     near_duplicate: float | None = None
     diversity: float = 0.0
     variations: int = 0

@@ -12,12 +12,13 @@ from citewell.filters.language import build_filter, inferred_to_json, metadata_k
 from citewell.ports import ChatModel, Embedder, Reranker, VectorIndex
 from citewell.ports.points import keyword
 from citewell.retrieve.chunks import ChunkSource
-from citewell.retrieve.diversity import maximal_marginal_relevance, without_near_duplicates
+from citewell.retrieve.diversity import maximal_marginal_relevance, over_pages, share_a_page, without_near_duplicates
 from citewell.retrieve.expansion import rephrase
 from citewell.retrieve.fusion import reciprocal_rank
 from citewell.retrieve.legs import Found, Legs, Searching
 from citewell.retrieve.modelquery import read_by_model
 from citewell.retrieve.options import RerankerTraits, RetrievalOptions, reranker_traits_of
+from citewell.retrieve.preference import preference_of, preferred
 from citewell.retrieve.reading import QueryContext, QueryReading, zone_of
 from citewell.retrieve.reranking import NO_RERANKER, reordered
 from citewell.retrieve.selfquery import read_by_rules
@@ -45,6 +46,7 @@ log = logging.getLogger(__name__)
 __all__ = ["RetrievalOptions", "Retriever"]
 
 _KEYS_SECONDS = 30.0
+_OVER_PAGES = 3  # times the requested number is loaded where hits share a page
 _SHOWN = 10  # passages of each leg in a trace
 
 
@@ -71,6 +73,7 @@ class Retriever:
         self._options = options or RetrievalOptions()
         self._chat = chat
         self._legs: Searching = legs or Legs(embedder, index, self._options)
+        self._preference = preference_of(embedder.fingerprint)
         self._own_traits = reranker_traits_of(reranker.model) if reranker is not None else RerankerTraits()
 
     async def search(self, request: SearchRequest) -> SearchResult:
@@ -212,14 +215,23 @@ class Retriever:
             good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):
-            start = 0
-            while start < len(good) and len(hits) < wanted:
-                page = good[start : start + wanted]
-                start += wanted
+            start, most = 0, wanted
+            while start < len(good) and len(hits) < most:
+                page = good[start : start + max(wanted, most - len(hits))]
+                start += len(page)
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
                 hits += [hit for hit in _to_hits(page, stored, dense, lexical) if _is_wanted(hit, request)]
+                if options.page_decay < 1.0 and share_a_page(hits):
+                    most = max(wanted, _OVER_PAGES * request.top_k)
         with timed(trace, "diversify"):
-            return await self._diversify(options, hits, wanted, trace)
+            return await self._diversify(options, self._ordered(options, found, hits)[:wanted], wanted, trace)
+
+    def _ordered(self, options: RetrievalOptions, found: Found, hits: Sequence[Hit]) -> list[Hit]:
+        """The hits by kind and page; those that a code in the query names stay first."""
+        rest = [hit for hit in hits if hit.chunk.id not in found.named]
+        if options.prefers_kinds and self._preference is not None and found.vector is not None:
+            rest = preferred(rest, self._preference.shift(found.vector))
+        return [*(hit for hit in hits if hit.chunk.id in found.named), *over_pages(rest, options.page_decay)]
 
     async def _diversify(self, options: RetrievalOptions, hits: list[Hit], wanted: int, trace: Trace) -> list[Hit]:
         if options.near_duplicate is not None:

@@ -118,12 +118,12 @@ class ChunkPlace(NamedTuple):
 
 def table_words(markdown: str) -> str:
     """A Markdown table without bars and without cells that contain only a figure (except years); unchanged if nothing would be left."""
-    lines: list[str] = []
-    for line in markdown.splitlines():
-        if "---" in line and _RULE_MARKS.issuperset(line):
-            continue
-        cells = (cell.strip() for cell in _CELL_EDGE.split(line))
-        kept = [cell for cell in cells if cell and (_YEAR.fullmatch(cell) or not _FIGURE.fullmatch(cell))]
-        if kept:
-            lines.append(" ".join(kept))
-    return "\n".join(lines) or markdown
+    return "\n".join(filter(None, map(cell_words, markdown.splitlines()))) or markdown
+
+
+def cell_words(line: str) -> str:
+    """The words and years in the cells of a line of a Markdown table; nothing of a rule or of figures."""
+    if "---" in line and _RULE_MARKS.issuperset(line):
+        return ""
+    cells = (cell.strip() for cell in _CELL_EDGE.split(line))
+    return " ".join(cell for cell in cells if cell and (_YEAR.fullmatch(cell) or not _FIGURE.fullmatch(cell)))

@@ -74,6 +74,12 @@ def test_tiny_sections_are_joined_with_their_headings_in_the_text() -> None:
     assert chunk.context == "Handbook > Facts"
 
 
+def test_the_title_after_a_files_name_is_not_repeated_where_it_is_the_first_heading() -> None:
+    elements = [title("e0", "HANDBOOK"), paragraph("e1", SENTENCE)]
+    (chunk,) = chunk_elements(elements, ChunkConfig(), Words(), "rules 2024 > Handbook")
+    assert chunk.context == "rules 2024 > HANDBOOK"
+
+
 def test_the_title_is_not_repeated_where_it_is_the_first_heading() -> None:
     (chunk,) = chunked([title("e0", "HANDBOOK"), paragraph("e1", SENTENCE)])
     assert chunk.context == "HANDBOOK"
@@ -220,7 +226,7 @@ def test_a_document_of_tables_alone_is_chunked_as_it_is_read() -> None:
 
 
 def test_a_long_table_is_cut_between_rows_and_repeats_its_header() -> None:
-    chunks = chunked([table("e0", GRID)], max_tokens=100)
+    chunks = chunked([table("e0", GRID)], max_tokens=60)
     assert len(chunks) > 1
     assert all(chunk.text.startswith("| Region | Limit | Years |\n| --- |") for chunk in chunks)
     body = [line for chunk in chunks for line in chunk.text.split("\n")[2:]]
@@ -244,7 +250,7 @@ def statement() -> Element:
 
 
 def test_every_chunk_of_a_table_repeats_its_title_header_and_the_label_of_its_group() -> None:
-    chunks = chunked([statement()], max_tokens=120)
+    chunks = chunked([statement()], max_tokens=80)
     assert len(chunks) > 2
     for chunk in chunks:
         assert chunk.context.endswith("Statements of Cash Flows (In millions)")
@@ -258,7 +264,7 @@ def test_a_table_without_a_header_repeats_the_label_of_its_group_and_no_row() ->
     grid = [["Term loan", "$ 1,000", "$ 900"], *STATEMENT[2:]]
     groups: JsonObject = {"groups": [-1, -1, *[1] * 6, -1, *[8] * 6]}
     made = replace(table("e0", grid), header_rows=0, text=to_markdown(tuple(map(tuple, grid)), 0), metadata=groups)
-    chunks = chunked([made], max_tokens=120)
+    chunks = chunked([made], max_tokens=80)
     assert len(chunks) > 2
     for chunk in chunks[1:]:
         lines = chunk.text.split("\n")
@@ -282,6 +288,16 @@ def test_of_a_table_its_words_and_years_are_embedded_and_its_figures_are_not() -
         "Operating item 0",
     ]
     assert "$ 3,000" in chunk.text
+
+
+def test_figures_leave_room_for_the_words_of_a_table_until_a_chunk_is_twice_as_long_as_what_is_read() -> None:
+    def longest(figure: str) -> int:
+        rows = [[f"Item {n}", figure] for n in range(100)]
+        return max(len(chunk.text.splitlines()) for chunk in chunked([table("e0", [["Name", "2022"], *rows])]))
+
+    words = longest("")
+    assert longest("7") == words
+    assert words / 3 < longest("12,345,678,901,234,567") < words
 
 
 def test_a_table_of_figures_alone_is_embedded_as_it_is() -> None:
@@ -362,7 +378,7 @@ def test_a_whole_table_with_merged_cells_carries_its_html_for_a_model() -> None:
     merged = replace(table("e0", GRID[:3]), html='<table><tr><th colspan="2">Region</th></tr></table>')
     (whole,) = chunked([merged])
     assert whole.metadata == {"html": merged.html}
-    parts = chunked([replace(table("e0", GRID), html=merged.html)], max_tokens=100)
+    parts = chunked([replace(table("e0", GRID), html=merged.html)], max_tokens=60)
     assert len(parts) > 1
     assert not any(part.metadata for part in parts)
     assert chunked([replace(merged, html="<table><tr><td>plain</td></tr></table>")])[0].metadata == {}

@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.retrieve.context import best_at_the_ends, merge_neighbours, passages_around
-from citewell.types import ChunkPlace, Hit, Scores, StoredChunk
+from citewell.retrieve.context import best_at_the_ends, merge_neighbours, passages_around, with_the_rest
+from citewell.types import ChunkPlace, ChunkType, Hit, Piece, Scores, StoredChunk
 from tests.retrieve.stand_ins import make_chunk
 
 
@@ -85,3 +86,60 @@ def test_the_best_stand_at_the_ends() -> None:
 @given(st.lists(st.integers()))
 def test_reordering_loses_nothing(items: list[int]) -> None:
     assert sorted(best_at_the_ends(items)) == sorted(items)
+
+
+class File:
+    """The chunks of ann's file, in order: texts, or rows of tables by the element that they are of."""
+
+    def __init__(self, *chunks: str | tuple[str, str]) -> None:
+        self.chunks = [
+            make_chunk(one, ordinal=n)
+            if isinstance(one, str)
+            else replace(make_chunk(one[1], ordinal=n), type=ChunkType.TABLE, pieces=(Piece(one[0], 0, 9),))
+            for n, one in enumerate(chunks)
+        ]
+
+    def hit(self, ordinal: int) -> Hit:
+        return Hit(chunk=self.chunks[ordinal], filename="notes.txt", score=1.0 - ordinal / 100, scores=Scores())
+
+    async def at(self, owner_id: str, places: Sequence[ChunkPlace]) -> Mapping[ChunkPlace, StoredChunk]:
+        known = {ChunkPlace(one.resource_id, one.version, one.ordinal): one for one in self.chunks}
+        return {place: StoredChunk(known[place], "notes.txt") for place in places if place in known}
+
+
+STEPS = ["Returns begin at the desk. Do this:", "1. Ask for the form.", "2. Fill it in.\n3. Sign it.", "Other matters."]
+TABLES = [
+    ("a", "| Line | 2022 |\n| Sales | 5 |"),
+    ("a", "| Line | 2022 |\n| Costs | 3 |"),
+    ("b", "| Day | Hour |\n| Monday | 9 |"),
+]
+
+
+@pytest.mark.parametrize(
+    ("chunks", "best", "ordinals"),
+    [
+        pytest.param(STEPS, 1, [1, 0, 2], id="a procedure, with what announces it"),
+        pytest.param(STEPS, 0, [0, 1, 2], id="what a text announces"),
+        pytest.param(STEPS, 3, [3, 0, 1], id="prose"),
+        pytest.param(TABLES, 1, [1, 0, 2], id="a table cut in two"),
+        pytest.param([TABLES[0], ("c", TABLES[1][1]), TABLES[2]], 0, [0, 1, 2], id="a table that continues as another"),
+        pytest.param(
+            ["- one", "- two", "- three", "- four", "- five", "- six"], 2, [2, 1, 3], id="no more than there were"
+        ),
+    ],
+)
+async def test_the_best_hit_brings_the_rest_of_its_table_or_list(
+    chunks: list[str | tuple[str, str]], best: int, ordinals: list[int]
+) -> None:
+    file = File(*chunks)
+    others = [file.hit(n) for n in range(len(chunks)) if n != best][:2]
+    found = await with_the_rest("ann", [file.hit(best), *others], file, most=2)
+    assert [hit.chunk.ordinal for hit in found] == ordinals
+
+
+async def test_the_rest_of_a_table_makes_the_last_hits_leave_and_no_others() -> None:
+    file = File(*TABLES, "One.", "Two.", "Three.")
+    hits = [file.hit(n) for n in (0, 3, 4, 5)]
+    found = await with_the_rest("ann", hits, file)
+    assert [hit.chunk.ordinal for hit in found] == [0, 1, 3, 4]
+    assert await with_the_rest("ann", [], file) == []

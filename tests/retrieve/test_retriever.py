@@ -16,6 +16,7 @@ from citewell.errors import EmptyQuery, InvalidFilter, InvalidInput, ProviderUna
 from citewell.filters.language import parse_filters
 from citewell.ports import Capability, FloatMatrix, Reranked
 from citewell.ports.points import index_point
+from citewell.retrieve.diversity import over_pages, share_a_page
 from citewell.retrieve.options import FusionMethod, RetrievalOptions
 from citewell.retrieve.retriever import Retriever
 from citewell.text.language import detect_language
@@ -24,6 +25,8 @@ from citewell.types import (
     ChunkType,
     Condition,
     FileFacts,
+    Hit,
+    Locator,
     MetadataKey,
     MetadataKind,
     Operator,
@@ -31,6 +34,7 @@ from citewell.types import (
     RerankLimits,
     Scope,
     ScoredId,
+    Scores,
     SearchOptions,
     SearchRequest,
     SelfQuery,
@@ -477,6 +481,51 @@ async def test_diversity_brings_up_what_is_unlike_the_first(library: Library) ->
     assert sum("signatures" in text for text in plain) == 3
     assert sum("signatures" in text for text in varied) < 3
     assert await _texts(library.retriever(), "loan signatures", SearchOptions(diversity=0.7), top_k=3) == varied
+
+
+async def test_one_passage_of_each_page_comes_before_further_ones_of_the_first() -> None:
+    library = Library()
+    texts = [
+        ("A loan is repaid in months.", 1),
+        ("A loan is repaid in 12 months.", 1),
+        ("A loan is repaid in 24 months.", 1),
+    ]
+    chunks = [
+        make_chunk(text, page=page, ordinal=n) for n, (text, page) in enumerate([*texts, ("A loan is repaid.", 2)])
+    ]
+    await fill(library.index, library.source, library.embedder, [(chunk, "Handbook.pdf") for chunk in chunks])
+    request = SearchRequest(owner_id="ann", query="loan repaid in months", top_k=3)
+    by_score = (await library.retriever(options=RetrievalOptions(page_decay=1.0)).search(request)).hits
+    assert [hit.chunk.locator.page for hit in by_score] == [1, 1, 1]
+    hits = (await library.retriever(options=RetrievalOptions(page_decay=0.2)).search(request)).hits
+    assert [hit.chunk.locator.page for hit in hits] == [1, 2, 1]
+    assert hits[0] == by_score[0]
+
+
+def test_each_further_hit_of_a_page_counts_less() -> None:
+    places = [(1.0, 1), (0.9, 1), (0.85, 2), (0.8, 1), (0.7, 3)]
+    hits = [
+        Hit(chunk=make_chunk(f"Text {n}", page=page), filename="a.pdf", score=score, scores=Scores(fused=score))
+        for n, (score, page) in enumerate(places)
+    ]
+    found = over_pages(hits, 0.8)
+    assert [hit.chunk.text for hit in found] == ["Text 0", "Text 2", "Text 1", "Text 4", "Text 3"]
+    assert [round(hit.score, 3) for hit in found] == [1.0, 0.85, 0.72, 0.7, 0.512]
+    assert [hit.scores.fused for hit in found] == [1.0, 0.85, 0.9, 0.7, 0.8]
+
+
+def test_hits_without_pages_keep_their_scores() -> None:
+    hits = [
+        Hit(
+            chunk=replace(make_chunk(f"Text {n}"), locator=Locator()),
+            filename="a.txt",
+            score=1.0 - n / 10,
+            scores=Scores(),
+        )
+        for n in range(4)
+    ]
+    assert over_pages(hits, 0.5) == hits
+    assert not share_a_page(hits)
 
 
 @pytest.mark.parametrize(

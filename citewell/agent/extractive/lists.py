@@ -10,11 +10,11 @@ from functools import cache, partial
 from citewell.agent.extractive.frame import is_frame
 from citewell.agent.statements import Statement, cut_statements, heading_over
 from citewell.agent.understand.question import Question
+from citewell.retrieve.context import ITEM
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
 _STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2})\b\s*[:.–—-]?\s*", re.I)
-_ITEM = re.compile(r"^\s*(?:[-*•‣▪◦]|\(?\d{1,2}[.)]|\(?[a-z][.)])\s+\S")
 _NUMBERED = re.compile(r"^\s*\(?\d{1,2}[.)]\s+\S")
 _HOW_TO = re.compile(
     r"\W*how (?:do|does|did|can|could|should|must|to)\b|\W*wie (?:kann|muss|soll|mach|richte|geh)\w*\b|\W*comment\b|\W*¿?c[oó]mo\b",
@@ -129,7 +129,7 @@ def whole_procedure(question: Question, statement: Statement) -> list[Statement]
 def _kind_of(statement: Statement) -> str:
     if statement.row:
         return "row"
-    return "item" if statement.item or _ITEM.match(statement.shown) else ""
+    return "item" if statement.item or ITEM.match(statement.shown) else ""
 
 
 def _is_table_after(hit: Hit, before: Hit) -> bool:
@@ -183,7 +183,7 @@ def _heading_statement(hit: Hit, heading: str, start: int) -> Statement:
 
 def _marked_lines(hit: Hit) -> list[Statement]:
     """Its items with bullets or numbers."""
-    return [_line_statement(hit, start, line) for start, line in _each_line(hit) if _ITEM.match(line)]
+    return [_line_statement(hit, start, line) for start, line in _each_line(hit) if ITEM.match(line)]
 
 
 def _line_statement(hit: Hit, start: int, line: str) -> Statement:

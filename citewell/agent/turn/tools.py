@@ -56,6 +56,7 @@ from citewell.errors import (
 from citewell.filters.language import parse_filters
 from citewell.ports import ToolCall, ToolSpec
 from citewell.ports.points import keyword
+from citewell.retrieve.context import with_the_rest
 from citewell.retrieve.project_filters import seen_by
 from citewell.types import (
     Category,
@@ -206,7 +207,11 @@ class Toolbox:
             turn.inferred.setdefault(one.id, one)
         if query == turn.question and result.semantic and any(one.applied for one in result.inferred):
             turn.reduced = result.semantic
-        sources = turn.book.add(result.hits)
+        hits: Sequence[Hit] = result.hits
+        is_narrowed = bool(request.conditions) or any(one.applied for one in result.inferred)  # to a page, maybe
+        if self._files is not None and not is_narrowed:
+            hits = await with_the_rest(request.owner_id, hits, self._files)
+        sources = turn.book.add(hits)
         if turn.request.options.debug:
             turn.append("searches", _search_details(request, sources, result.trace.timings_ms, result.trace.details))
         counted = f"{len(sources)} passage{'s' if len(sources) > 1 else ''} found."
