@@ -21,7 +21,7 @@ from citewell.retrieve.trace import timed
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.text.sparse import code_terms, sparse_query, term_id
-from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
+from citewell.types import Condition, Filter, Operator, ScoredId, SparseVector, Trace, VectorQuery
 from citewell.types.search import EMBED_ERROR, STORE_ERROR
 
 log = logging.getLogger(__name__)
@@ -144,6 +144,7 @@ class Legs:
         )
         joining = self._joining(lexical, unseen, weight)
         if vector is not None:
+            joining = replace(joining, foreign=await self._foreign(vector, language, scope, limit, trace))
             asked = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit)
             try:
                 with timed(trace, "dense"):
@@ -170,6 +171,7 @@ class Legs:
         if vector is None or near is None:
             with timed(trace, "fuse"):
                 return vector, dense, joining, joining.fuse(dense)
+        joining = replace(joining, foreign=await self._foreign(vector, language, scope, limit, trace))
         with timed(trace, "fuse"):
             pulls = joining.pulls(dense)
         pulled = dense
@@ -252,6 +254,21 @@ class Legs:
         except (*_EMBEDDER_FAILED, Unavailable) as error:
             self._note(error, trace)
             return None
+
+    async def _foreign(
+        self, vector: FloatMatrix, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> set[str]:
+        """The dense hits in another language than the question's, if the model reads both; none where the store fails."""
+        if language is None or self._traits.languages is not None or limit < 1:
+            return set()
+        known = (Condition("language", Operator.EXISTS, True), Condition("language", Operator.NE, language))
+        others = replace(scope, conditions=(*scope.conditions, *known))
+        try:
+            with timed(trace, "foreign"):
+                return {one.id for one in await self._near(vector, others, limit)}
+        except Unavailable as error:
+            log.warning("a search continues without the languages of its hits: %s", error.message)
+            return set()
 
     def _note(self, error: ProviderError | ConfigurationError | Unavailable, trace: Trace) -> None:
         """Record why a search continues by keyword only. Raises the error if the index stores no words."""
