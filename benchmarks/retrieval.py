@@ -73,7 +73,11 @@ async def measure(folder: Path, names: Sequence[str], embedder: CachedEmbedder) 
         vectors = await embedder.embed([item.chunk.embedded_text for item in stored])
         await index.upsert(
             [
-                index_point(item.chunk, vector.tolist(), FileFacts(filename=item.filename, language=detect_language(item.chunk.text)))
+                index_point(
+                    item.chunk,
+                    vector.tolist(),
+                    FileFacts(filename=item.filename, language=detect_language(item.chunk.text)),
+                )
                 for item, vector in zip(stored, vectors, strict=True)
             ]
         )

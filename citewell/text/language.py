@@ -76,6 +76,8 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
     Script.ARABIC: ("ar", "fa", "ur"),
     Script.DEVANAGARI: ("hi", "ne"),
 }
+LANGUAGES = frozenset(STOP_WORDS) | frozenset(_DEFAULT.values())
+"""The languages that are told apart, as ISO 639-1 codes."""
 # Letters that, among the languages of their script here, point at one or a few.
 _TELLING = {
     "ä": ("de", "sv", "fi", "et"), "ö": ("de", "sv", "fi", "hu", "tr", "et"), "ü": ("de", "tr", "hu", "et"),

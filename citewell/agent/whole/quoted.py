@@ -97,7 +97,8 @@ def quote_found(hits: Sequence[Hit]) -> Quoted | None:
     quoter = Quoter()
     nearest: dict[str, Hit] = {}
     for hit in hits:
-        if (hit.scores.dense or 0.0) >= _NEAR:
+        similarity = hit.scores.dense if hit.scores.similarity is None else hit.scores.similarity
+        if (similarity or 0.0) >= _NEAR:
             nearest.setdefault(hit.chunk.resource_id, hit)
     parts: list[str] = []
     for hit in list(nearest.values())[:MAX_FILES]:
