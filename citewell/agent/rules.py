@@ -173,7 +173,7 @@ class RuleAssistant:
         content = turn.read.content_of(turn.request.message).lower().split()
         characters = sum(len(hit.chunk.text) for hit in hits)
         why = await offload(characters, explain, without_request(own), hits, reason, content)
-        why = in_scope(why, turn.request.scope)
+        why = in_scope(why, turn.request.scope, turn.request.message)
         text = f"{extract.text} {safe_text(why.text)}"
         return _say(
             turn,

@@ -21,7 +21,7 @@ from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.vectors.indexes import BuildMode, BuildOptions
 
 log = logging.getLogger(__name__)
-MULTILINGUAL = {"provider": "builtin", "model": MULTILINGUAL_NAME}
+MULTILINGUAL: dict[str, str] = {"provider": "builtin", "model": MULTILINGUAL_NAME}
 """The index, as `citewell.composition.recorded` names it."""
 MAX_NEW_CHUNKS = 2_000
 """Passages up to which a library without a file in English is new: their vectors take a core about two minutes."""

@@ -16,7 +16,8 @@ from citewell.agent.extractive.confidence import AnswerEvidence, gather, weigh
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
+from citewell.agent.interface import Done, TurnRequest
+from citewell.agent.spoken import NO_ANSWER
 from citewell.agent.understand.question import read_question, without_request
 from citewell.ports import Capability, ChatDelta, ChatMessage, ToolSpec
 from citewell.types import Hit, JsonObject, Scores
