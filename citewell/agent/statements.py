@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import chain, groupby, pairwise, repeat
 
+from citewell.text.characters import cut
 from citewell.text.lines import leaders, line_ends
 from citewell.text.sentences import running_spans, sentence_spans
 from citewell.types import ChunkType, Hit
@@ -217,4 +218,4 @@ def _row(text: str) -> str:
 
 def _line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
+    return line if len(line) <= MAX_CHARACTERS else cut(line, MAX_CHARACTERS - 1).rsplit(" ", 1)[0] + "…"

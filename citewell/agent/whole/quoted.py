@@ -11,6 +11,7 @@ from citewell.agent.whole.listed import list_items
 from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader, matching
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
 from citewell.text.analysis import analyze
+from citewell.text.characters import cut
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit, ResourceInfo, StoredChunk
 
@@ -103,7 +104,7 @@ def quote_found(hits: Sequence[Hit]) -> Quoted | None:
     parts: list[str] = []
     for hit in list(nearest.values())[:MAX_FILES]:
         start, end = (sentence_spans(hit.chunk.text) or [(0, len(hit.chunk.text))])[0]
-        said = Quotable(hit.chunk.text[start:end][:_MAX_ITEM_CHARACTERS], StoredChunk(hit.chunk, hit.filename))
+        said = Quotable(cut(hit.chunk.text[start:end], _MAX_ITEM_CHARACTERS), StoredChunk(hit.chunk, hit.filename))
         parts.append(f"**{safe_text(hit.filename)}**: {quoter.cite(said)}")
     return Quoted("\n\n".join(parts), quoter.sources) if parts else None
 
@@ -174,7 +175,7 @@ def _shortened(said: Quotable) -> Quotable:
     return (
         said
         if len(text) <= _MAX_ITEM_CHARACTERS
-        else Quotable(text[:_MAX_ITEM_CHARACTERS].rsplit(" ", 1)[0] + " …", said.stored)
+        else Quotable(cut(text, _MAX_ITEM_CHARACTERS).rsplit(" ", 1)[0] + " …", said.stored)
     )
 
 
