@@ -14,6 +14,7 @@ from citewell.adapters.embedder.builtin_model import MODEL_NAME
 from citewell.adapters.embedder.multilingual import MULTILINGUAL_NAME
 from citewell.composition.indexes import IndexOpener
 from citewell.errors import CitewellError
+from citewell.indexes.estimating import MULTILINGUAL_SECONDS
 from citewell.indexes.index_set import IndexSet
 from citewell.indexes.migration import IndexMigration
 from citewell.settings import BuiltinEmbedding
@@ -29,6 +30,8 @@ MIN_FOREIGN_FILES = 6
 """Files in other languages from which the index is offered to a library that has files in English, too."""
 _READ = (None, "en")
 _PAUSE_SECONDS = 1.0
+_TOKENS_PER_CHUNK, _BYTES_PER_CHUNK = 200, 4 * 384
+_MAX_NAMED = 5  # languages
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,9 +88,15 @@ class LanguageWatch:
             log.warning("files are in %s: searches use %s from now on", ", ".join(foreign), MULTILINGUAL_NAME)
             await self.migration.begin(MULTILINGUAL, BuildOptions(mode=BuildMode.FRESH, switch=True))
         elif sum(foreign.values()) >= MIN_FOREIGN_FILES:
-            await self.opener.offer(MULTILINGUAL, _reason(foreign), self.indexes)
+            reason = _reason(foreign, await self.opener.content.count_chunks())
+            await self.opener.offer(MULTILINGUAL, reason, self.indexes)
 
 
-def _reason(foreign: Mapping[str, int]) -> str:
-    most = sorted(foreign, key=lambda language: -foreign[language])[:5]
-    return f"{sum(foreign.values()):,} files are in languages that {MODEL_NAME} does not read ({', '.join(most)})"
+def _reason(foreign: Mapping[str, int], chunks: int) -> str:
+    most = sorted(foreign, key=lambda language: -foreign[language])[:_MAX_NAMED]
+    minutes = chunks * _TOKENS_PER_CHUNK * MULTILINGUAL_SECONDS / 60
+    return (
+        f"{sum(foreign.values()):,} files are in languages that {MODEL_NAME} does not read ({', '.join(most)}). "
+        f"{MULTILINGUAL_NAME} does, in an index that takes about {max(1, round(minutes)):,} min and "
+        f"{max(1, round(chunks * _BYTES_PER_CHUNK / 1e6)):,} MB"
+    )
