@@ -52,18 +52,9 @@ class LanguageWatch:
         if language not in _READ:
             self._seen.set()
 
-    @asynccontextmanager
-    async def watching(self) -> AsyncGenerator[None]:
-        """Look at the start, and after files in other languages."""
+    async def watch(self) -> None:
+        """Look at the start, and after files in other languages, until cancelled."""
         self._seen.set()
-        task = asyncio.create_task(self._watch())
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-
-    async def _watch(self) -> None:
         while True:
             await self._seen.wait()
             self._seen.clear()
@@ -90,6 +81,20 @@ class LanguageWatch:
         elif sum(foreign.values()) >= MIN_FOREIGN_FILES:
             reason = _reason(foreign, await self.opener.content.count_chunks())
             await self.opener.offer(MULTILINGUAL, reason, self.indexes)
+
+
+@asynccontextmanager
+async def watched_languages(
+    opener: IndexOpener, resources: ResourceRepository, indexes: IndexSet, migration: IndexMigration
+) -> AsyncGenerator[LanguageWatch]:
+    """A watch that looks until the end."""
+    watch = LanguageWatch(opener=opener, resources=resources, indexes=indexes, migration=migration)
+    task = asyncio.create_task(watch.watch())
+    try:
+        yield watch
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
 
 
 def _reason(foreign: Mapping[str, int], chunks: int) -> str:
