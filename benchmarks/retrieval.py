@@ -1,6 +1,6 @@
 """nDCG@10, recall@10 and MRR of the retriever's parts on sets in the layout of BEIR, without server or database.
 
-usage: .venv/bin/python benchmarks/retrieval.py SET... [--only NAME...] [--cache FOLDER] [--output FILE]
+usage: .venv/bin/python benchmarks/retrieval.py SET... [--multilingual] [--only NAME...] [--cache FOLDER] [--output FILE]
 A set is a folder with corpus.jsonl, queries.jsonl and qrels.tsv. Vectors are kept in the cache folder, by model and text.
 """
 
@@ -28,6 +28,7 @@ from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.ports.points import index_point
 from citewell.retrieve.evaluate import CONFIGURATIONS, Quality, Ranker, evaluate, read_corpus, read_judgements, table
 from citewell.retrieve.retriever import Retriever
+from citewell.text.language import detect_language
 from citewell.types import (
     Chunk,
     Element,
@@ -49,19 +50,21 @@ HITS_PER_RECORD = 2
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("sets", nargs="+", type=Path)
+    parser.add_argument("--multilingual", action="store_true", help="with the multilingual model")
     parser.add_argument("--only", nargs="*", choices=list(CONFIGURATIONS), default=list(CONFIGURATIONS))
     parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "citewell-vectors")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    results = {folder.name: asyncio.run(measure(folder, options.only, options.cache)) for folder in options.sets}
+    load = BuiltinEmbedder.multilingual if options.multilingual else BuiltinEmbedder.load
+    embedder = CachedEmbedder(load(), options.cache)
+    results = {folder.name: asyncio.run(measure(folder, options.only, embedder)) for folder in options.sets}
     if options.output:
         out = {name: [quality.to_json() for quality in qualities] for name, qualities in results.items()}
         options.output.write_text(json.dumps(out, indent=1) + "\n", encoding="utf-8")
 
 
-async def measure(folder: Path, names: Sequence[str], cache: Path) -> list[Quality]:
+async def measure(folder: Path, names: Sequence[str], embedder: CachedEmbedder) -> list[Quality]:
     """Every named configuration over one index of the set."""
-    embedder = CachedEmbedder(BuiltinEmbedder.load(), cache)
     stored = chunks_of(read_corpus(folder / "corpus.jsonl"), embedder)
     judged = read_judgements(folder / "queries.jsonl", folder / "qrels.tsv")
     with tempfile.TemporaryDirectory(prefix="citewell-bench-") as scratch:
@@ -70,7 +73,11 @@ async def measure(folder: Path, names: Sequence[str], cache: Path) -> list[Quali
         vectors = await embedder.embed([item.chunk.embedded_text for item in stored])
         await index.upsert(
             [
-                index_point(item.chunk, vector.tolist(), FileFacts(filename=item.filename))
+                index_point(
+                    item.chunk,
+                    vector.tolist(),
+                    FileFacts(filename=item.filename, language=detect_language(item.chunk.text)),
+                )
                 for item, vector in zip(stored, vectors, strict=True)
             ]
         )

@@ -15,8 +15,6 @@ Two cores with bfloat16 take an hour and a half. One domain in six of `training/
 from __future__ import annotations
 
 import argparse
-import hashlib
-import json
 import random
 import sys
 import time
@@ -38,7 +36,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "multilingual")]
 weights.LAYERS, weights.MAX_TOKENS = 12, 512
 
 from reading_training import messages, own, published, tables, vectors  # noqa: E402
-from reading_training.base import SHA256, read_published, write_tokenizer, write_words  # noqa: E402
+from reading_training.base import read_published, write_manifest, write_tokenizer, write_words  # noqa: E402
 from reading_training.inputs import Encoder, MessageTokens, StatementTokens, TableTokens  # noqa: E402
 from reading_training.losses import loss_of  # noqa: E402
 from reading_training.measuring import print_of_messages, print_of_statements, print_of_tables  # noqa: E402
@@ -258,26 +256,6 @@ def export(network: ReadingNetwork, tensors: dict[str, Any], inputs: Sequence[To
             ids, mask = padded([one.ids])
             apart.append(np.abs(network(ids, mask)[0].numpy() - exported.logits(one.ids)).mean())
     print(f"mean difference of outputs {np.mean(apart):.3f}")
-
-
-def write_manifest(target: Path, words: int) -> None:
-    """What the files are, and where they come from."""
-    files = [target / name for name in ("reader.onnx", "words.bin", "sentencepiece.model")]
-    manifest = {
-        "model": "citewell-reading",
-        "license": "Apache-2.0 AND MIT",
-        "base": "intfloat/multilingual-e5-small",
-        "words": words,
-        "dimensions": 384,
-        "inputs": {"e5-small-q4.bin": SHA256},
-        "trained_on": [
-            "training/",
-            *("SQuADShifts", "PolicyQA", "COVID-QA", "SQuAD (sentences of Du et al. 2017)", "SelQA", "QAMR"),
-            "WikiSQL (training split)",
-        ],
-        "outputs": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()},
-    }
-    (target / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

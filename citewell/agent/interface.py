@@ -37,14 +37,6 @@ from citewell.types.accounts import Grant
 from citewell.types.message_reading import MessageRead
 from citewell.types.table_reading import ShownTable, TableRead
 
-# The whole answer where nothing found answers, with a chat model or without one.
-NO_ANSWER = "I don't have enough information to answer that."
-
-
-def says_no_answer(text: str) -> bool:
-    """Whether an answer says that there is none, in these words."""
-    return NO_ANSWER.rstrip(".").lower() in text.lower()
-
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:

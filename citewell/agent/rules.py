@@ -28,7 +28,7 @@ from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.text.correction import Speller, words_of
-from citewell.types import ChunkType, Hit
+from citewell.types import ChunkType, Hit, Scores
 
 MAX_NEAREST = 3  # passages offered with a refusal
 
@@ -173,7 +173,7 @@ class RuleAssistant:
         content = turn.read.content_of(turn.request.message).lower().split()
         characters = sum(len(hit.chunk.text) for hit in hits)
         why = await offload(characters, explain, without_request(own), hits, reason, content)
-        why = in_scope(why, turn.request.scope)
+        why = in_scope(why, turn.request.scope, turn.request.message)
         text = f"{extract.text} {safe_text(why.text)}"
         return _say(
             turn,
@@ -220,12 +220,17 @@ def merge_hits(lists: Sequence[Sequence[Hit]], top_k: int, beside: Sequence[Hit]
     for hit, share in _shares(beside):
         if hit.chunk.id in sums:
             sums[hit.chunk.id] += share
-    nearest: dict[str, float] = {}
+    nearest: dict[str, Scores] = {}
     for hit in (hit for found in (*lists, beside) for hit in found):
-        if hit.scores.dense is not None:
-            nearest[hit.chunk.id] = max(hit.scores.dense, nearest.get(hit.chunk.id, hit.scores.dense))
+        known = nearest.get(hit.chunk.id)
+        if hit.scores.dense is not None and (known is None or hit.scores.dense > (known.dense or 0.0)):
+            nearest[hit.chunk.id] = hit.scores
     best = sorted(sums, key=lambda c: -sums[c])[:top_k]
-    return [replace(hits[c], scores=replace(hits[c].scores, dense=nearest.get(c))) for c in best]
+    return [replace(hits[c], scores=_with_nearness(hits[c].scores, nearest.get(c, Scores()))) for c in best]
+
+
+def _with_nearness(scores: Scores, nearest: Scores) -> Scores:
+    return replace(scores, dense=nearest.dense, similarity=nearest.similarity)
 
 
 def _shares(found: Sequence[Hit]) -> list[tuple[Hit, float]]:

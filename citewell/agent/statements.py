@@ -12,6 +12,7 @@ from itertools import chain, groupby, pairwise, repeat
 from citewell.text.lines import leaders, line_ends
 from citewell.text.sentences import running_spans, sentence_spans
 from citewell.types import ChunkType, Hit
+from citewell.types.characters import cut
 
 MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")
@@ -217,4 +218,4 @@ def _row(text: str) -> str:
 
 def _line(text: str) -> str:
     line = " ".join(text.split())
-    return line if len(line) <= MAX_CHARACTERS else line[: MAX_CHARACTERS - 1].rsplit(" ", 1)[0] + "…"
+    return line if len(line) <= MAX_CHARACTERS else cut(line, MAX_CHARACTERS - 1).rsplit(" ", 1)[0] + "…"

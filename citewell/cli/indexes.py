@@ -160,9 +160,7 @@ def delete(index_id: str, data: Data = None) -> None:
 
 
 def _print_estimate(found: dict[str, Any]) -> None:
-    size = (
-        f"{found['texts']:,} texts, {found['tokens']:,} tokens, {found['calls']:,} calls, {found['minutes']:g} minutes"
-    )
+    size = f"{found['texts']:,} texts, {found['tokens']:,} tokens, {found['calls']:,} calls, {found['minutes']:g} minutes, {found['megabytes']:g} MB"
     unpriced = "no price for this model in CITEWELL_PRICES"
     price = unpriced if found["dollars"] is None else f"{in_dollars(found['dollars'])} US dollars"
     left = "" if found["dollars_left"] is None else f" ({in_dollars(found['dollars_left'])} left this month)"

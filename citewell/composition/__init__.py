@@ -46,6 +46,7 @@ from citewell.composition.configured import (
 )
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
+from citewell.composition.languages import LanguageWatch, watched_languages
 from citewell.composition.leftovers import sweep
 from citewell.composition.local_models import local_model_service
 from citewell.composition.owner_data import owner_data_service
@@ -190,6 +191,7 @@ class _Parts:
     chunking: ChunkConfig
     ledger: Ledger
     configuration: Configuration
+    languages: LanguageWatch
 
 
 @asynccontextmanager
@@ -247,6 +249,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
     await opener.open_beside(indexes, migration)
     if not stores.database.is_sqlite:
         stack.push_async_callback(_cancel, asyncio.create_task(opener.watch(indexes, migration)))
+    languages = await stack.enter_async_context(watched_languages(opener, stores.resources, indexes, migration))
     payloads = PayloadWriter(name=_process_name(), changes=stores.payloads, indexes=indexes)
     deliveries = await delivery_runner(settings, stores.database, _process_name())
     services = await _assemble(
@@ -268,6 +271,7 @@ async def _open(settings: Settings, configuration: Configuration, stack: context
             chunking=server_chunking(settings.chunking),
             ledger=Ledger(usage=UsageRepository(stores.database), prices=settings.usage.prices),
             configuration=configuration,
+            languages=languages,
         )
     )
     await services.audit.start()
@@ -438,6 +442,7 @@ def _workers(parts: _Parts) -> Workers:
             capture=parts.capture,
             chunking=parts.chunking,
             on_spent=parts.ledger.record_paid,
+            on_indexed=parts.languages.note,
         ),
     )
 

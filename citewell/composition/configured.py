@@ -9,7 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.builtin_model import BuiltinModel
+from citewell.adapters.embedder.builtin_model import MODEL_NAME, BuiltinModel
+from citewell.adapters.embedder.multilingual import MULTILINGUAL_NAME
 from citewell.adapters.embedder.wrappers import BatchingEmbedder, CachingEmbedder, RetryingEmbedder, WindowedEmbedder
 from citewell.adapters.gate import Gate, GatedChat, GatedEmbedder, GatedReranker, GatedVision, MinuteLimits
 from citewell.adapters.reader.builtin import BuiltinReader
@@ -27,7 +28,7 @@ from citewell.features.suggestions.service import SuggestionService, answered_by
 from citewell.features.threads.service import ThreadService
 from citewell.features.turns import Answering, LateAssistant, TurnRunner
 from citewell.features.usage.service import Ledger
-from citewell.indexes.estimating import EmbeddingRates
+from citewell.indexes.estimating import MULTILINGUAL_SECONDS, SECONDS_PER_TOKEN, EmbeddingRates
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
 from citewell.ingest.journal import BlobJournal
@@ -99,7 +100,8 @@ def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
     """What the configured embedder costs, and how fast it may be asked."""
     chosen = settings.embedding
     if not isinstance(chosen, RemoteEmbedding):
-        return EmbeddingRates(is_local=True, price=0.0)
+        seconds = MULTILINGUAL_SECONDS if model == MULTILINGUAL_NAME else SECONDS_PER_TOKEN
+        return EmbeddingRates(is_local=True, price=0.0, seconds_per_token=seconds)
     price = settings.usage.prices.get(model)
     return EmbeddingRates(
         is_local=False,
@@ -110,10 +112,10 @@ def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
 
 
 def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
-    """The built-in embedder, for what the agent and the citation checker compare: their thresholds were measured with it, whatever
+    """The built-in English embedder, for what the agent and the citation checker compare: their thresholds were measured with it, whatever
     model the index has. The index's own, where that is the built-in one.
     """
-    known = (index.embedder for index in indexes.all if index.embedder.fingerprint.provider == "builtin")
+    known = (index.embedder for index in indexes.all if index.embedder.fingerprint.model == MODEL_NAME)
     found = next(known, None)
     if found is not None:
         return found

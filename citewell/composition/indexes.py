@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
+from citewell.adapters.embedder.multilingual import MULTILINGUAL_NAME
 from citewell.composition.configured import build_embedder, embedding_rates
 from citewell.composition.ledgers import open_vector_index
 from citewell.composition.recorded import IndexIdentity, identity_of, parsed_fingerprint, settings_of
@@ -27,7 +28,7 @@ from citewell.indexes.migration import IndexMigration, Opener, change_of
 from citewell.indexes.pictures import PictureSource
 from citewell.indexes.restoring import IndexCondition, condition_of
 from citewell.ports import Embedder, PlanningEmbedder, VectorIndex
-from citewell.settings import EdgeStore, Settings, change
+from citewell.settings import BuiltinEmbedding, EdgeStore, Settings, change
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
 from citewell.storage.files.content import ContentRepository
@@ -220,7 +221,14 @@ class IndexOpener:
             await migration.resume(index)
 
     async def _follow_settings(self, indexes: IndexSet, migration: IndexMigration) -> None:
-        """Move to the index that the settings name, where they name another one than at the last start."""
+        """Move to the index that the settings name, where they name another one than at the last start.
+
+        By default they name either of the built-in models: `citewell.composition.languages` chooses.
+        """
+        chosen = self.settings.embedding
+        is_either = isinstance(chosen, BuiltinEmbedding) and chosen.model is None
+        if is_either and indexes.active.embedder.fingerprint.model == MULTILINGUAL_NAME:
+            return
         wanted = identity_of(self.settings, build_embedder(self.settings, self.database).fingerprint)
         records = await self._records.all()
         named = (wanted.fingerprint, wanted.store, wanted.place)
@@ -268,6 +276,19 @@ class IndexOpener:
         indexes.note_change(record.id, change_of(record))
         log.warning("%s Start it with: citewell index start %s", change_of(record), record.id)
 
+    async def offer(self, asked: Mapping[str, Any], reason: str, indexes: IndexSet) -> None:
+        """Note an index that waits for somebody to start it; it answers once it is built."""
+        chosen = settings_of(self.settings, asked)
+        embedder = await asyncio.to_thread(build_embedder, chosen, self.database)
+        wanted, options = identity_of(chosen, embedder.fingerprint), BuildOptions(switch=True)
+        record = await self._records.create(
+            wanted.fingerprint, wanted.store, wanted.settings, wanted.place, IndexState.OFFERED, options
+        )
+        await self._records.note_problem(record.id, reason)
+        record = await self._records.get(record.id)
+        indexes.note_change(record.id, change_of(record))
+        log.warning("%s Start it with: citewell index start %s", change_of(record), record.id)
+
     async def estimate(self, asked: Mapping[str, Any]) -> BuildEstimate:
         """What building the index of this model would take. `ConfigurationError` for a model that cannot be used."""
         chosen = settings_of(self.settings, asked)
@@ -278,7 +299,13 @@ class IndexOpener:
         if usage.max_spend is not None:
             left = usage.max_spend - await ProviderCallRepository(self.database).spent()
         name = embedder.fingerprint
-        return BuildEstimate(fingerprint=str(name), plan=plan, rates=embedding_rates(chosen, name.model), left=left)
+        return BuildEstimate(
+            fingerprint=str(name),
+            dimensions=name.dimensions,
+            plan=plan,
+            rates=embedding_rates(chosen, name.model),
+            left=left,
+        )
 
     def service(self, migration: IndexMigration, searches: Searches, local_owner: str) -> IndexService:
         """The service over a migration."""

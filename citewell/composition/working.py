@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from citewell.chunk.config import ChunkConfig
@@ -42,6 +43,7 @@ class WorkParts:
     capture: Capture
     chunking: ChunkConfig
     on_spent: OnSpent
+    on_indexed: Callable[[str | None], None]
 
 
 def build_workers(name: str, parts: WorkParts) -> Workers:
@@ -136,4 +138,5 @@ def _indexing(parts: WorkParts, finishing: Finishing, early: EarlyWords) -> Inde
         chunking=parts.chunking,
         max_dense_rows=settings.chunking.max_dense_rows,
         on_spent=parts.on_spent,
+        on_indexed=parts.on_indexed,
     )

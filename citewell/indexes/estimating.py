@@ -8,10 +8,11 @@ from citewell.indexes.writing import is_embedded
 from citewell.ports import EmbeddingPlan, PlanningEmbedder
 from citewell.storage.files.content import ContentRepository
 
-# Per token of the built-in model on two cores without VNNI, measured for decision 0004; a vendor's typical response
-# time.
-_LOCAL_SECONDS_PER_TOKEN = 250e-6
+SECONDS_PER_TOKEN, MULTILINGUAL_SECONDS = 250e-6, 450e-6
+"""Of the built-in models on two cores without VNNI, measured for decisions 0004 and 0034."""
+# A vendor's typical response time.
 _REMOTE_SECONDS_PER_CALL = 0.5
+_BYTES_PER_NUMBER = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,35 +21,44 @@ class EmbeddingRates:
 
     price:                US dollars per token; None if unknown, 0 on this machine
     requests_per_minute, tokens_per_minute: 0 means no limit
+    seconds_per_token:    on this machine
     """
 
     is_local: bool
     price: float | None
     requests_per_minute: int = 0
     tokens_per_minute: int = 0
+    seconds_per_token: float = SECONDS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BuildEstimate:
-    """The estimated cost of a build; `left` is this month's remaining budget in US dollars, None without a limit."""
+    """The estimated cost of a build; `left` is this month's remaining budget in US dollars, None without a limit; `dimensions` of a
+    vector, 0 where nobody asks for megabytes."""
 
     fingerprint: str
     plan: EmbeddingPlan
     rates: EmbeddingRates
     left: float | None = None
+    dimensions: int = 0
 
     @property
     def seconds(self) -> float:
         """The minimum duration, given the rate limits and the typical duration of a call."""
         plan, rates = self.plan, self.rates
         if rates.is_local:
-            return plan.tokens * _LOCAL_SECONDS_PER_TOKEN
+            return plan.tokens * rates.seconds_per_token
         waits = [plan.calls * _REMOTE_SECONDS_PER_CALL]
         if rates.requests_per_minute:
             waits.append(60.0 * plan.calls / rates.requests_per_minute)
         if rates.tokens_per_minute:
             waits.append(60.0 * plan.tokens / rates.tokens_per_minute)
         return max(waits)
+
+    @property
+    def megabytes(self) -> float:
+        """The least that the vectors take on disk."""
+        return self.plan.texts * self.dimensions * _BYTES_PER_NUMBER / 1e6
 
     @property
     def dollars(self) -> float | None:

@@ -92,7 +92,8 @@ class IndexChange:
 
     def __str__(self) -> str:
         if self.state is IndexState.OFFERED:
-            return f"{self.fingerprint} in {self.store} is configured; building it costs money, so it waits for you to start it"
+            reason = self.problem or f"{self.fingerprint} in {self.store} is configured, and building it costs money"
+            return f"{reason}: the index of {self.fingerprint} waits for you to start it"
         far = f"{self.done:,} of {self.total:,} chunks" + (", paused" if self.paused else "")
         return f"{self.fingerprint} in {self.store} is being built ({self.mode.value}): {far}" + (
             f"; {self.problem}" if self.problem else ""

@@ -6,8 +6,8 @@ import asyncio
 import itertools
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -77,6 +77,8 @@ class IndexingStage:
     chunking: ChunkConfig
     max_dense_rows: int
     on_spent: OnSpent
+    on_indexed: Callable[[str | None], None] = field(default=lambda _: None)
+    """Called with the language of each file that has become searchable."""
 
     async def run(self, job: Job) -> Sequence[Stage]:
         """Index the job's resource. Returns the stages that then have work.
@@ -111,9 +113,10 @@ class IndexingStage:
         }
         if cut.waiting:
             await self._leave_to_stage_4(job, cut, values)
-            return (Stage.EMBED,)
-        await self.finishing.run(job, resource, elements, file, values, unseen, written=cut)
-        return ()
+        else:
+            await self.finishing.run(job, resource, elements, file, values, unseen, written=cut)
+        self.on_indexed(language)
+        return (Stage.EMBED,) if cut.waiting else ()
 
     async def forget_deleted(self, job: Job) -> None:
         """See `Finishing.forget_deleted`."""

@@ -7,9 +7,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from citewell.retrieve.feedback import pulls_of
-from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, reciprocal_rank
+from citewell.retrieve.fusion import convex, distribution_based, hybrid, judged_by_words, ordered, reciprocal_rank
 from citewell.retrieve.options import FusionMethod
 from citewell.types import ScoredId, scored
+
+ACROSS_WEIGHT = 0.8
+"""The dense leg's least share where passage and question are in different languages, which have few words in common (decision 0034)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,7 @@ class Joining:
     feedback_chunks: how many of the best hits pull the query's vector; feedback_weight: how far
     lexical:         the hits of the lexical leg
     unseen:          ids without vectors yet, which the dense leg cannot find
+    foreign:         ids of hits in another language than the question's, with a model that reads both
     """
 
     method: FusionMethod
@@ -30,6 +34,7 @@ class Joining:
     feedback_weight: float
     lexical: Sequence[ScoredId]
     unseen: AbstractSet[str]
+    foreign: AbstractSet[str] = frozenset()
 
     def fuse(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
         """The fused list, best first."""
@@ -43,10 +48,17 @@ class Joining:
 
     def summed(self, dense: Sequence[ScoredId]) -> list[ScoredId]:
         """Like `fuse`, as if every chunk had a vector."""
-        shares = [self.weight, 1.0 - self.weight]
+        fused = self._weighted(dense, self.weight)
+        if not self.foreign or not 0.0 < self.weight < ACROSS_WEIGHT:
+            return fused
+        across = dict(self._weighted(dense, ACROSS_WEIGHT))
+        return ordered({key: across[key] if key in self.foreign else score for key, score in fused})
+
+    def _weighted(self, dense: Sequence[ScoredId], weight: float) -> list[ScoredId]:
+        shares = [weight, 1.0 - weight]
         match self.method:
             case FusionMethod.HYBRID:
-                return hybrid(dense, self.lexical, self.weight, self.typical_spread)
+                return hybrid(dense, self.lexical, weight, self.typical_spread)
             case FusionMethod.CONVEX:
                 return convex([dense, self.lexical], shares)
             case FusionMethod.DISTRIBUTION:
@@ -57,7 +69,7 @@ class Joining:
     def __reduce__(self) -> tuple[object, ...]:
         # Send plain tuples: each named tuple would be pickled with the name of its type.
         how = (self.method, self.weight, self.typical_spread, self.feedback_chunks, self.feedback_weight)
-        return _received, (type(self), *how, tuple(zip(*self.lexical, strict=True)), self.unseen)
+        return _received, (type(self), *how, tuple(zip(*self.lexical, strict=True)), self.unseen, self.foreign)
 
 
 def _received(
@@ -69,6 +81,7 @@ def _received(
     feedback_weight: float,
     ids_and_scores: Sequence[Sequence[str | float]],
     unseen: AbstractSet[str],
+    foreign: AbstractSet[str],
 ) -> Joining:
     lexical = scored(zip(*ids_and_scores, strict=True))
-    return kind(method, weight, typical_spread, feedback_chunks, feedback_weight, lexical, unseen)
+    return kind(method, weight, typical_spread, feedback_chunks, feedback_weight, lexical, unseen, foreign)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -19,9 +19,9 @@ from citewell.retrieve.joining import Joining
 from citewell.retrieve.options import EmbedderTraits, RetrievalOptions, traits_of
 from citewell.retrieve.trace import timed
 from citewell.text.analysis import analyze
-from citewell.text.language import detect_language
+from citewell.text.language import LANGUAGES, detect_language
 from citewell.text.sparse import code_terms, sparse_query, term_id
-from citewell.types import Filter, ScoredId, SparseVector, Trace, VectorQuery
+from citewell.types import Condition, Filter, Operator, ScoredId, SparseVector, Trace, VectorQuery, scored
 from citewell.types.search import EMBED_ERROR, STORE_ERROR
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class Found:
 
     vector: the query's, before feedback moved it; None if only words were searched, or the store embeds the query itself
     named:  the chunks with a code of the query, which come first
+    similar: the cosines on the built-in English model's scale; none of a model for which it is not known
     """
 
     language: str | None
@@ -51,6 +52,7 @@ class Found:
     lexical: tuple[ScoredId, ...]
     fused: tuple[ScoredId, ...]
     named: frozenset[str] = frozenset()
+    similar: Mapping[str, float] = field(default_factory=dict[str, float])
 
 
 _Joined: TypeAlias = tuple[FloatMatrix | None, list[ScoredId], Joining, list[ScoredId]]
@@ -70,7 +72,7 @@ class Searching(Protocol):
         ...
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of the query with each of these chunks that has a vector."""
+        """How near the query each of these chunks is that has a vector: on the built-in English model's scale, if known, else the cosine."""
         ...
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
@@ -129,7 +131,9 @@ class Legs:
         if named:
             fused = led_by(fused, named)
         self._prefer([one.id for one in fused[:_PREFERRED] if one.id in unseen])
-        return Found(language, vector, tuple(dense), tuple(lexical), tuple(fused), frozenset(named))
+        return Found(
+            language, vector, tuple(dense), tuple(lexical), tuple(fused), frozenset(named), self._similar(dense)
+        )
 
     async def _in_two_steps(
         self,
@@ -147,6 +151,7 @@ class Legs:
         )
         joining = self._joining(lexical, unseen, weight)
         if vector is not None:
+            joining = replace(joining, foreign=await self._foreign(vector, language, scope, limit, trace))
             asked = VectorQuery(dense=tuple(vector.tolist()), filter=scope, limit=limit)
             try:
                 with timed(trace, "dense"):
@@ -173,6 +178,7 @@ class Legs:
         if vector is None or near is None:
             with timed(trace, "fuse"):
                 return vector, dense, joining, joining.fuse(dense)
+        joining = replace(joining, foreign=await self._foreign(vector, language, scope, limit, trace))
         with timed(trace, "fuse"):
             pulls = joining.pulls(dense)
         pulled = dense
@@ -192,11 +198,12 @@ class Legs:
         return vector, [], alone, alone.fuse([])
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
-        """The cosine of the query with each of these chunks that has a vector; none if the store embeds. vector: the query's, if known."""
+        """See `Searching.cosines`; none if the store embeds. vector: the query's, if known."""
         if not self.compares:
             return {}
         asked = vector if vector is not None else await self.vector_of(query)
-        return {key: float(np.dot(one, asked)) for key, one in (await self._index.vectors(ids)).items()}
+        found = {key: float(np.dot(one, asked)) for key, one in (await self._index.vectors(ids)).items()}
+        return self._similar(scored(list(found.items()))) or found
 
     async def vectors(self, ids: Sequence[str]) -> dict[str, FloatMatrix]:
         """The vectors of these chunks, shape (dimensions,) each."""
@@ -255,6 +262,25 @@ class Legs:
         except (*_EMBEDDER_FAILED, Unavailable) as error:
             self._note(error, trace)
             return None
+
+    def _similar(self, dense: Sequence[ScoredId]) -> dict[str, float]:
+        scaled = {one.id: self._traits.similarity(one.score) for one in dense}
+        return {key: value for key, value in scaled.items() if value is not None}
+
+    async def _foreign(
+        self, vector: FloatMatrix, language: str | None, scope: Filter, limit: int, trace: Trace
+    ) -> set[str]:
+        """The dense hits in another language than the question's, if the model reads both; none where the store fails."""
+        if language is None or self._traits.languages is not None or limit < 1:
+            return set()
+        other = Condition("language", Operator.IN, tuple(sorted(LANGUAGES - {language})))
+        others = replace(scope, conditions=(*scope.conditions, other))
+        try:
+            with timed(trace, "foreign"):
+                return {one.id for one in await self._near(vector, others, limit)}
+        except Unavailable as error:
+            log.warning("a search continues without the languages of its hits: %s", error.message)
+            return set()
 
     def _note(self, error: ProviderError | ConfigurationError | Unavailable, trace: Trace) -> None:
         """Record why a search continues by keyword only. Raises the error if the index stores no words."""

@@ -124,10 +124,16 @@ class EmbedderTraits:
     languages:       ISO 639-1 codes of its training languages, None for many; in other languages its scores mean little
     typical_spread:  best minus hundredth cosine of a query that discriminates well. If a query's spread is smaller, its dense
                      scores are scaled by this instead, so that noise is not amplified to full scale; 0 if unknown
+    scale:           what a cosine is multiplied by, and what is then added, to be one of all-MiniLM-L6-v2's; None if it was not measured
     """
 
     languages: frozenset[str] | None = None
     typical_spread: float = 0.0
+    scale: tuple[float, float] | None = None
+
+    def similarity(self, cosine: float) -> float | None:
+        """A cosine on the scale of all-MiniLM-L6-v2."""
+        return None if self.scale is None else self.scale[0] * cosine + self.scale[1]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,8 +147,10 @@ class RerankerTraits:
 _ENGLISH = frozenset({"en"})
 # The first pattern that the model's name contains decides.
 _KNOWN: tuple[tuple[re.Pattern[str], EmbedderTraits], ...] = (
+    (re.compile(r"multilingual-e5-small"), EmbedderTraits(scale=(4.36, -3.226))),  # decision 0034
     (re.compile(r"multilingual|-m3\b"), EmbedderTraits()),
-    (re.compile(r"all-minilm-l(6|12)"), EmbedderTraits(languages=_ENGLISH, typical_spread=0.4)),
+    (re.compile(r"all-minilm-l6"), EmbedderTraits(languages=_ENGLISH, typical_spread=0.4, scale=(1.0, 0.0))),
+    (re.compile(r"all-minilm-l12"), EmbedderTraits(languages=_ENGLISH, typical_spread=0.4)),
     (
         re.compile(r"all-mpnet|multi-qa|msmarco|bge-\w+-en\b|gte-\w+-en\b|e5-\w+-v2|-en-|-english\b"),
         EmbedderTraits(languages=_ENGLISH),

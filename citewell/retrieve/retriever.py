@@ -211,8 +211,8 @@ class Retriever:
         dense, lexical, good = _by_id(found.dense), _by_id(found.lexical), fused
         if options.vector_threshold > -1.0 and not {EMBED_ERROR, STORE_ERROR} & trace.details.keys():
             with timed(trace, "threshold"):
-                dense = await self._cosines(request.query, found, fused)
-            good = [item for item in fused if dense.get(item.id, 1.0) >= options.vector_threshold]
+                near = await self._cosines(request.query, found, fused)
+            good = [item for item in fused if near.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):
             start, most = 0, wanted
@@ -220,7 +220,9 @@ class Retriever:
                 page = good[start : start + max(wanted, most - len(hits))]
                 start += len(page)
                 stored = await self._chunks.load(request.owner_id, [item.id for item in page])
-                hits += [hit for hit in _to_hits(page, stored, dense, lexical) if _is_wanted(hit, request)]
+                hits += [
+                    hit for hit in _to_hits(page, stored, dense, lexical, found.similar) if _is_wanted(hit, request)
+                ]
                 if options.page_decay < 1.0 and share_a_page(hits):
                     most = max(wanted, _OVER_PAGES * request.top_k)
         with timed(trace, "diversify"):
@@ -242,11 +244,11 @@ class Retriever:
         return hits
 
     async def _cosines(self, query: str, found: Found, fused: Sequence[ScoredId]) -> dict[str, float]:
-        """The cosine of the original query with each of `fused` that has a vector.
+        """How near the original query each of `fused` is that has a vector, as `Searching.cosines` has it.
 
         If the store embeds the query itself, the cosine of its last hit is used for those after it, which are no nearer.
         """
-        known = _by_id(found.dense)
+        known = dict(found.similar) or _by_id(found.dense)
         unseen = [item.id for item in fused if item.id not in known]
         if not unseen:
             return known
@@ -311,13 +313,19 @@ def _to_hits(
     stored: Mapping[str, StoredChunk],
     dense: Mapping[str, float],
     lexical: Mapping[str, float],
+    similar: Mapping[str, float],
 ) -> list[Hit]:
     return [
         Hit(
             chunk=stored[item.id].chunk,
             filename=stored[item.id].filename,
             score=item.score,
-            scores=Scores(dense=dense.get(item.id), lexical=lexical.get(item.id), fused=item.score),
+            scores=Scores(
+                dense=dense.get(item.id),
+                lexical=lexical.get(item.id),
+                fused=item.score,
+                similarity=similar.get(item.id),
+            ),
             provenance=stored[item.id].provenance,
             picture=stored[item.id].picture,
         )

@@ -135,4 +135,5 @@ def _joined(found: Sequence[Found], fused: Sequence[ScoredId]) -> Found:
     """Several results as one; a chunk's scores are those of the first index that found it."""
     dense = {one.id: one for each in reversed(found) for one in each.dense}
     lexical = {one.id: one for each in reversed(found) for one in each.lexical}
-    return Found(found[0].language, None, tuple(dense.values()), tuple(lexical.values()), tuple(fused))
+    similar = {key: value for each in reversed(found) for key, value in each.similar.items()}
+    return Found(found[0].language, None, tuple(dense.values()), tuple(lexical.values()), tuple(fused), similar)

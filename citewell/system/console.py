@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from citewell.errors import DatabaseAway
 from citewell.system.source_lines import only_page, page_lines
+from citewell.types.characters import cut, isolated
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -122,15 +123,15 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
         out.print("Nothing found.")
     for number, hit in enumerate(hits, 1):
         scores = "  ".join(f"{name} {value:.3f}" for name, value in hit["scores"].items())
-        out.print(f"[bold]{number}. {escape(hit['label'])}[/]  [dim]{scores}[/]")
+        out.print(f"[bold]{number}. {escape(isolated(hit['label']))}[/]  [dim]{scores}[/]")
         text = " ".join(hit["text"].split())
-        shortened = text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + "…"
-        out.print(f"   {escape(shortened)}")
+        shortened = text if len(text) <= _SHOWN_CHARACTERS else cut(text, _SHOWN_CHARACTERS) + "…"
+        out.print(f"   {escape(isolated(shortened))}")
 
 
 def print_answer(answer: dict[str, Any]) -> None:
     """Prints an answer, then its numbered sources; if there is no answer, prints suggestions."""
-    out.print(escape(answer["answer"]))
+    out.print("\n".join(escape(isolated(line)) for line in answer["answer"].split("\n")))
     if hint := (answer.get("no_answer") or {}).get("hint"):
         out.print(f"[dim]{escape(hint)}[/]")
     references: dict[int, dict[str, Any]] = {}
@@ -152,7 +153,7 @@ def print_answer(answer: dict[str, Any]) -> None:
         citation = references[numbers[0]]
         mark = "" if citation["verdict"] == "supported" else f"  [yellow]{citation['verdict']}[/]"
         shown = "".join(f"[{n}]" for n in numbers)
-        out.print(f"  {escape(shown)} {escape(label)}{_origin(citation)}{mark}")
+        out.print(f"  {escape(shown)} {escape(isolated(label))}{_origin(citation)}{mark}")
 
 
 def _origin(citation: dict[str, Any]) -> str:

@@ -26,6 +26,7 @@ class Script(StrEnum):
     HEBREW = "hebrew"
     DEVANAGARI = "devanagari"
     ARMENIAN = "armenian"
+    GEORGIAN = "georgian"
     TAMIL = "tamil"
     THAI = "thai"
     KANA = "kana"
@@ -44,6 +45,7 @@ _RANGES: tuple[tuple[int, int, Script], ...] = (
     (0x900, 0x97F, Script.DEVANAGARI),
     (0xB80, 0xBFF, Script.TAMIL),
     (0xE00, 0xE7F, Script.THAI),
+    (0x10A0, 0x10FF, Script.GEORGIAN),
     (0x1100, 0x11FF, Script.HANGUL),
     (0x1E00, 0x1EFF, Script.LATIN),
     (0x1F00, 0x1FFF, Script.GREEK),
@@ -60,6 +62,7 @@ _DEFAULT: dict[Script, str] = {
     Script.HEBREW: "he",
     Script.DEVANAGARI: "hi",
     Script.ARMENIAN: "hy",
+    Script.GEORGIAN: "ka",
     Script.TAMIL: "ta",
     Script.THAI: "th",
     Script.KANA: "ja",
@@ -76,6 +79,8 @@ _LANGUAGES: dict[Script, tuple[str, ...]] = {
     Script.ARABIC: ("ar", "fa", "ur"),
     Script.DEVANAGARI: ("hi", "ne"),
 }
+LANGUAGES = frozenset(STOP_WORDS) | frozenset(_DEFAULT.values())
+"""The languages that are told apart, as ISO 639-1 codes."""
 # Letters that, among the languages of their script here, point at one or a few.
 _TELLING = {
     "ä": ("de", "sv", "fi", "et"), "ö": ("de", "sv", "fi", "hu", "tr", "et"), "ü": ("de", "tr", "hu", "et"),

@@ -189,12 +189,17 @@ def scored(pairs: Iterable[tuple[str, float]]) -> list[ScoredId]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scores:
-    """The scores of a hit; None for a leg that did not find it."""
+    """The scores of a hit; None for a leg that did not find it.
+
+    similarity: the dense score on the built-in English model's scale, on which thresholds were measured; None for a model whose cosines
+                have not been compared with that model's
+    """
 
     dense: float | None = None
     lexical: float | None = None
     fused: float | None = None
     rerank: float | None = None
+    similarity: float | None = None
 
     def to_json(self) -> dict[str, JsonValue]:
         """The known scores, rounded to six places."""

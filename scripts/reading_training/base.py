@@ -6,6 +6,7 @@ The file: a header, the vocabulary with its scores, a table of characters that w
 from __future__ import annotations
 
 import hashlib
+import json
 import struct
 from dataclasses import dataclass
 from itertools import pairwise
@@ -111,6 +112,26 @@ def write_tokenizer(published: Published, file: Path) -> None:
     rules = made.normalizer_spec
     rules.add_dummy_prefix = rules.remove_extra_whitespaces = rules.escape_whitespaces = True
     file.write_bytes(made.SerializeToString())
+
+
+def write_manifest(target: Path, words: int) -> None:
+    """What the files are, and where they come from."""
+    files = [target / name for name in ("reader.onnx", "index.onnx", "words.bin", "sentencepiece.model")]
+    manifest = {
+        "model": "citewell-reading",
+        "license": "Apache-2.0 AND MIT",
+        "base": "intfloat/multilingual-e5-small",
+        "words": words,
+        "dimensions": 384,
+        "inputs": {"e5-small-q4.bin": SHA256},
+        "trained_on": [
+            "training/",
+            *("SQuADShifts", "PolicyQA", "COVID-QA", "SQuAD (sentences of Du et al. 2017)", "SelQA", "QAMR"),
+            "WikiSQL (training split)",
+        ],
+        "outputs": {file.name: hashlib.sha256(file.read_bytes()).hexdigest() for file in files if file.exists()},
+    }
+    (target / "manifest.json").write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
 
 
 def _vocabulary(data: memoryview, place: int) -> tuple[list[str], list[float], int]:

@@ -13,7 +13,8 @@ import pytest
 from citewell.adapters.chat import anthropic as anthropic_adapter
 from citewell.adapters.chat import openai as openai_adapter
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
+from citewell.agent.interface import Done, TurnRequest
+from citewell.agent.spoken import NO_ANSWER
 from citewell.errors import NotFound
 from citewell.ports import Capability
 from citewell.ports.chat import MAX_IMAGE_BYTES

@@ -9,7 +9,8 @@ import pytest
 
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import NO_ANSWER, AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
+from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
+from citewell.agent.spoken import NO_ANSWER
 from citewell.types import Hit, NoAnswerReason, Scope, SearchOptions, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 from tests.agent.reading import MESSAGES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from citewell.agent.extractive.confidence import AnswerEvidence, gather, weigh
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import NO_ANSWER, Done, TurnRequest
+from citewell.agent.interface import Done, TurnRequest
+from citewell.agent.spoken import NO_ANSWER
 from citewell.agent.understand.question import read_question, without_request
 from citewell.ports import Capability, ChatDelta, ChatMessage, ToolSpec
 from citewell.types import Hit, JsonObject, Scores
@@ -26,8 +27,8 @@ from tests.agent.tables.sheets import OWNER, Sheets
 PIER = hit("Boats may stay at the pier for two nights. The pier was built in 1931.", ordinal=1)
 DOGS = hit("Dogs are kept on a lead at the pier and in the office.", ordinal=2)
 ALL = [
-    replace(PIER, scores=Scores(dense=0.7, lexical=4.0)),
-    replace(DOGS, scores=Scores(dense=0.5, lexical=6.0)),
+    replace(PIER, scores=Scores(dense=0.7, lexical=4.0, similarity=0.7)),
+    replace(DOGS, scores=Scores(dense=0.5, lexical=6.0, similarity=0.5)),
 ]
 SOME = AnswerEvidence(score=0.5, passage=0.5, own=0.5, held=0.5, agreed=False, whether=False)
 
@@ -73,6 +74,27 @@ async def test_the_legs_agree_where_one_passage_is_first_in_both(
 ) -> None:
     hits = [replace(found, scores=Scores(dense=d, lexical=w)) for found, (d, w) in zip(ALL, scores, strict=True)]
     assert (await gathered("How long may boats stay at the pier?", hits=hits)).agreed is agreed
+
+
+@pytest.mark.parametrize(
+    "cosine",
+    [lambda near: 0.8 + near / 10, lambda near: near - 0.6, lambda near: 40 * near],
+    ids=["squeezed", "shifted", "not normalised"],
+)
+async def test_the_scale_of_the_indexs_model_is_no_evidence(cosine: Callable[[float], float]) -> None:
+    question = "How many nights may boats stay at the pier?"
+    unknown = [
+        replace(found, scores=Scores(dense=cosine(found.scores.dense or 0.0), lexical=found.scores.lexical))
+        for found in ALL
+    ]
+    without = [replace(found, scores=Scores(lexical=found.scores.lexical)) for found in ALL]
+    compared, plain = await gathered(question, hits=unknown), await gathered(question, hits=without)
+    assert replace(compared, agreed=False) == replace(plain, agreed=False)
+    known = [
+        replace(one, scores=replace(one.scores, similarity=was.scores.dense))
+        for one, was in zip(unknown, ALL, strict=True)
+    ]
+    assert await gathered(question, hits=known) == await gathered(question)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.extractive.answerer import Extract, ExtractiveAnswerer
 from citewell.agent.extractive.scoring import StatementScorer
 from citewell.agent.extractive.thresholds import THRESHOLDS
-from citewell.agent.interface import NO_ANSWER
+from citewell.agent.spoken import NO_ANSWER
 from citewell.agent.understand.question import read_question
 from citewell.types import ChunkType, Hit
 from tests.agent.fakes import hit

@@ -12,8 +12,9 @@ import pytest
 from citewell.adapters.chat import anthropic as anthropic_adapter
 from citewell.adapters.chat import openai as openai_adapter
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import NO_ANSWER, Done, PastMessage, TextDelta, TextRestarted, TurnRequest
+from citewell.agent.interface import Done, PastMessage, TextDelta, TextRestarted, TurnRequest
 from citewell.agent.model.unsearched import RECALLED
+from citewell.agent.spoken import NO_ANSWER
 from citewell.ports import Capability
 from citewell.types import Condition, FirstSearch, Operator, ResourceInfo, Scope, SearchOptions, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit

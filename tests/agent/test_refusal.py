@@ -45,8 +45,8 @@ def test_words_that_are_there_without_the_answer_are_not_called_missing() -> Non
 def test_of_passages_in_another_language_the_language_is_named() -> None:
     why = explain("Wie hoch sind die Gebühren für verspätete Zahlungen, und wann werden sie fällig?", [LOANS])
     assert why.reason is NoAnswerReason.OTHER_LANGUAGE
-    assert "are in English" in why.text
-    assert "Ask in English" in why.hint
+    assert "auf Englisch" in why.text
+    assert "Fragen Sie auf Englisch" in why.hint
 
 
 @pytest.mark.parametrize(

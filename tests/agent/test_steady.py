@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from citewell.agent.interface import NO_ANSWER, Failed, PastMessage
+from citewell.agent.interface import Failed, PastMessage
 from citewell.agent.model.known import KnownModel
+from citewell.agent.spoken import NO_ANSWER
 from citewell.errors import (
     ProviderAuthError,
     ProviderQuotaSpent,

@@ -164,9 +164,21 @@ async def test_of_several_searches_only_the_one_that_fails_does(index: QdrantEdg
 
 @pytest.mark.parametrize("lexical", [[], [ScoredId("b", 2.0), ScoredId("a", 1.0)]], ids=["no words", "words"])
 def test_how_lists_are_joined_can_be_sent(lexical: list[ScoredId]) -> None:
-    joining = Joining(FusionMethod.HYBRID, 0.4, 0.1, 3, 0.3, lexical, {"b"})
+    joining = Joining(FusionMethod.HYBRID, 0.4, 0.1, 3, 0.3, lexical, {"b"}, {"c"})
     sent = pickle.loads(pickle.dumps(joining))
     dense = [ScoredId("a", 0.9), ScoredId("c", 0.2)]
     assert sent.fuse(dense) == joining.fuse(dense)
     assert sent.pulls(dense) == joining.pulls(dense)
     assert type(sent.fuse(dense)[0]) is ScoredId
+
+
+@pytest.mark.parametrize("method", FusionMethod)
+def test_words_count_less_where_a_passage_is_in_another_language_than_the_question(method: FusionMethod) -> None:
+    dense = [ScoredId("across", 0.9), ScoredId("same", 0.8), ScoredId("last", 0.1)]
+    lexical = [ScoredId("same", 4.0), ScoredId("last", 2.0), ScoredId("across", 1.0)]
+    plain = dict(Joining(method, 0.5, 0.0, 0, 0.0, lexical, frozenset()).fuse(dense))
+    told = dict(Joining(method, 0.5, 0.0, 0, 0.0, lexical, frozenset(), {"across"}).fuse(dense))
+    assert told["across"] > plain["across"]
+    assert (told["same"], told["last"]) == (plain["same"], plain["last"])
+    alone = Joining(method, 1.0, 0.0, 0, 0.0, (), frozenset(), {"across"}).fuse(dense)
+    assert alone == Joining(method, 1.0, 0.0, 0, 0.0, (), frozenset()).fuse(dense)

@@ -1060,8 +1060,9 @@ export const english = {
   dollars: (n: string) => `${n} US dollars`,
   indexPaused: "Paused",
   indexOffered: "Configured but not built, since building it costs money.",
-  indexEstimate: (texts: string, tokens: string, minutes: string, price: string) =>
-    `${texts} texts, ${tokens} tokens, about ${minutes} minutes; ${price}`,
+  indexForLanguages: "Your files are in languages that the index in use does not read. This one finds passages across languages.",
+  indexEstimate: (texts: string, tokens: string, minutes: string, megabytes: string, price: string) =>
+    `${texts} texts, ${tokens} tokens, about ${minutes} minutes, ${megabytes} MB; ${price}`,
   indexNoPrice: "no price is known for this model",
   indexPrice: (dollars: string) => `about ${dollars} US dollars`,
   startBuild: "Start building",

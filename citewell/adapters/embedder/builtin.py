@@ -1,4 +1,4 @@
-"""The built-in embedder: all-MiniLM-L6-v2 in ONNX Runtime, on local CPUs, without a key or a download."""
+"""The built-in embedder: all-MiniLM-L6-v2 or multilingual-e5-small in ONNX Runtime, on local CPUs, without a key or a download."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
 from citewell.adapters.embedder.builtin_model import MODEL_FOLDER, MODEL_NAME, BuiltinModel
+from citewell.adapters.embedder.multilingual import MULTILINGUAL_NAME, MultilingualModel
 from citewell.adapters.reader.reading_model import END, START, ReadingModel
 from citewell.errors import ConfigurationError
 from citewell.ports import Fingerprint, FloatMatrix, TextKind, Tokenizer
@@ -36,9 +37,62 @@ RUNS_PER_SLICE = 8
 TEXTS_PER_SLICE = 64
 _NICENESS = 5
 
+_FAMILIES = (
+    ("", MODEL_NAME),
+    ("sentence-transformers/", MODEL_NAME),
+    ("", MULTILINGUAL_NAME),
+    ("intfloat/", MULTILINGUAL_NAME),
+)
+"""The models' names, as they are and as model hubs have them."""
 TokenIds: TypeAlias = list[int]
 Batch: TypeAlias = list[int]
 Run: TypeAlias = Callable[[Batch], None]
+
+
+class SentenceModel(Protocol):
+    """A model on disk that gives texts vectors."""
+
+    @property
+    def name(self) -> str:
+        """The published name."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a vector."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens read per text."""
+        ...
+
+    @property
+    def is_english(self) -> bool:
+        """Whether it reads English alone."""
+        ...
+
+    @property
+    def revision(self) -> str:
+        """Which weights these are."""
+        ...
+
+    @property
+    def tokenizer(self) -> Tokenizer:
+        """Counts tokens as the model does."""
+        ...
+
+    def ids(self, texts: Sequence[str], kind: TextKind) -> list[list[int]]:
+        """Token ids as model input."""
+        ...
+
+    def sentence_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        """Unit vectors, shape (texts, dimensions), for texts with equally many tokens."""
+        ...
+
+    def token_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
+        """Contextual unit vectors of tokens, shape (texts, tokens, dimensions), for texts with equally many tokens."""
+        ...
 
 
 class BuiltinEmbedder:
@@ -48,7 +102,7 @@ class BuiltinEmbedder:
     for indexing. Threads get work in short slices, so a canceled call ends within one slice.
     """
 
-    def __init__(self, model: BuiltinModel, threads: int | None = None, reading: ReadingModel | None = None) -> None:
+    def __init__(self, model: SentenceModel, threads: int | None = None, reading: ReadingModel | None = None) -> None:
         """`threads`: how many batches are computed at once; default one per CPU available to this process."""
         self._model = model
         self._reading = reading or ReadingModel.open()
@@ -56,7 +110,13 @@ class BuiltinEmbedder:
         self._documents = ThreadPoolExecutor(self._threads, "embed-documents", initializer=_yield_to_others)
         self._queries = ThreadPoolExecutor(self._threads, "embed-queries")
         self._asked = Batcher(self._queries, max(1, self._threads // 2), QUERIES_PER_STEP, self._embed_queries)
-        self.fingerprint = Fingerprint("builtin", MODEL_NAME, model.dimensions, model.revision)
+        self.fingerprint = Fingerprint("builtin", model.name, model.dimensions, model.revision)
+
+    @classmethod
+    def multilingual(cls, threads: int | None = None) -> BuiltinEmbedder:
+        """Load the multilingual model. Raises `ConfigurationError` if it is damaged."""
+        reading = ReadingModel.open()
+        return cls(MultilingualModel(reading), threads, reading)
 
     @classmethod
     def load(cls, path: Path | None = None, threads: int | None = None) -> BuiltinEmbedder:
@@ -79,7 +139,7 @@ class BuiltinEmbedder:
             return await self._asked.ask(texts[0])
         vectors = np.empty((len(texts), self._model.dimensions), np.float32)
         pool = self._queries if kind == "query" else self._documents
-        token_ids = await self._token_ids(pool, texts)
+        token_ids = await self._token_ids(pool, texts, kind)
         tokens_used(sum(len(ids) - _SPECIAL_TOKENS for ids in token_ids))
 
         def run(batch: Batch) -> None:
@@ -90,7 +150,7 @@ class BuiltinEmbedder:
                 vectors[row] = self._across(texts[row], vectors[row])
 
         await self._run_all(pool, by_length(token_ids), run)
-        if kind == "query":
+        if kind == "query" and self._model.is_english:
             await self._run_all(pool, [[row] for row in range(len(texts))], turn)
         return vectors
 
@@ -101,7 +161,7 @@ class BuiltinEmbedder:
         """
         found: dict[int, FloatMatrix] = {}
         pool = self._queries if kind == "query" else self._documents
-        token_ids = await self._token_ids(pool, texts)
+        token_ids = await self._token_ids(pool, texts, kind)
 
         def run(batch: Batch) -> None:
             vectors = self._model.token_vectors([token_ids[index] for index in batch])
@@ -120,27 +180,24 @@ class BuiltinEmbedder:
 
         Four texts of equal length cost a quarter less than four separate runs.
         """
-        token_ids = self._model.tokenizer.ids(texts)
+        token_ids = self._model.ids(texts, "query")
         for batch in by_length(token_ids):
             vectors = self._model.sentence_vectors([token_ids[index] for index in batch])
             yield [(index, self._across(texts[index], vectors[row : row + 1])) for row, index in enumerate(batch)]
 
     def _across(self, text: str, own: FloatMatrix) -> FloatMatrix:
         """A question's vector; of one that is not in English, between its own and where the reading model expects English passages."""
-        if detect_language(text) in (None, "en"):
+        if not self._model.is_english or detect_language(text) in (None, "en"):
             return own
         tokens = self._reading.tokens(text, MAX_QUESTION_TOKENS).ids
         both = own + self._reading.vector([START, *tokens, END])
         return np.asarray(both / np.linalg.norm(both), np.float32)
 
-    async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str]) -> list[TokenIds]:
+    async def _token_ids(self, pool: ThreadPoolExecutor, texts: Sequence[str], kind: TextKind) -> list[TokenIds]:
         loop = asyncio.get_running_loop()
         slices = [texts[start : start + TEXTS_PER_SLICE] for start in range(0, len(texts), TEXTS_PER_SLICE)]
-        encoded = await asyncio.gather(*(loop.run_in_executor(pool, self._encode, part) for part in slices))
+        encoded = await asyncio.gather(*(loop.run_in_executor(pool, self._model.ids, part, kind) for part in slices))
         return [ids for part in encoded for ids in part]
-
-    def _encode(self, texts: Sequence[str]) -> list[TokenIds]:
-        return self._model.tokenizer.ids(texts)
 
     async def _run_all(self, pool: ThreadPoolExecutor, batches: Sequence[Batch], run: Run) -> None:
         waiting = deque(batches)
@@ -160,12 +217,14 @@ def build(settings: BuiltinEmbedding) -> BuiltinEmbedder:
 
     Raises `ConfigurationError` if the settings name another model or number of dimensions.
     """
-    if settings.model not in (None, MODEL_NAME, f"sentence-transformers/{MODEL_NAME}"):
+    names = {f"{family}{name}": name for family, name in _FAMILIES}
+    if settings.model is not None and settings.model not in names:
         raise ConfigurationError(
-            f"The built-in embedder has the model {MODEL_NAME!r}, not {settings.model!r}. "
-            f"Remove {settings.name_of('model')}, or choose another provider."
+            f"The built-in embedder has the models {MODEL_NAME!r} and {MULTILINGUAL_NAME!r}, not {settings.model!r}. "
+            f"Change {settings.name_of('model')}, or choose another provider."
         )
-    embedder = BuiltinEmbedder.load()
+    is_multilingual = settings.model is not None and names[settings.model] == MULTILINGUAL_NAME
+    embedder = BuiltinEmbedder.multilingual() if is_multilingual else BuiltinEmbedder.load()
     if settings.dimensions not in (None, embedder.fingerprint.dimensions):
         raise ConfigurationError(
             f"The built-in model's vectors have {embedder.fingerprint.dimensions} dimensions. "

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from citewell.errors import ConfigurationError
-from citewell.ports import FloatMatrix
+from citewell.ports import FloatMatrix, TextKind
 
 if TYPE_CHECKING:
     import onnxruntime
@@ -48,6 +48,9 @@ class BuiltinModel:
 
     Thread-safe. Raises `ConfigurationError` if a file is missing or damaged.
     """
+
+    name = MODEL_NAME
+    is_english = True
 
     def __init__(self, folder: Path, dimensions: int, max_tokens: int, hashes: Mapping[str, str]) -> None:
         """`max_tokens`: tokens read per text, special tokens included; `hashes`: SHA-256 of each file in `folder`."""
@@ -97,6 +100,10 @@ class BuiltinModel:
             if self._session is None:
                 self._session = open_session(self._file("model.onnx"))
             return self._session
+
+    def ids(self, texts: Sequence[str], kind: TextKind) -> list[list[int]]:
+        """Token ids as model input, the same of questions and passages."""
+        return self.tokenizer.ids(texts)
 
     def sentence_vectors(self, token_ids: Sequence[Sequence[int]]) -> FloatMatrix:
         """Unit vectors, shape (texts, dimensions), for texts with equally many tokens."""

@@ -17,6 +17,7 @@ from citewell.adapters.reader.outputs import OUTPUTS
 from citewell.adapters.reader.reading_model import END, START, ReadingModel
 from citewell.ports import FloatMatrix
 from citewell.types import AnswerSpan, StatementRead
+from citewell.types.characters import whole_end
 
 MAX_QUESTION_TOKENS, MAX_BEFORE_TOKENS, MAX_INPUT_TOKENS = 48, 56, 208
 MAX_ANSWER_TOKENS = 30
@@ -51,7 +52,8 @@ class BuiltinReader:
             return _NONE
         logits = self._model.logits([*begin, *pieces.ids, END])[:, OUTPUTS["answer"]]
         first, last, sure = best_span(logits[len(begin) : len(begin) + len(pieces.ids)], logits[0])
-        return AnswerSpan(sure=sure, start=pieces.offsets[first][0], end=pieces.offsets[last][1])
+        end = whole_end(statement.text, pieces.offsets[last][1])
+        return AnswerSpan(sure=sure, start=pieces.offsets[first][0], end=end)
 
 
 def best_span(logits: FloatMatrix, none: FloatMatrix) -> tuple[int, int, float]:

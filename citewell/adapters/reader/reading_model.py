@@ -72,14 +72,38 @@ class ReadingModel:
             raise ConfigurationError(f"The reading model in {folder} is incomplete. Reinstall Citewell.") from error
         return cls(folder, manifest)
 
+    @property
+    def dimensions(self) -> int:
+        """Numbers of a word vector."""
+        return self._manifest.dimensions
+
+    def hash_of(self, name: str) -> str:
+        """The SHA-256 of a file of the model, in hexadecimal, as its manifest has it."""
+        try:
+            return self._manifest.outputs[name]
+        except KeyError:
+            raise ConfigurationError(f"{self._folder / name} is missing. Reinstall Citewell.") from None
+
+    def file(self, name: str) -> bytes:
+        """A file of the model, compared with its manifest."""
+        return check_file(self._folder, name, self._manifest.outputs)
+
+    def words(self, ids: Sequence[int]) -> FloatMatrix:
+        """The vectors of some tokens before any context, shape (tokens, dimensions)."""
+        with self._loading:
+            if self._words is None:
+                self.file("words.bin")
+                self._words = _WordVectors(self._folder / "words.bin", self._manifest.words, self._manifest.dimensions)
+            words = self._words
+        return words.of(ids)
+
     def tokens(self, text: str, limit: int) -> Pieces:
         """At most `limit` tokens of a text, from its start."""
         with self._loading:
             if self._processor is None:
                 import sentencepiece
 
-                content = check_file(self._folder, "sentencepiece.model", self._manifest.outputs)
-                self._processor = sentencepiece.SentencePieceProcessor(model_proto=content)
+                self._processor = sentencepiece.SentencePieceProcessor(model_proto=self.file("sentencepiece.model"))
             processor = self._processor
         text = text[: limit * MAX_CHARACTERS_PER_TOKEN].encode("utf-8", "replace").decode()
         found = processor.encode(text, return_type="offset_mapping")
@@ -96,12 +120,10 @@ class ReadingModel:
 
     def _run(self, output: str, ids: Sequence[int]) -> FloatMatrix:
         with self._loading:
-            if self._session is None or self._words is None:
-                self._session = open_session(check_file(self._folder, "reader.onnx", self._manifest.outputs))
-                check_file(self._folder, "words.bin", self._manifest.outputs)
-                self._words = _WordVectors(self._folder / "words.bin", self._manifest.words, self._manifest.dimensions)
-            session, words = self._session, self._words
-        (found,) = session.run([output], {"words": words.of(ids)[None]})
+            if self._session is None:
+                self._session = open_session(self.file("reader.onnx"))
+            session = self._session
+        (found,) = session.run([output], {"words": self.words(ids)[None]})
         return np.asarray(found, np.float32)[0]
 
 

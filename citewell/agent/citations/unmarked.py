@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from citewell.agent.citations.check import MIN_TERMS, CitationChecker
 from citewell.agent.citations.claims import marked_numbers, plain_sentences
 from citewell.agent.citations.support import locate_claim
-from citewell.agent.interface import Source, says_no_answer
+from citewell.agent.interface import Source
 from citewell.agent.offload import offload
+from citewell.agent.spoken import says_no_answer
 from citewell.ports import Embedder
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans

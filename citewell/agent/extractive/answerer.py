@@ -26,8 +26,9 @@ from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
 from citewell.agent.extractive.trimming import trim
-from citewell.agent.interface import NO_ANSWER, AnswerReader, Source
+from citewell.agent.interface import AnswerReader, Source
 from citewell.agent.offload import offload
+from citewell.agent.spoken import NO_ANSWER, spoken
 from citewell.agent.statements import Statement
 from citewell.agent.understand.question import (
     FACTS,
@@ -137,7 +138,7 @@ class ExtractiveAnswerer:
                 extract = self._compose(found, confidence, len(judged), as_list=len(found) > 1)
                 return _with_more_pictures(extract, len(found), around, cut_off)
         if not answerable:
-            return Extract((NO_ANSWER,), number_hits(hits[:3]), False, confidence, embedded)
+            return Extract((spoken(NO_ANSWER, question.language),), number_hits(hits[:3]), False, confidence, embedded)
         section = [] if question.parts else find_section(asked, hits, self._thresholds)
         listed: list[Statement] = []
         if not section and not question.parts:

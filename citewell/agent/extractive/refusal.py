@@ -6,9 +6,26 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 
 from citewell.agent.extractive.frame import is_frame
+from citewell.agent.spoken import (
+    CHOSEN_FILES,
+    NOT_COMPUTED,
+    NOT_COMPUTED_HINT,
+    NOT_MENTIONED,
+    NOT_MENTIONED_HINT,
+    NOT_MENTIONED_TWO,
+    NOT_STATED,
+    NOT_STATED_HINT,
+    NOTHING,
+    NOTHING_HINT,
+    OTHER_LANGUAGE,
+    OTHER_LANGUAGE_HINT,
+    language_named,
+    spoken,
+)
 from citewell.agent.understand.titles import titles_in
 from citewell.text.analysis import analyze
 from citewell.text.language import Script, detect_language, script_of
@@ -29,10 +46,6 @@ _ASKS_FOR = re.compile(
     r"\bhow (?:many|much|long|often|far|old|large|big|high|tall|fast|deep|heavy|wide)\b|\b(?:who|when|where|why)\b",
     re.I,
 )
-_LANGUAGES = {
-    "ar": "Arabic", "de": "German", "en": "English", "es": "Spanish", "fr": "French", "it": "Italian", "ja": "Japanese", "ko": "Korean",
-    "nl": "Dutch", "pl": "Polish", "pt": "Portuguese", "ru": "Russian", "sv": "Swedish", "tr": "Turkish", "uk": "Ukrainian", "zh": "Chinese",
-}  # fmt: skip
 
 
 def explain(
@@ -45,52 +58,39 @@ def explain(
     hits:         all passages found
     not_computed: why a table query could not be made, if that was tried
     """
-    if not hits:
-        return NoAnswer(
-            NoAnswerReason.NOTHING_IN_SCOPE,
-            "There is nothing to search in the files in scope.",
-            "Upload a file, or ask about more of them.",
-        )
-    if not_computed:
-        return NoAnswer(
-            NoAnswerReason.NOT_COMPUTED,
-            f"I could not work it out from the tables: {not_computed}.",
-            "Name the columns and rows as the sheet does.",
-        )
     question = question[:_READ]
     asked = _language(question, 0, _TOLD_BY)
+    say = partial(spoken, language=asked)
+    if not hits:
+        return NoAnswer(NoAnswerReason.NOTHING_IN_SCOPE, say(NOTHING), say(NOTHING_HINT))
+    if not_computed:
+        return NoAnswer(NoAnswerReason.NOT_COMPUTED, say(NOT_COMPUTED, reason=not_computed), say(NOT_COMPUTED_HINT))
     held = _languages_of(hits)
-    if asked in _LANGUAGES and held and asked not in held and held[0] in _LANGUAGES:
+    if asked is not None and held and asked not in held and (name := language_named(held[0], asked)):
         return NoAnswer(
-            NoAnswerReason.OTHER_LANGUAGE,
-            f"The passages found are in {_LANGUAGES[held[0]]}, and none of them clearly states this.",
-            f"Ask in {_LANGUAGES[held[0]]}, or connect a chat model.",
+            NoAnswerReason.OTHER_LANGUAGE, say(OTHER_LANGUAGE, held=name), say(OTHER_LANGUAGE_HINT, held=name)
         )
     language = asked or (held[0] if held else "en")
     missing = _unmentioned(question, language, hits)
     telling = [word for word in missing if not is_frame(word, language) and (not content or word.lower() in content)]
     if named := telling[:MAX_NAMED]:
-        words = " or ".join(f"“{word}”" for word in named)
-        return NoAnswer(
-            NoAnswerReason.NOT_MENTIONED,
-            f"No passage found mentions {words}.",
-            "Upload a file that does, or use the words of your files.",
+        words = [f"“{word}”" for word in named]
+        told = (
+            say(NOT_MENTIONED, words=words[0])
+            if len(words) == 1
+            else say(NOT_MENTIONED_TWO, words=words[0], other=words[1])
         )
+        return NoAnswer(NoAnswerReason.NOT_MENTIONED, told, say(NOT_MENTIONED_HINT))
     asks_for = _ASKS_FOR.search(question) if missing else None
-    return NoAnswer(
-        NoAnswerReason.NOT_STATED,
-        f"The passages found do not clearly say {asks_for[0].lower()}."
-        if asks_for
-        else "The passages found are about it, but none states this.",
-        "Upload a file that states it, or ask for something more specific.",
-    )
+    told = f"The passages found do not clearly say {asks_for[0].lower()}." if asks_for else say(NOT_STATED)
+    return NoAnswer(NoAnswerReason.NOT_STATED, told, say(NOT_STATED_HINT))
 
 
-def in_scope(why: NoAnswer, scope: Scope) -> NoAnswer:
-    """The reason for a question that is limited to chosen files: the others may hold the answer."""
+def in_scope(why: NoAnswer, scope: Scope, question: str = "") -> NoAnswer:
+    """The reason for a `question` that is limited to chosen files: the others may hold the answer."""
     if scope.resource_ids is None or why.reason is NoAnswerReason.NOT_COMPUTED:
         return why
-    return replace(why, hint=f"Only the chosen files were searched: ask all of them. {why.hint}")
+    return replace(why, hint=spoken(CHOSEN_FILES, _language(question, 0, _TOLD_BY), hint=why.hint))
 
 
 def _language(text: str, fewest_words: int, told_by: int) -> str | None:

@@ -186,8 +186,8 @@ class StatementScorer:
     ) -> ScoredStatement:
         limits = self._thresholds
         statement = candidate.statement
-        dense = statement.hit.scores.dense
-        passage = nearest_of_passage if dense is None else dense
+        similarity = statement.hit.scores.similarity
+        passage = nearest_of_passage if similarity is None else similarity
         expected = question.meets_expectation(statement.shown)
         context = limits.around_weight * candidate.around + limits.passage_weight * max(passage, 0.0)
         own = limits.interaction_weight * max(nearness.interaction, 0.0) + limits.coverage_weight * candidate.coverage

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
 from citewell.agent.extractive.refusal import explain, in_scope
-from citewell.agent.interface import Source, says_no_answer
+from citewell.agent.interface import Source
 from citewell.agent.model import prompts
 from citewell.agent.model.history import ThreadHistory
 from citewell.agent.model.known import KnownModel
@@ -26,6 +26,7 @@ from citewell.agent.model.listening import (
 from citewell.agent.model.unsearched import RECALLED, Standing, UnsearchedAnswers
 from citewell.agent.model.window import TokenCounter, block_tokens, source_blocks
 from citewell.agent.offload import offload
+from citewell.agent.spoken import says_no_answer
 from citewell.agent.turn.specs import TOOL_NAMES
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls
@@ -186,7 +187,7 @@ class ModelAssistant:
             return Draft(text, True, turn.book.sources, written=True)
         hits = [source.hit for source in turn.book.sources]
         why = await offload(sum(len(hit.chunk.text) for hit in hits), explain, turn.request.message, hits)
-        why = in_scope(why, turn.request.scope)
+        why = in_scope(why, turn.request.scope, turn.request.message)
         return Draft(text, False, turn.book.sources, turn.book.sources[:3], written=True, no_answer=why)
 
     async def _unsearched_step(self, turn: TurnState, writer: AnswerWriter, *, is_cut: bool) -> Step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from citewell.agent.interface import NO_ANSWER
+from citewell.agent.spoken import NO_ANSWER
 from citewell.types import JsonObject
 
 _SYSTEM = f"""You are Citewell. You answer questions from the user's files; every statement you make is checked against them.

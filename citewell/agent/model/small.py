@@ -10,7 +10,7 @@ from typing import Any
 
 from citewell.agent.citations.bracketed import space_markers
 from citewell.agent.citations.writer import AnswerWriter
-from citewell.agent.interface import Source, TextDelta, says_no_answer
+from citewell.agent.interface import Source, TextDelta
 from citewell.agent.keyless import Keyless
 from citewell.agent.model import prompts
 from citewell.agent.model.assistant import Budget
@@ -18,6 +18,7 @@ from citewell.agent.model.known import KnownModel
 from citewell.agent.model.listening import Listener, Request, Speech
 from citewell.agent.model.window import TokenCounter, best_last
 from citewell.agent.offload import offload
+from citewell.agent.spoken import says_no_answer
 from citewell.agent.turn.specs import TOOL_NAMES
 from citewell.agent.turn.state import Draft, Extracted, TurnState
 from citewell.agent.turn.steps import Step

@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from citewell.agent.citations.check import CitationChecker
 from citewell.agent.citations.claims import plain_sentences
-from citewell.agent.interface import says_no_answer
+from citewell.agent.spoken import says_no_answer
 
 RECALLED = "Answered from this conversation: your files were not searched."
 

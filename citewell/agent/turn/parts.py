@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.interface import AgentEvent, Source
+from citewell.agent.spoken import NO_ANSWER_TO, spoken
 from citewell.agent.turn.state import Draft, SourceBook, TurnState
 from citewell.agent.understand.question import read_question
+from citewell.text.language import detect_language
 
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
@@ -60,7 +62,8 @@ def joined(parts: Sequence[AskedPart], drafts: Sequence[Draft]) -> Draft | None:
     texts: list[str] = []
     for part, draft in zip(parts, drafts, strict=True):
         if not draft.answered:
-            texts.append(f"I don't have enough information to answer “{safe_text(part.written.rstrip('?'))}”.")
+            written = safe_text(part.written.rstrip("?؟？"))
+            texts.append(spoken(NO_ANSWER_TO, detect_language(part.written), part=written))
             continue
         texts.append(_renumbered(draft, book.add([source.hit for source in draft.sources])))
     confidences = [draft.confidence for draft in answered if draft.confidence is not None]

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from citewell.agent.interface import NO_ANSWER, PastMessage
+from citewell.agent.interface import PastMessage
+from citewell.agent.spoken import says_no_answer
 from citewell.agent.understand.small_talk import is_reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.topics import find_topic_terms
@@ -123,7 +124,7 @@ def _without_small_talk(history: Sequence[PastMessage], small_talk: frozenset[st
         elif is_reply(past.content):
             if kept and kept[-1].role == "user":  # what it replied to
                 kept.pop()
-        elif not past.content.startswith(NO_ANSWER):
+        elif not says_no_answer(past.content):
             kept.append(past)
     return kept
 

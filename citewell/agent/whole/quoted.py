@@ -13,6 +13,7 @@ from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit, ResourceInfo, StoredChunk
+from citewell.types.characters import cut
 
 MAX_FILES = 8
 """Files that one answer tells of."""
@@ -97,12 +98,13 @@ def quote_found(hits: Sequence[Hit]) -> Quoted | None:
     quoter = Quoter()
     nearest: dict[str, Hit] = {}
     for hit in hits:
-        if (hit.scores.dense or 0.0) >= _NEAR:
+        similarity = hit.scores.dense if hit.scores.similarity is None else hit.scores.similarity
+        if (similarity or 0.0) >= _NEAR:
             nearest.setdefault(hit.chunk.resource_id, hit)
     parts: list[str] = []
     for hit in list(nearest.values())[:MAX_FILES]:
         start, end = (sentence_spans(hit.chunk.text) or [(0, len(hit.chunk.text))])[0]
-        said = Quotable(hit.chunk.text[start:end][:_MAX_ITEM_CHARACTERS], StoredChunk(hit.chunk, hit.filename))
+        said = Quotable(cut(hit.chunk.text[start:end], _MAX_ITEM_CHARACTERS), StoredChunk(hit.chunk, hit.filename))
         parts.append(f"**{safe_text(hit.filename)}**: {quoter.cite(said)}")
     return Quoted("\n\n".join(parts), quoter.sources) if parts else None
 
@@ -173,7 +175,7 @@ def _shortened(said: Quotable) -> Quotable:
     return (
         said
         if len(text) <= _MAX_ITEM_CHARACTERS
-        else Quotable(text[:_MAX_ITEM_CHARACTERS].rsplit(" ", 1)[0] + " …", said.stored)
+        else Quotable(cut(text, _MAX_ITEM_CHARACTERS).rsplit(" ", 1)[0] + " …", said.stored)
     )
 
 

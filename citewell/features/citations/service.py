@@ -6,8 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from citewell.agent.interface import Source, says_no_answer
+from citewell.agent.interface import Source
 from citewell.agent.offload import offload
+from citewell.agent.spoken import says_no_answer
 from citewell.errors import InvalidInput
 from citewell.features.usage.service import Ledger
 from citewell.ports.metering import Tally, tallied

@@ -97,6 +97,7 @@ class EstimateOut(Schema):
     tokens: int
     calls: int
     minutes: float
+    megabytes: float = Field(description="what its vectors take on disk, at least")
     dollars: float | None = Field(description="null if CITEWELL_PRICES has no price for the model")
     dollars_left: float | None = Field(description="what CITEWELL_MAX_SPEND leaves this month; null without a limit")
 
@@ -110,6 +111,7 @@ class EstimateOut(Schema):
             tokens=plan.tokens,
             calls=plan.calls,
             minutes=round(estimate.seconds / 60, 2),
+            megabytes=round(estimate.megabytes, 1),
             dollars=None if dollars is None else round(dollars, 6),
             dollars_left=None if left is None else round(left, 6),
         )

@@ -365,6 +365,14 @@ class ResourceRepository:
             extracted = (await connection.execute(sa.select(resource_blobs.c.key))).scalars()
             return {key for key in (*originals, *extracted) if key}
 
+    async def languages(self) -> dict[str, int]:
+        """Returns the number of indexed files of all owners by language (ISO 639-1), without those whose language is not known."""
+        column = resources.c.language
+        query = sa.select(column, sa.func.count().label("files")).where(
+            column.is_not(None), resources.c.chunk_count > 0
+        )
+        return {row["language"]: row["files"] for row in await self._database.rows(query.group_by(column))}
+
     async def counts(self, owner_id: str) -> dict[str, int]:
         """Returns the owner's number of resources by status."""
         mine = resources.c.owner_id == owner_id

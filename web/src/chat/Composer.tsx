@@ -103,6 +103,7 @@ export function Composer({ threadId, scope, isBusy, onScope, onSubmit }: Compose
         <ScopeChips scope={scope} onScope={onScope} />
         <textarea
           ref={field}
+          dir="auto"
           rows={1}
           aria-label={t.composerLabel}
           placeholder={project ? t.composerPlaceholderIn : t.composerPlaceholder}

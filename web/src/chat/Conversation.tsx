@@ -172,6 +172,7 @@ function QuestionForm({ text, onAsk, onClose }: QuestionFormProps): ReactNode {
     >
       <textarea
         className="input"
+        dir="auto"
         rows={Math.min(8, edited.split("\n").length + 1)}
         aria-label={t.editQuestion}
         value={edited}

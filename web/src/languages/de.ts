@@ -1009,8 +1009,9 @@ export const german: Words = {
   dollars: (n) => `${n} US-Dollar`,
   indexPaused: "Angehalten",
   indexOffered: "Eingerichtet, aber nicht aufgebaut, da der Aufbau Geld kostet.",
-  indexEstimate: (texts, tokens, minutes, price) =>
-    `${texts} Texte, ${tokens} Tokens, etwa ${minutes} Minuten; ${price}`,
+  indexForLanguages: "Ihre Dateien sind in Sprachen, die der verwendete Index nicht liest. Dieser findet Passagen über Sprachen hinweg.",
+  indexEstimate: (texts, tokens, minutes, megabytes, price) =>
+    `${texts} Texte, ${tokens} Tokens, etwa ${minutes} Minuten, ${megabytes} MB; ${price}`,
   indexNoPrice: "für dieses Modell ist kein Preis bekannt",
   indexPrice: (dollars) => `etwa ${dollars} US-Dollar`,
   startBuild: "Aufbau starten",

@@ -987,8 +987,9 @@ export const spanish: Words = {
   dollars: (n) => `${n} dólares estadounidenses`,
   indexPaused: "En pausa",
   indexOffered: "Configurado pero sin construir, porque construirlo cuesta dinero.",
-  indexEstimate: (texts, tokens, minutes, price) =>
-    `${texts} textos, ${tokens} tokens, unos ${minutes} minutos; ${price}`,
+  indexForLanguages: "Tus archivos están en idiomas que el índice en uso no lee. Este encuentra pasajes entre idiomas.",
+  indexEstimate: (texts, tokens, minutes, megabytes, price) =>
+    `${texts} textos, ${tokens} tokens, unos ${minutes} minutos, ${megabytes} MB; ${price}`,
   indexNoPrice: "no se conoce el precio de este modelo",
   indexPrice: (dollars) => `unos ${dollars} dólares estadounidenses`,
   startBuild: "Empezar a construir",

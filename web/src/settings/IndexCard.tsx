@@ -78,7 +78,7 @@ function IndexLine({ index }: { index: Index }): ReactNode {
       </div>
       <p className="muted small">{describe(index, name)}</p>
       {index.state === "offered" && <Offer index={index} />}
-      {index.problem && <p className="muted small">{index.problem}</p>}
+      {index.problem && index.state !== "offered" && <p className="muted small">{index.problem}</p>}
       {isBeingBuilt(index) && (
         <div
           className="progress"
@@ -104,12 +104,13 @@ function Offer({ index }: { index: Index }): ReactNode {
   const found = estimate.data;
   return (
     <p className="muted small">
-      {t.indexOffered}{" "}
+      {index.problem ? t.indexForLanguages : t.indexOffered}{" "}
       {found &&
         t.indexEstimate(
           formatNumber(found.texts),
           formatNumber(found.tokens),
           formatNumber(found.minutes),
+          formatNumber(found.megabytes),
           found.dollars === null ? t.indexNoPrice : t.indexPrice(formatNumber(found.dollars)),
         )}
     </p>
