@@ -59,7 +59,7 @@ async def chat(request: Request, body: ChatIn, grant: NarrowedGrant, principal: 
             filters=seen_by(grant, parse_filters(body.filters)),
             options=body.options(),
             references=body.references,
-            again=body.again,
+            repeats=body.repeat,
         )
     )
     record_of(request).subject = turn.thread.id

@@ -39,8 +39,9 @@ class ChatIn(SearchOptionsIn, _Question):
 
     model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
-    again: bool = Field(
-        default=False, description="answer anew, also if an equal question was answered before on the same files"
+    repeat: bool = Field(
+        default=False,
+        description="give the earlier answer again if an equal question was answered before and its files are unchanged",
     )
     references: bool = Field(default=False, description="end the answer with a References section")
     stream: bool = Field(

@@ -51,7 +51,7 @@ class ChatRequest:
     """A message in a thread (a new one if `thread_id` is None), with its scope. files_of: the owner of the files, if not the asker.
 
     kept_to: the projects that the asker is limited to (names by id); None for all of those files.
-    again: answer anew, also if an equal question was answered before.
+    repeats: give the earlier answer to an equal question again, if its files are unchanged.
     """
 
     owner_id: str
@@ -64,7 +64,7 @@ class ChatRequest:
     filters: tuple[Expression, ...] = ()
     options: SearchOptions = SearchOptions()
     references: bool = False
-    again: bool = False
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +91,7 @@ class _Begun:
     message_id: str
     past: Sequence[Message]
     known_as: Asked | None
-    again: bool
+    repeats: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,7 +163,7 @@ class ChatService:
         return Turn(
             thread=thread,
             message_id=message_id,
-            events=self._run(_Begun(turn, request.owner_id, asked, message_id, past, known_as, request.again)),
+            events=self._run(_Begun(turn, request.owner_id, asked, message_id, past, known_as, request.repeats)),
             notice=" ".join(filter(None, (self.indexes.notice, self._without_model()))) or None,
         )
 
@@ -186,7 +186,7 @@ class ChatService:
 
     async def _events(self, begun: _Begun) -> AsyncGenerator[AgentEvent]:
         """The events of an earlier answer to an equal question, or else of the agent."""
-        if self.repeated is not None and begun.known_as is not None and not begun.again:
+        if self.repeated is not None and begun.known_as is not None and begun.repeats:
             found = await self.repeated.find(begun.known_as)
             if found is not None:
                 async for event in again(begun.turn, *found):
