@@ -226,9 +226,10 @@ def ask_the_same(one: str, other: str, near: float = 0.0) -> bool:
     first, second = form_of(one), form_of(other)
     if first.key == second.key:
         return True
-    if near < MIN_NEAR or not first.language == second.language == "en" or first.asks != second.asks:
+    alike = (first.language, first.asks, first.moves) == (second.language, second.asks, second.moves)
+    if near < MIN_NEAR or first.language != "en" or not alike:
         return False
-    if first.moves == second.moves and len(first.words) == len(second.words):
+    if len(first.words) == len(second.words):
         pairs = zip(first.words, second.words, strict=True)
         changed = [pair for pair in pairs if pair[0] != pair[1]]
         if len(changed) <= MAX_CHANGED:  # one question with another word in it: only a synonym may be

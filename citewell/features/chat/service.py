@@ -258,6 +258,8 @@ class ChatService:
             details["inferred_filters"] = [inferred_to_json(one) for one in answer.inferred_filters]
         if answer.confidence is not None:
             details["confidence"] = answer.confidence
+        if answer.remembered:
+            details["quotes_conversations"] = True
         if answer.answered_before is not None:
             details["answered_before"] = answer.answered_before.to_json()
         if answer.picture is not None:

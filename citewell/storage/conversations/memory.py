@@ -10,7 +10,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from citewell.ports import FloatMatrix
-from citewell.storage.conversations.memory_tables import conversation_memories, exchange_vectors, remembered
+from citewell.storage.conversations.memory_tables import conversation_memories, exchange_vectors
 from citewell.storage.conversations.quotations import cites_unreadable
 from citewell.storage.database import Database, insert_new
 from citewell.storage.tables import citations, messages, owners, threads
@@ -60,7 +60,6 @@ class MemoryRepository:
                 answer.c.id.label("answer_id"),
                 answer.c.content.label("answer"),
                 answer.c.details.label("answer_details"),
-                sa.exists().where(remembered.c.message_id == answer.c.id).label("quotes"),
             )
             .join(threads, threads.c.id == messages.c.thread_id)
             .join(owners, owners.c.id == threads.c.owner_id)
@@ -125,8 +124,10 @@ def _exchange(row: sa.RowMapping, cited: tuple[str, ...]) -> Exchange:
         said=row["content"],
         answer=row["answer"] or "",
         answer_id=row["answer_id"],
-        # What only quotes another conversation is quoted from that one.
-        answered=bool(details.get("answered")) and details.get("intent") == "document_query" and not row["quotes"],
+        # What quotes another conversation is quoted from that one, and not at all once it is deleted.
+        answered=bool(details.get("answered"))
+        and details.get("intent") == "document_query"
+        and not details.get("quotes_conversations"),
         scope=row["details"].get("scope") or {},
         cited=cited,
         asked_at=row["created_at"],
