@@ -21,7 +21,7 @@ from citewell.agent.extractive.lists import (
 )
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, every_picture, find_pictures
-from citewell.agent.extractive.polarity import agreeing
+from citewell.agent.extractive.polarity import actual_or_planned, agreeing
 from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
@@ -114,7 +114,9 @@ class ExtractiveAnswerer:
             question = replace(question, wants_list=True)
         scored = await self._scorer.score(question, hits, len(own), read=not pictures)
         scored = self._scorer.keep_counts(question, scored)
-        scored = holding_the_office(question, agreeing(question, about_the_number(question, scored)), hits)
+        scored = holding_the_office(
+            question, actual_or_planned(question, agreeing(question, about_the_number(question, scored))), hits
+        )
         confidence, answerable = 0.0, False
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)

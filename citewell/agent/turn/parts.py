@@ -11,6 +11,12 @@ from citewell.agent.interface import AgentEvent, Source
 from citewell.agent.turn.state import Draft, SourceBook, TurnState
 from citewell.agent.understand.question import read_question
 
+# "how does it compare to the targets?": what it is compared with is looked up; what it is, the question before has asked.
+_COMPARES = re.compile(
+    r"\Ahow (?:do|does|did|would) (?:it|that|this|they|these|those) compare (?:to|with|against) |\Awie (?:verhält|schneidet) (?:es|er|sie|das)"
+    r" (?:sich )?(?:im vergleich )?(?:zu|mit) ",
+    re.I,
+)
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -33,7 +39,8 @@ def parts_of(turn: TurnState) -> list[AskedPart]:
         words = [message[start:end] for start, end in turn.read.content if end <= len(part.before)]
         known = written.lower()
         about = " ".join(dict.fromkeys(word for word in words if word.lower() not in known))
-        found.append(AskedPart(written, f"{written} ({about})" if found and about else written))
+        asked = _COMPARES.sub("What are ", written)
+        found.append(AskedPart(written, f"{asked} ({about})" if found and about else written))
     return found
 
 
