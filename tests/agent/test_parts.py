@@ -38,3 +38,10 @@ async def test_where_neither_is_answered_one_refusal_is_enough() -> None:
     done = await ask("Who plays the tuba, and when is the next concert?")
     assert not done.answer.answered
     assert done.answer.text.count("I don't have enough information") == 1
+
+
+async def test_what_something_is_compared_with_is_looked_up() -> None:
+    hits = [hit("The waiting time (WT) in March was 11 minutes.", page=1)]
+    hits.append(hit("The target for the WT is 8 minutes.", resource="r2", filename="Plan.pdf", page=2, ordinal=1))
+    done = await ask("What is the WT and how does it compare to the target in the plan?", hits)
+    assert {citation.filename for citation in done.answer.citations} == {"Loan Policy.pdf", "Plan.pdf"}

@@ -17,6 +17,7 @@ _COMPARES = re.compile(
     r" (?:sich )?(?:im vergleich )?(?:zu|mit) ",
     re.I,
 )
+_WORD = re.compile(r"[\w'’-]+")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -36,7 +37,13 @@ def parts_of(turn: TurnState) -> list[AskedPart]:
     found: list[AskedPart] = []
     for part in read_question(message).parts:
         written = part.question.text.strip()
-        words = [message[start:end] for start, end in turn.read.content if end <= len(part.before)]
+        # The model tells of pieces of words.
+        ends = [(start, end) for start, end in turn.read.content if end <= len(part.before)]
+        words = [
+            word[0]
+            for word in _WORD.finditer(message)
+            if any(word.start() < end and start < word.end() for start, end in ends)
+        ]
         known = written.lower()
         about = " ".join(dict.fromkeys(word for word in words if word.lower() not in known))
         asked = _COMPARES.sub("What are ", written)
