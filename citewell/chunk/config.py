@@ -7,7 +7,7 @@ from dataclasses import astuple, dataclass
 
 from citewell.types.chunking import MIN_CHUNK_SIZE, Strategy, chunk_sizes
 
-VERSION = 4
+VERSION = 5
 """Part of every fingerprint; increment it whenever the same settings would cut the same elements differently."""
 
 

@@ -316,8 +316,11 @@ async def _assemble(parts: _Parts) -> Services:
     local_owner = await own_machine(stores.owners, parts.folder)
     workers = _workers(parts)
     resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
-    search, tables = _search_service(parts), _table_service(parts)
-    conversations = conversation_search(stores, parts.indexes)
+    search, tables, conversations = (
+        _search_service(parts),
+        _table_service(parts),
+        conversation_search(stores, parts.indexes),
+    )
     assistant_with = _assistants(parts, search, tables, conversations)
     extractive = assistant_with(None)
     used = used_model(settings, parts.folder, parts.stack, search.chat.model)
