@@ -313,14 +313,10 @@ def _check(settings: Settings) -> None:
 async def _assemble(parts: _Parts) -> Services:
     """The services over what is open."""
     settings, stores = parts.settings, parts.stores
-    local_owner = await own_machine(stores.owners, parts.folder)
-    workers = _workers(parts)
+    local_owner, workers = await own_machine(stores.owners, parts.folder), _workers(parts)
     resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
-    search, tables, conversations = (
-        _search_service(parts),
-        _table_service(parts),
-        conversation_search(stores, parts.indexes),
-    )
+    search, tables = _search_service(parts), _table_service(parts)
+    conversations = conversation_search(stores, parts.indexes)
     assistant_with = _assistants(parts, search, tables, conversations)
     extractive = assistant_with(None)
     used = used_model(settings, parts.folder, parts.stack, search.chat.model)
