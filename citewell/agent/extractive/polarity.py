@@ -23,7 +23,7 @@ _PLANNED = re.compile(
     r"|geplante?\w*|prognosen?|erwartete?\w*|objectifs?|prévue?s?|prévisions?|objetivos?|metas?|previst[oa]s?|presupuest\w*)\b",
     re.I,
 )
-_OTHER_KIND = 0.3  # of the best score, from which a statement of the other kind can be the answer
+_OTHER_KIND = 0.5  # of the best score, from which a statement of the other kind can be the answer
 _LIMITS = frozenset(
     ["only", "just", "merely", "necessarily", "always", "yet", "nur", "immer", "seulement", "solo", "siempre"]
 )
