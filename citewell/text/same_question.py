@@ -178,7 +178,7 @@ MIN_NEAR = 0.88
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class QuestionForm:
     """A question reduced to what could change its answer.
 
     asks:  what it asks for, besides "what"; whether it is a question of yes or no
@@ -198,11 +198,11 @@ class Form:
 
 
 @lru_cache(maxsize=2_048)
-def form_of(question: str) -> Form:
+def form_of(question: str) -> QuestionForm:
     """The form of a question; of a long message, the message as it is."""
     text = question.strip()
     if len(text) > MAX_CHARACTERS:
-        return Form("", (), (), (text,))
+        return QuestionForm("", (), (), (text,))
     language = detect_language(text) or "en"
     text = _TAIL.sub("", text)
     if lead := _LEAD.get(language):
@@ -210,7 +210,7 @@ def form_of(question: str) -> Form:
     tokens = list(_tokens(text))
     asks, moves, rest = _parted(tokens, language)
     rest = _genitive_first(rest, language)
-    return Form(
+    return QuestionForm(
         language,
         tuple(sorted(asks)),
         tuple(sorted(moves)),
@@ -326,7 +326,7 @@ def _base(word: str, language: str) -> str:
     return word[:-2] if word.endswith(("ches", "shes", "sses", "xes", "zes")) else word[:-1]
 
 
-def _is_reworded(first: Form, second: Form) -> bool:
+def _is_reworded(first: QuestionForm, second: QuestionForm) -> bool:
     """Whether two near questions name the same things in the same order, with the same figures and limits, whatever their verbs.
 
     A noun or an adjective that only one of them has makes it another question, as does a word whose opposite the other has.
@@ -353,12 +353,12 @@ def _name_the_same(things: Sequence[str], others: Sequence[str]) -> bool:
     return all(a == b or _are_related(a, b) for a, b in zip(things, others, strict=True))
 
 
-def _may_be_reordered(form: Form, common: Set[str], kept: Sequence[str]) -> bool:
+def _may_be_reordered(form: QuestionForm, common: Set[str], kept: Sequence[str]) -> bool:
     """Whether the order of nouns says nothing: no verb or word of direction relates them, and nobody is asked for."""
     return not {"who", "whom", "whose"} & set(form.asks) and not _RELATING & set(kept) and all(map(is_noun, common))
 
 
-def _named(form: Form) -> tuple[list[str], tuple[str, ...]]:
+def _named(form: QuestionForm) -> tuple[list[str], tuple[str, ...]]:
     """The words of substance in order, and what must agree exactly: figures, single letters, and words that limit, deny or relate."""
     words, kept = [], list[str]()
     for word in (part for whole in form.words for part in re.split(r"[-/]", whole)):
