@@ -42,7 +42,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class RepeatedAnswers:
-    """Finds answers to equal questions (`citewell.text.same_question`). What is unequal beyond doubt is answered anew."""
+    """Finds answers to equal questions (`citewell.text.same_question`). Any other is answered by the agent."""
 
     kept: KeptAnswers
     threads: ThreadRepository

@@ -80,7 +80,7 @@ class ChatOut(Schema):
         default=[], description="what the answer quotes from your earlier conversations; no file supports it"
     )
     answered_before: AnsweredBeforeOut | None = Field(
-        default=None, description="the earlier answer that this is; null if the question was answered anew"
+        default=None, description="the earlier answer that this is; null if it was made for this question"
     )
     thread_id: str
     message_id: str

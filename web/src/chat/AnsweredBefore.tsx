@@ -1,4 +1,4 @@
-// Says that an answer was given before to an equal question, and asks anew.
+// Says that an answer was given before to an equal question, and offers to ask again.
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import type { Message } from "../api/client";
