@@ -128,7 +128,7 @@ class Assistant:
         self._reader = reader = MessageReader(message_model, vocabulary)
         answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
         self._memory = None if conversations is None else EarlierConversations(conversations, answerer, embedder)
-        lookup = page_tables and TableLookup(page_tables, reader=table_reader, nearest=nearest)
+        lookup = None if page_tables is None else TableLookup(page_tables, reader=table_reader, nearest=nearest)
 
         def about_whole(inner: AssistantStep, model: ChatModel | None) -> AssistantStep:
             if files is None or library is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
@@ -86,7 +86,7 @@ class RepeatedAnswers:
         ):
             await self.kept.keep(asked.owner_id, asked.key, asked.question, message_id)
 
-    async def _nearest(self, asked: Asked, known: list[KeptAnswer]) -> KeptAnswer | None:
+    async def _nearest(self, asked: Asked, known: Sequence[KeptAnswer]) -> KeptAnswer | None:
         if not known:
             return None
         vectors = await self.embedder.embed([asked.question, *(one.question for one in known)], "query")

@@ -35,14 +35,9 @@ class ExchangeOut(Schema):
     def of(found: FoundExchange) -> ExchangeOut:
         """The public form."""
         one = found.exchange
-        return ExchangeOut(
-            thread_id=one.thread_id,
-            message_id=one.message_id,
-            said=one.said,
-            answer=one.answer,
-            asked_at=one.asked_at,  # type: ignore[arg-type]
-            score=round(found.score, 6),
-        )
+        said = {"said": one.said, "answer": one.answer, "asked_at": one.asked_at}
+        place = {"thread_id": one.thread_id, "message_id": one.message_id}
+        return ExchangeOut.model_validate({**place, **said, "score": round(found.score, 6)})
 
 
 class ExchangeList(Schema):
