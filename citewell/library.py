@@ -175,6 +175,7 @@ class AsyncCitewell:
             filters=as_filters(wishes.get("conditions", ())),
             thread_id=wishes.get("thread_id"),
             options=options_of(wishes),
+            repeats=wishes.get("repeat", False),
         )
         stream = AsyncAnswerStream(lambda: services.chat.begin(request))
         self._streams.add(stream)
@@ -246,6 +247,11 @@ class AsyncCitewell:
         """
         services = self._services
         return await services.citations.check(services.local_owner, list(pieces), list(seen))
+
+    async def remember(self, on: bool = True) -> None:
+        """Let earlier conversations be searched for answers, or end it. Off until then."""
+        services = self._services
+        await services.memory.switch(services.local_owner, on)
 
     async def delete(self, resource: str) -> None:
         """Delete a resource, by id or identifier, and everything derived from it."""
@@ -428,6 +434,10 @@ class Citewell:
     def run(self, work: Callable[[AsyncCitewell], Coroutine[Any, Any, T]]) -> T:
         """Run a coroutine written for `AsyncCitewell` on the inner instance and its loop, and return its result."""
         return self._call(work(self._citewell))
+
+    def remember(self, on: bool = True) -> None:
+        """See `AsyncCitewell.remember`."""
+        self._call(self._citewell.remember(on))
 
     def delete(self, resource: str) -> None:
         """Delete a resource, by id or identifier, and everything derived from it."""

@@ -19,6 +19,7 @@ from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThreshold
 from citewell.agent.interface import (
     AgentEvent,
     AnswerReader,
+    Conversations,
     Done,
     ElementLookup,
     Failed,
@@ -39,6 +40,7 @@ from citewell.agent.interface import (
     WholeFiles,
 )
 from citewell.agent.keyless import Keyless
+from citewell.agent.memory import EarlierConversations
 from citewell.agent.model.assistant import Budget, ModelAssistant
 from citewell.agent.model.known import KnownModel
 from citewell.agent.model.small import SmallAssistant
@@ -88,7 +90,7 @@ class Assistant:
 
     searcher, library, elements and files are implemented over storage and retrieval, and are given the request's owner each time.
     copies: reads the tables; None for a reader of its own. speller: corrects questions that are answered without a chat model.
-    first_search: who decides it, where the chat model has tools. known: what is known of the chat model; full and a vendor's unless said. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
+    conversations: earlier ones of those who ask; None if they are never searched. first_search: who decides it, where the chat model has tools. known: what is known of the chat model; full and a vendor's unless said. thresholds are those of answers without a chat model; chat_model reports what it spends to the running tally (`citewell.ports.metering.MeteredChat`).
     """
 
     def __init__(
@@ -114,6 +116,7 @@ class Assistant:
         message_model: MessageModel | None = None,
         speller: Speller | None = None,
         known: KnownModel | None = None,
+        conversations: Conversations | None = None,
     ) -> None:
         self._library = library
         self._engine = None if tables is None else TableEngine(tables, copies)
@@ -124,9 +127,8 @@ class Assistant:
         planners = None if self._engine is None else _planners(self._engine, speller, table_reader, nearest)
         self._reader = reader = MessageReader(message_model, vocabulary)
         answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
-        lookup = None
-        if page_tables is not None:
-            lookup = TableLookup(page_tables, reader=table_reader, nearest=nearest)
+        self._memory = None if conversations is None else EarlierConversations(conversations, answerer, embedder)
+        lookup = None if page_tables is None else TableLookup(page_tables, reader=table_reader, nearest=nearest)
 
         def about_whole(inner: AssistantStep, model: ChatModel | None) -> AssistantStep:
             if files is None or library is None:
@@ -166,6 +168,11 @@ class Assistant:
         self._understanding = ProfiledUnderstanding(model, known, asked, self._understanding)
         small = SmallAssistant(model, self._keyless, counter, limits, known)
         self._assistant = SteadyAssistant(model, full, small, self._keyless, limits, known)
+
+    @property
+    def chat_model(self) -> str:
+        """The name of the chat model; empty without one."""
+        return self._chat_model
 
     @property
     def toolbox(self) -> Toolbox:
@@ -301,6 +308,8 @@ class Assistant:
         turn.intent, turn.rephrased, turn.read = understood.intent, understood.rephrased, understood.read
         turn.question = turn.request.message.strip()
         turn.queries = (turn.question,)
+        if self._memory is not None:
+            await self._memory.begin(turn)
 
     async def _rephrase(self, turn: TurnState) -> None:
         assert turn.rephrased is not None
@@ -357,6 +366,8 @@ class Assistant:
             no_answer=draft.no_answer,
             inferred_filters=tuple(turn.inferred.values()),
         )
+        if self._memory is not None:
+            await self._memory.add(turn)
 
     async def _marked(self, turn: TurnState, draft: Draft) -> Draft:
         """The draft with the number of a passage behind each sentence that one states and no number follows."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias
 
+from citewell.retrieve.conversations import FoundExchange, Recollection
 from citewell.types import (
     Answer,
     AnswerSpan,
@@ -34,6 +35,7 @@ from citewell.types import (
     UsageKind,
 )
 from citewell.types.accounts import Grant
+from citewell.types.conversations import Exchange
 from citewell.types.message_reading import MessageRead
 from citewell.types.table_reading import ShownTable, TableRead
 
@@ -56,6 +58,14 @@ class ThreadSummary:
     scope: Scope = Scope()
 
 
+@dataclass(frozen=True, slots=True)
+class Remembers:
+    """The person who asks, who has allowed that earlier conversations are searched, and the thread of the message."""
+
+    owner_id: str
+    thread_id: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnRequest:
     """A message to answer. `owner_id` comes from the token, never from the message, a tool or a model.
@@ -63,6 +73,7 @@ class TurnRequest:
     kept_to:      names by id of the projects that the asker may see, the only ones that tools mention; None for all of the owner's
     options:      of every search of the turn
     summary:      of the oldest messages of `history`, from an earlier turn
+    remembers:    whose earlier conversations may be quoted, and in which thread the message is; None where none may
     instructions: how the caller wants answers to be written; a chat model follows them as far as the rules of an answer allow
     """
 
@@ -75,6 +86,7 @@ class TurnRequest:
     options: SearchOptions = SearchOptions()
     references: bool = False
     summary: ThreadSummary | None = None
+    remembers: Remembers | None = None
     instructions: str = ""
 
     @property
@@ -210,6 +222,18 @@ class Searcher(Protocol):
 
     async def search(self, request: SearchRequest) -> SearchResult:
         """Hits of `request.owner_id` only, best first."""
+        ...
+
+
+class Conversations(Protocol):
+    """Searches earlier conversations of the person who asks."""
+
+    async def search(self, asked: Recollection, limit: int) -> Sequence[FoundExchange]:
+        """The best first; none of another person, of the turn's own thread, or about what is not in its scope."""
+        ...
+
+    async def recent(self, asked: Recollection) -> Sequence[Exchange]:
+        """All that may be searched, newest first."""
         ...
 
 

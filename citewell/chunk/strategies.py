@@ -117,7 +117,7 @@ def cut_sections(
     cuts: list[Cut] = []
     index = 0
     while index < len(sections):
-        after = _tiny_run(sections, index)
+        after = _tiny_run(sections, index, named)
         if after - index > 1:
             headings = sections[index].headings[:-1]
             atoms = [atom for section in sections[index:after] for atom in section.atoms]
@@ -160,14 +160,22 @@ def _own_text(
     return section.headings[:-1], section.title
 
 
-def _tiny_run(sections: Sequence[_Section], index: int) -> int:
-    """The end of the run of tiny sections under one parent that begins at `index`."""
+def _tiny_run(sections: Sequence[_Section], index: int, named: Collection[tuple[str, ...]]) -> int:
+    """The end of the run of tiny sections under one parent that begins at `index`.
+
+    A heading with nothing under it but a table or an image is in that one's heading path, not in the text before it.
+    """
+
+    def is_small(section: _Section) -> bool:
+        depth = len(section.headings)
+        return section.is_tiny and (bool(section.body) or all(path[:depth] != section.headings for path in named))
+
     first = sections[index]
     after = index + 1
     while (
-        first.is_tiny
+        is_small(first)
         and after < len(sections)
-        and sections[after].is_tiny
+        and is_small(sections[after])
         and sections[after].headings[:-1] == first.headings[:-1]
     ):
         after += 1

@@ -44,6 +44,7 @@ from citewell.composition.configured import (
     thread_service,
     turn_runner,
 )
+from citewell.composition.conversations import chat_service, conversation_search, memory_service
 from citewell.composition.estimates import estimate_service
 from citewell.composition.indexes import IndexOpener
 from citewell.composition.languages import LanguageWatch, watched_languages
@@ -73,6 +74,7 @@ from citewell.features.identities.service import IdentityService
 from citewell.features.indexes.service import IndexService
 from citewell.features.local_models.service import LocalModelService
 from citewell.features.mcp.service import McpTools
+from citewell.features.memory.service import MemoryService
 from citewell.features.openai_compatible.service import CompletionService
 from citewell.features.openai_files.service import OpenAIFiles
 from citewell.features.openai_responses.service import ResponseService
@@ -93,7 +95,7 @@ from citewell.features.tables.service import TableService
 from citewell.features.telegram.service import TelegramService
 from citewell.features.threads.service import ThreadService
 from citewell.features.triggers.service import TriggerService
-from citewell.features.turns import Answering, LateAssistant, TurnRunner
+from citewell.features.turns import Answering, LateAssistant
 from citewell.features.usage.service import Ledger, UsageService
 from citewell.features.webhooks.delivery import DeliveryRunner
 from citewell.features.webhooks.service import WebhookService
@@ -108,6 +110,7 @@ from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.workers import Workers
 from citewell.ports import BlobStore
+from citewell.retrieve.conversations import ConversationSearch
 from citewell.settings import RemoteEmbedding, Settings
 from citewell.storage.accounts.audit import AuditRepository
 from citewell.storage.channels.claude_files import ClaudeFileRepository
@@ -162,6 +165,7 @@ class Services:
     suggestions: SuggestionService
     tables: TableService
     local_models: LocalModelService
+    memory: MemoryService
     telegram: TelegramService
     indexes: IndexService
     health: HealthService
@@ -313,11 +317,11 @@ def _check(settings: Settings) -> None:
 async def _assemble(parts: _Parts) -> Services:
     """The services over what is open."""
     settings, stores = parts.settings, parts.stores
-    local_owner = await own_machine(stores.owners, parts.folder)
-    workers = _workers(parts)
+    local_owner, workers = await own_machine(stores.owners, parts.folder), _workers(parts)
     resources, contents = _resource_service(parts, workers), resource_contents(stores, parts.blobs)
     search, tables = _search_service(parts), _table_service(parts)
-    assistant_with = _assistants(parts, search, tables)
+    conversations = conversation_search(stores, parts.indexes)
+    assistant_with = _assistants(parts, search, tables, conversations)
     extractive = assistant_with(None)
     used = used_model(settings, parts.folder, parts.stack, search.chat.model)
     answering = Answering(assistant_with(used) if used else extractive)
@@ -326,7 +330,7 @@ async def _assemble(parts: _Parts) -> Services:
     turns, threads = turn_runner(settings, stores, parts.ledger, answering), ThreadRepository(stores.database)
     auth = auth_service(settings, parts.folder, stores, local_owner)
     accounts = account_service(settings, stores.database, auth)
-    chat = _chat_service(parts, turns, threads, search)
+    chat = chat_service(settings, stores, parts.indexes, turns, threads, search, conversations)
     owner_data = owner_data_service(settings.data, stores, parts.blobs, parts.indexes, resources, local_owner, auth)
     return Services(
         local_owner=local_owner,
@@ -362,6 +366,7 @@ async def _assemble(parts: _Parts) -> Services:
         suggestions=suggestion_service(settings, stores, extractive, parts.ledger.record_paid),
         tables=tables,
         local_models=local_models,
+        memory=memory_service(stores, conversations, turns),
         telegram=telegram_service(settings, stores, parts.blobs, parts.parsers),
         indexes=parts.opener.service(parts.migration, search, local_owner),
         health=_health_service(parts, local_owner),
@@ -411,17 +416,6 @@ def _search_service(parts: _Parts) -> SearchService:
     )
 
 
-def _chat_service(parts: _Parts, turns: TurnRunner, threads: ThreadRepository, search: SearchService) -> ChatService:
-    return ChatService(
-        turns=turns,
-        threads=threads,
-        indexes=parts.indexes,
-        can_rerank=search.reranker is not None,
-        options=search.options,
-        model_problem=parts.settings.chat.missing_key,
-    )
-
-
 def _process_name() -> str:
     """By what name leases know this process."""
     return f"{socket.gethostname()}:{os.getpid()}"
@@ -455,7 +449,7 @@ def _table_service(parts: _Parts) -> TableService:
 
 
 def _assistants(
-    parts: _Parts, search: SearchService, tables: TableService
+    parts: _Parts, search: SearchService, tables: TableService, conversations: ConversationSearch
 ) -> Callable[[UsedModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
@@ -477,6 +471,7 @@ def _assistants(
             tables=tables.tables,
             copies=tables.copies,
             pictures=resource_contents(parts.stores, parts.blobs),
+            conversations=conversations,
             used=used,
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from citewell.agent.graph import Assistant
-from citewell.agent.interface import AnswerReader, MessageModel, TableReader
+from citewell.agent.interface import AnswerReader, Conversations, MessageModel, TableReader
 from citewell.agent.model.assistant import Budget
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.whole.written import WholeBudget
@@ -33,6 +33,7 @@ def build_assistant(
     tables: SqlTables,
     copies: CopyReader,
     pictures: ResourceContents,
+    conversations: Conversations,
     used: UsedModel | None,
 ) -> Assistant:
     """The assistant that answers with a chat model, or with none. embedder: for what it compares; reader: for answers without a model; table_reader: for questions about tables; message_model: for what messages want; speller: for those without a model."""
@@ -49,6 +50,7 @@ def build_assistant(
         vocabulary=search,
         files=SqlChunks(stores.content, stores.projects, stores.metadata),
         pictures=pictures,
+        conversations=conversations,
         whole_budget=whole_budget,
         chat_model=None if used is None else used.model,
         known=None if used is None else used.known,

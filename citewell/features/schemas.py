@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any, NotRequired, get_args, overload
+from typing import Annotated, Any, Literal, NotRequired, get_args, overload
 
 from pydantic import (
     AfterValidator,
@@ -438,6 +438,28 @@ class CitationOut(Schema):
     def of(citation: Citation, *, available: bool = True) -> CitationOut:
         """The public form of a citation: `Citation.to_json`, as in webhooks and exports, and whether its file still exists."""
         return CitationOut.model_validate({**citation.to_json(), "available": available})
+
+
+class RememberedOut(Schema):
+    """Words quoted from one of your earlier conversations, apart from citations of files."""
+
+    kind: Literal["chat"]
+    thread_id: str
+    message_id: str
+    label: str = Field(description="such as `chat of 12 November`")
+    quote: str
+    said_by: Literal["you", "citewell"]
+    about: str = Field(description="the message that began the exchange")
+    said_at: Timestamp
+
+
+class AnsweredBeforeOut(Schema):
+    """The earlier answer that is given again."""
+
+    question: str
+    thread_id: str
+    message_id: str
+    answered_at: Timestamp
 
 
 class PlaceOut(Schema):

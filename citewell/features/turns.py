@@ -80,6 +80,10 @@ class TurnRunner:
         """Load what the first turn would wait for; a turn that starts meanwhile waits for it too."""
         await (await self.answering.assistant.get()).prepare()
 
+    async def chat_model(self) -> str:
+        """The name of the chat model that answers; empty without one."""
+        return (await self.answering.assistant.get()).chat_model
+
     async def scope(
         self,
         owner_id: str,

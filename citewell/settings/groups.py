@@ -340,6 +340,7 @@ class AnswerSettings(SettingsGroup):
     whole_tokens: Annotated[int, Field(ge=1_000, le=MAX_NUMBER), named("whole_tokens")] = 60_000
     first_search: Annotated[Literal["model", "always"], named("agent_first_search", "AGENT_FIRST_SEARCH")] = "model"
     profile: Annotated[Literal["auto", "full", "small"], named("chat_profile")] = "auto"
+    repeats: Annotated[bool, named("repeat_answers")] = True
     seconds: AnswerSecondsSetting = 120.0
 
 

@@ -36,6 +36,12 @@ def mean_the_same(one: str, other: str) -> bool:
     return bool(first.own & (second.own | second.near) or first.near & second.own)
 
 
+def share_a_meaning(one: str, other: str) -> bool:
+    """Whether two lower-case words are synonyms in one of their meanings, and opposites in none."""
+    first, second = _meanings(one), _meanings(other)
+    return bool(first.own & second.own) and not (first.opposite & second.own or second.opposite & first.own)
+
+
 def are_opposites(one: str, other: str) -> bool:
     """Whether a meaning of one lower-case word is the opposite of a meaning of the other, and none is the same."""
     if any(longer == sign + shorter for sign in _AGAINST for longer, shorter in ((one, other), (other, one))):

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from citewell.types.chunks import OriginalPicture
+from citewell.types.conversations import AnsweredBefore, Remembered
 from citewell.types.json import JsonObject, JsonValue
 from citewell.types.locators import Locator
 from citewell.types.metadata import Provenance
@@ -129,6 +130,8 @@ class Answer:
     no_answer:  why no answer was found, and what would help
     inferred_filters: the filters read from the question
     notice:     what was unavailable for the answer, such as a reranker or index that was down, or a chat model without a key
+    remembered: what it quotes from earlier conversations of the person who asks; no file supports it
+    answered_before: the earlier answer that it is, if an equal question was answered before
     """
 
     text: str
@@ -142,6 +145,8 @@ class Answer:
     no_answer: NoAnswer | None = None
     inferred_filters: tuple[InferredFilter, ...] = ()
     notice: str | None = None
+    remembered: tuple[Remembered, ...] = ()
+    answered_before: AnsweredBefore | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,6 +58,7 @@ class AuditAction(StrEnum):
     THREAD_EXPORTED = "thread.exported"
     MESSAGE_DELETED = "message.deleted"
     FEEDBACK_GIVEN = "message.rated"
+    MEMORY_CHANGED = "memory.changed"
     SHARE_CREATED = "share.created"
     SHARE_ENDED = "share.ended"
     SHARE_OPENED = "share.opened"

@@ -44,9 +44,14 @@ class SearchKeywords(ScopeKeywords, total=False):
 
 
 class AskKeywords(ScopeKeywords, total=False):
-    """Where and how to find an answer. thread_id: that of the previous answer, for a follow-up."""
+    """Where and how to find an answer.
+
+    thread_id: that of the previous answer, for a follow-up
+    repeat:    give the earlier answer again if an equal question was answered before and its files are unchanged
+    """
 
     thread_id: str | None
+    repeat: bool
 
 
 def options_of(wishes: ScopeKeywords) -> SearchOptions:

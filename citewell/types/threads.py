@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from citewell.types.answers import Citation
+from citewell.types.conversations import Remembered
 from citewell.types.json import JsonObject, JsonValue
 
 
@@ -23,7 +24,10 @@ class Thread:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A question or an answer. Citations belong to assistant messages and never change."""
+    """A question or an answer. Citations belong to assistant messages and never change.
+
+    remembered: what an answer quotes from earlier conversations; it ends with them
+    """
 
     id: str
     thread_id: str
@@ -31,4 +35,5 @@ class Message:
     content: str
     created_at: float
     citations: tuple[Citation, ...] = ()
+    remembered: tuple[Remembered, ...] = ()
     details: JsonObject = field(default_factory=dict[str, JsonValue])

@@ -239,3 +239,18 @@ async def test_to_be_led_through_steps_is_to_get_all_of_them(request_: str) -> N
         "2. Bring a card",
         "3. Sign the agreement",
     ]
+
+
+async def test_steps_named_by_what_is_asked_for_are_listed_in_order() -> None:
+    crane = hit("Hiring step 2: Sign at the desk.", ordinal=1, page=5)
+    fee = hit("Hiring step 1: Pay the fee.", ordinal=0, page=2)
+    other = hit("Repair step 3: Order the parts.", ordinal=2, page=7)
+    extract = await ExtractiveAnswerer(WordEmbedder()).answer("List the hiring steps.", [crane, fee, other])
+    assert extract.text == "1. Pay the fee. [1]\n2. Sign at the desk. [2]"
+
+
+async def test_steps_of_one_passage_are_cited_each_on_its_page() -> None:
+    pages = hit("Step 1: Pay the fee.\n\nStep 2: Sign at the desk.")
+    spanning = replace(pages, chunk=replace(pages.chunk, locator=Locator(page=2, pages=(2, 3))))
+    extract = await ExtractiveAnswerer(WordEmbedder()).answer("List the steps.", [spanning])
+    assert extract.text == "1. Pay the fee. [1]\n2. Sign at the desk. [2]"

@@ -7,7 +7,10 @@ from citewell.adapters.reader.builtin import BuiltinReader
 from citewell.adapters.reader.reading_model import ReadingModel
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, PastMessage, TurnRequest
+from citewell.agent.turn.parts import parts_of
+from citewell.agent.turn.state import TurnState
 from citewell.types import Hit
+from citewell.types.message_reading import Act, MessageRead
 from tests.agent.fakes import WordSearcher, hit
 from tests.agent.reading import MESSAGES
 
@@ -38,3 +41,12 @@ async def test_where_neither_is_answered_one_refusal_is_enough() -> None:
     done = await ask("Who plays the tuba, and when is the next concert?")
     assert not done.answer.answered
     assert done.answer.text.count("I don't have enough information") == 1
+
+
+def test_what_something_is_compared_with_is_looked_up() -> None:
+    message = "What's our CAC and how does it compare to the targets in the plan?"
+    piece = message.index("AC")  # models tell of pieces of words
+    read = MessageRead(acts={Act.ASK: 1.0}, content=((piece, piece + 2),))
+    request = TurnRequest(owner_id="ada", message=message)
+    asked = [part.asked for part in parts_of(TurnState(request, lambda _: None, question=message, read=read))]
+    assert asked == ["What's our CAC", "What are the targets in the plan? (CAC)"]

@@ -78,3 +78,22 @@ async def test_two_files_that_give_another_date_are_both_quoted(answerer: Extrac
     text = (await answerer.answer("When does the harbour policy take effect?", [old, new])).text
     assert "15 June 2022" in text
     assert "1 March 2025" in text
+
+
+WAIT = hit("The target for the waiting time is 8 minutes by the end of the year.", ordinal=4)
+MEASURED = hit("Our waiting time is 11 minutes.", ordinal=5)
+
+
+@pytest.mark.parametrize(
+    ("question", "start"),
+    [
+        ("What is our waiting time?", "Our waiting time"),
+        ("What is the target for the waiting time?", "The target for"),
+    ],
+)
+async def test_a_target_is_not_the_figure(answerer: ExtractiveAnswerer, question: str, start: str) -> None:
+    assert (await answerer.answer(question, [WAIT, MEASURED])).text.startswith(start)
+
+
+async def test_a_target_is_given_where_no_figure_is_stated(answerer: ExtractiveAnswerer) -> None:
+    assert "8 minutes" in (await answerer.answer("What is our waiting time?", [WAIT, RADIO])).text

@@ -41,6 +41,8 @@ NOT_EXPORTED = {
     "facet_counts": "made of what is said of files",
     "waiting_vectors": "work to do",
     "audit_begun": "work to do",
+    "exchange_vectors": "made of messages, which are handed over",
+    "answers_kept": "made of messages, which are handed over",
     "owner_quotas": "what administrators allow",
     "question_counts": "a count of the questions, which are handed over",
 }

@@ -21,6 +21,8 @@ from citewell.errors import (
 )
 from citewell.ports import CallLimits, Embedder, EmbedderWrapper, EmbeddingPlan, FloatMatrix, Pictured, TextKind
 from citewell.ports.metering import current_tally, embedding_tokens, embedding_usage, spend
+from citewell.text.same_question import MAX_CHARACTERS as MAX_QUESTION
+from citewell.text.same_question import form_of
 
 _MAX_REJECTED = 4
 # A preview of 1,568 × 1,568 pixels is 4,400 tokens at Voyage, which accepts 320,000 per call.
@@ -187,7 +189,8 @@ class CachingEmbedder(EmbedderWrapper):
     paid for twice.
 
     Queries, and the sentences compared with them, are not written to the cache; the most recent ones are kept in
-    memory, because a conversation returns to its subject.
+    memory, because a conversation returns to its subject. A query that an owner has put in other words has their
+    vector (`citewell.text.same_question`): it asks the same, so it must find the same.
 
     All owners share the cache, so cached texts are charged as if embedded now: otherwise an owner's usage would reveal
     that somebody else has the same text.
@@ -246,18 +249,29 @@ class CachingEmbedder(EmbedderWrapper):
 
     async def _query(self, texts: Sequence[str]) -> FloatMatrix:
         known = {text: self._asked[text] for text in texts if text in self._asked}
+        forms = await self._forms(texts)
+        known |= {text: self._asked[form] for text, form in forms.items() if text not in known and form in self._asked}
         await self._charge(list(known))
         new = [text for text in dict.fromkeys(texts) if text not in known]
         if new:
             vectors = await self.inner.embed(new, "query")
             known |= {text: vector.copy() for text, vector in zip(new, vectors, strict=True)}
-        for text, vector in known.items():
+        kept = [*known.items(), *((form, known[text]) for text, form in forms.items())]
+        for text, vector in kept:
             if len(text) <= _MAX_REMEMBERED_LENGTH:
                 self._asked[text] = vector
                 self._asked.move_to_end(text)
         while len(self._asked) > _REMEMBERED:
             self._asked.popitem(last=False)
         return np.stack([known[text] for text in texts])
+
+    async def _forms(self, texts: Sequence[str]) -> dict[str, str]:
+        """Under which key a single query of the present owner is also kept; sentences that it is compared with come in numbers."""
+        tally = current_tally()
+        if len(texts) != 1 or tally is None or tally.payer is None or len(texts[0]) > MAX_QUESTION:
+            return {}
+        form = await asyncio.to_thread(form_of, texts[0])
+        return {texts[0]: f"\x1e{tally.payer}\x1e{form.key}"}
 
 
 def text_key(text: str) -> str:

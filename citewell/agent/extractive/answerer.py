@@ -21,7 +21,7 @@ from citewell.agent.extractive.lists import (
 )
 from citewell.agent.extractive.numbered import about_the_number
 from citewell.agent.extractive.pictures import count_pictures, every_picture, find_pictures
-from citewell.agent.extractive.polarity import agreeing
+from citewell.agent.extractive.polarity import actual_or_planned, agreeing
 from citewell.agent.extractive.roles import holding_the_office
 from citewell.agent.extractive.scoring import ScoredStatement, StatementScorer, say_the_same
 from citewell.agent.extractive.thresholds import THRESHOLDS, ExtractiveThresholds
@@ -115,7 +115,9 @@ class ExtractiveAnswerer:
             question = replace(question, wants_list=True)
         scored = await self._scorer.score(question, hits, len(own), read=not pictures)
         scored = self._scorer.keep_counts(question, scored)
-        scored = holding_the_office(question, agreeing(question, about_the_number(question, scored)), hits)
+        scored = holding_the_office(
+            question, actual_or_planned(question, agreeing(question, about_the_number(question, scored))), hits
+        )
         confidence, answerable = 0.0, False
         if scored:
             characters = len(own) + sum(len(hit.chunk.text) for hit in hits)
@@ -214,24 +216,31 @@ class ExtractiveAnswerer:
         return (groups[top] if scores[top] >= limits.list_share * scored[0].score else []), float(near[top])
 
     def _compose(self, chosen: Sequence[Statement], best: float, embedded: int, *, as_list: bool) -> Extract:
-        numbers: dict[str, int] = {}
+        numbers: dict[tuple[str, int], int] = {}
         sources: list[Source] = []
         parts: list[str] = []
         for position, statement in enumerate(chosen[:MAX_ITEMS] if as_list else chosen):
-            chunk_id = statement.hit.chunk.id
-            if chunk_id not in numbers:
-                numbers[chunk_id] = len(numbers) + 1
-                sources.append(Source(numbers[chunk_id], statement.hit))
+            cited = _cited(statement)
+            if cited not in numbers:
+                numbers[cited] = len(numbers) + 1
+                sources.append(Source(numbers[cited], statement.hit))
             text = safe_text(_BULLET.sub("", statement.shown))
             if as_list:
                 space = "\n" if position else ""
-                parts.append(f"{space}{position + 1}. {text} [{numbers[chunk_id]}]")
+                parts.append(f"{space}{position + 1}. {text} [{numbers[cited]}]")
             else:
                 space = "" if not position else "\n- " if statement.item else _between(chosen[position - 1], statement)
-                parts.append(f"{space}{text} [{numbers[chunk_id]}]")
+                parts.append(f"{space}{text} [{numbers[cited]}]")
         if as_list and len(chosen) > MAX_ITEMS:
             parts.append(_MORE_ITEMS.format(MAX_ITEMS, len(chosen)))
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
+
+
+def _cited(statement: Statement) -> tuple[str, int]:
+    """What one number cites: a passage, or one paragraph of a passage that spans several pages, as each is on a page of its own."""
+    chunk = statement.hit.chunk
+    paragraph = chunk.text.count("\n\n", 0, statement.start) if len(chunk.locator.pages) > 1 else 0
+    return chunk.id, paragraph
 
 
 def _between(before: Statement, statement: Statement) -> str:

@@ -14,7 +14,9 @@ from citewell.retrieve.context import ITEM
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
-_STEP = re.compile(r"^\s*(?:step|stage|phase|part|schritt|étape|paso)\s+(\d{1,2})\b\s*[:.–—-]?\s*", re.I)
+_STEP_WORD = r"(?:step|stage|phase|part|schritt|étape|paso)"
+_STEP = re.compile(rf"^\s*{_STEP_WORD}\s+(\d{{1,2}})\b\s*[:.–—-]?\s*", re.I)
+_NAMED_STEP = re.compile(rf"^\s*((?:[^\W\d]\S*\s+){{1,3}}){_STEP_WORD}\s+(\d{{1,2}})\s*[:.–—-]\s*", re.I)
 _NUMBERED = re.compile(r"^\s*\(?\d{1,2}[.)]\s+\S")
 _HOW_TO = re.compile(
     r"\W*how (?:do|does|did|can|could|should|must|to)\b|\W*wie (?:kann|muss|soll|mach|richte|geh)\w*\b|\W*comment\b|\W*¿?c[oó]mo\b",
@@ -170,11 +172,24 @@ def _steps(question: Question, hits: Sequence[Hit]) -> list[Statement]:
                 found.setdefault(int(match[1]), _heading_statement(hit, heading, match.end()))
         about = cache(partial(_matches, question, hit))
         for start, line in _each_line(hit):
-            match = _STEP.match(line)
-            if match and about():
-                text = " ".join(line[match.end() :].split())
-                found.setdefault(int(match[1]), Statement(hit, 0, start, start + len(line), text, ""))
+            number, end = _step_at(question, line)
+            if end and about():
+                text = " ".join(line[end:].split())
+                found.setdefault(number, Statement(hit, 0, start, start + len(line), text, ""))
     return [found[number] for number in sorted(found)]
+
+
+def _step_at(question: Question, line: str) -> tuple[int, int]:
+    """The number of the step that a line begins with, and where its text begins; zeros without one.
+
+    A name before it ("Onboarding step 2: …") must be what the question asks for: a file may have steps of several things.
+    """
+    if match := _STEP.match(line):
+        return int(match[1]), match.end()
+    match = _NAMED_STEP.match(line)
+    if match is None or not set(analyze(match[1], question.language)) <= set(question.terms):
+        return 0, 0
+    return int(match[2]), match.end()
 
 
 def _heading_statement(hit: Hit, heading: str, start: int) -> Statement:

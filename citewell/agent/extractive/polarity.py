@@ -17,6 +17,13 @@ _DENIES = {
     "fr": re.compile(r"(?:ne|n['’]\w+)\Z", re.I),
     "es": re.compile(r"no\Z", re.I),
 }
+# What something should be or is expected to be, by language.
+_PLANNED = re.compile(
+    r"\b(?:targets?|goals?|budget(?:ed|s)?|plan(?:ned|s)?|forecasts?|projected|projections?|estimated?|estimates?|expected|ziele?|soll(?:wert)?e?"
+    r"|geplante?\w*|prognosen?|erwartete?\w*|objectifs?|prévue?s?|prévisions?|objetivos?|metas?|previst[oa]s?|presupuest\w*)\b",
+    re.I,
+)
+_OTHER_KIND = 0.5  # of the best score, from which a statement of the other kind can be the answer
 _LIMITS = frozenset(
     ["only", "just", "merely", "necessarily", "always", "yet", "nur", "immer", "seulement", "solo", "siempre"]
 )
@@ -45,6 +52,31 @@ def agreeing(question: Question, scored: Sequence[ScoredStatement]) -> list[Scor
             agree.append(one)
     instead = [one for one in agree if one.score >= _REACH * scored[0].score]
     return kept if any(_say_as_much(instead, one, asked, denied, language) for one in left_out) else list(scored)
+
+
+def actual_or_planned(question: Question, scored: Sequence[ScoredStatement]) -> list[ScoredStatement]:
+    """The statements, best first, without those that say what something should be, if the question asks what it is, or the other way round.
+
+    A target is not the figure. All of them where none of the other kind says as much of what is asked.
+    """
+    if not scored:
+        return []
+    asks_plan = _PLANNED.search(question.text) is not None
+    asked = {term for term in question.terms if not _PLANNED.fullmatch(term)}
+    kinds = [(_PLANNED.search(one.statement.judged) is not None) == asks_plan for one in scored]
+    fitting = [
+        one for one, fits in zip(scored, kinds, strict=True) if fits and one.score >= _OTHER_KIND * scored[0].score
+    ]
+    most = max(
+        (len(asked & _terms(one, question)) for one, fits in zip(scored, kinds, strict=True) if not fits), default=0
+    )
+    if not most or not any(len(asked & _terms(one, question)) >= most for one in fitting):
+        return list(scored)
+    return [one for one, fits in zip(scored, kinds, strict=True) if fits]
+
+
+def _terms(one: ScoredStatement, question: Question) -> set[str]:
+    return set(analyze(one.statement.judged, question.language or "en"))
 
 
 def _say_as_much(

@@ -35,6 +35,7 @@ from citewell.errors import ProviderRejected, ProviderUnavailable
 from citewell.ports import Capability, ChatMessage, ChatModel, SourceBlock, ToolCall, ToolSpec
 from citewell.ports.metering import CHARACTERS_PER_TOKEN, sent_tokens
 from citewell.types.chat_models import ChatProfile
+from citewell.types.conversations import Remembered
 
 _SMALL_TALK_TOKENS = 200
 _HISTORY_SHARE = 4
@@ -300,6 +301,7 @@ class ModelAssistant:
             has_sources=bool(blocks),
             native_citations=self._cites_natively,
             searched=any(result.call.name != "query_table" for result in results),
+            remembered=[space_markers(f"{one.label}, {one.said_by}: {one.quote}") for one in _remembered(turn)],
         )
         return ChatMessage(role="user", content=prompt, sources=blocks)
 
@@ -364,6 +366,10 @@ def _with_last_call(messages: Sequence[ChatMessage]) -> list[ChatMessage]:
     if last.role != "user":
         return [*messages, ChatMessage(role="user", content=prompts.LAST_CALL)]
     return [*before, replace(last, content=f"{prompts.LAST_CALL}\n\n{last.content}")]
+
+
+def _remembered(turn: TurnState) -> Sequence[Remembered]:
+    return () if turn.recalled is None else turn.recalled.quotes
 
 
 def _was_made(turn: TurnState, call: ToolCall) -> bool:

@@ -13,6 +13,13 @@ from citewell.agent.turn.state import Draft, SourceBook, TurnState
 from citewell.agent.understand.question import read_question
 from citewell.text.language import detect_language
 
+# "how does it compare to the targets?": what it is compared with is looked up; what it is, the question before has asked.
+_COMPARES = re.compile(
+    r"\Ahow (?:do|does|did|would) (?:it|that|this|they|these|those) compare (?:to|with|against) |\Awie (?:verhält|schneidet) (?:es|er|sie|das)"
+    r" (?:sich )?(?:im vergleich )?(?:zu|mit) ",
+    re.I,
+)
+_WORD = re.compile(r"[\w'’-]+")
 _MARKER = re.compile(r"\[(\d{1,3})\]")
 
 
@@ -32,10 +39,17 @@ def parts_of(turn: TurnState) -> list[AskedPart]:
     found: list[AskedPart] = []
     for part in read_question(message).parts:
         written = part.question.text.strip()
-        words = [message[start:end] for start, end in turn.read.content if end <= len(part.before)]
+        # The model tells of pieces of words.
+        ends = [(start, end) for start, end in turn.read.content if end <= len(part.before)]
+        words = [
+            word[0]
+            for word in _WORD.finditer(message)
+            if any(word.start() < end and start < word.end() for start, end in ends)
+        ]
         known = written.lower()
         about = " ".join(dict.fromkeys(word for word in words if word.lower() not in known))
-        found.append(AskedPart(written, f"{written} ({about})" if found and about else written))
+        asked = _COMPARES.sub("What are ", written)
+        found.append(AskedPart(written, f"{asked} ({about})" if found and about else written))
     return found
 
 

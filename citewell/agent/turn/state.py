@@ -15,11 +15,13 @@ from citewell.agent.tables.picture.planner import PlannedPicture
 from citewell.agent.tables.planner import Planned, Refused
 from citewell.agent.tables.run.engine import TableResult
 from citewell.agent.understand.intent import Intent
+from citewell.agent.understand.recollection import Leaning
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.ports import ChatMessage, ImageInput, ToolCall
 from citewell.ports.metering import Tally
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
 from citewell.types.chat_models import ChatProfile
+from citewell.types.conversations import Remembered
 from citewell.types.message_reading import Act, MessageRead
 
 
@@ -54,6 +56,14 @@ class Draft:
     no_answer: NoAnswer | None = None
     computed: bool = False
     written: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Recalled:
+    """What was found in earlier conversations, and what the message says of them. leaning: None if it says nothing."""
+
+    quotes: tuple[Remembered, ...] = ()
+    leaning: Leaning | None = None
 
 
 class NextStep(Enum):
@@ -152,6 +162,7 @@ class TurnState:
     stuffing:   counts what sending every file in scope whole would have taken
     said:       whether text of the answer was emitted that has not been withdrawn
     extracted:  the answer without the chat model, once it was needed
+    recalled:   what earlier conversations of the person say, once they were searched
     """
 
     request: TurnRequest
@@ -181,6 +192,7 @@ class TurnState:
     stuffing: asyncio.Task[int | None] | None = None
     said: bool = False
     extracted: Extracted | None = None
+    recalled: Recalled | None = None
     timings_ms: dict[str, float] = field(default_factory=dict[str, float])
     details: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
 

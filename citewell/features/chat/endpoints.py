@@ -30,7 +30,7 @@ from citewell.features.declared import ASK, changes, narrowed
 from citewell.features.http import ERROR_RESPONSES, AnswerSlot, CurrentPrincipal, NarrowedGrant, while_admitted
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.routing import Router
-from citewell.features.schemas import InferredFilterOut
+from citewell.features.schemas import AnsweredBeforeOut, InferredFilterOut, RememberedOut
 from citewell.features.turns import projects_named
 from citewell.features.waiting import CLIENT_LEFT, last_event
 from citewell.filters.language import inferred_to_json, parse_filters
@@ -62,6 +62,7 @@ async def chat(
             filters=seen_by(grant, parse_filters(body.filters)),
             options=body.options(),
             references=body.references,
+            repeats=body.repeat,
         )
     )
     record_of(request).subject = turn.thread.id
@@ -126,6 +127,10 @@ def chat_out(turn: Turn, done: Done, debug: bool) -> ChatOut:
     return ChatOut(
         answer=done.answer.text,
         citations=[CitationOut.of(c) for c in done.answer.citations],
+        remembered=[RememberedOut.model_validate(one.to_json()) for one in done.answer.remembered],
+        answered_before=None
+        if done.answer.answered_before is None
+        else AnsweredBeforeOut.model_validate(done.answer.answered_before.to_json()),
         thread_id=turn.thread.id,
         message_id=turn.message_id,
         answered=done.answer.answered,

@@ -9,11 +9,13 @@ from pydantic import Field
 from citewell.agent.interface import Source
 from citewell.features.schemas import (
     MAX_PROJECTS,
+    AnsweredBeforeOut,
     CitationOut,
     FiltersIn,
     InferredFilterOut,
     PictureJson,
     PlaceOut,
+    RememberedOut,
     RequestBody,
     Schema,
     SearchOptionsIn,
@@ -37,6 +39,10 @@ class ChatIn(SearchOptionsIn, _Question):
 
     model_config = sample({"message": "What is the maximum loan size for first-time borrowers?"})
 
+    repeat: bool = Field(
+        default=False,
+        description="give the earlier answer again if an equal question was answered before and its files are unchanged",
+    )
     references: bool = Field(default=False, description="end the answer with a References section")
     stream: bool = Field(
         default=False, description="stream the answer, as NDJSON lines unless `protocol` says otherwise"
@@ -70,6 +76,12 @@ class ChatOut(Schema):
 
     answer: str
     citations: list[CitationOut]
+    remembered: list[RememberedOut] = Field(
+        default=[], description="what the answer quotes from your earlier conversations; no file supports it"
+    )
+    answered_before: AnsweredBeforeOut | None = Field(
+        default=None, description="the earlier answer that this is; null if it was made for this question"
+    )
     thread_id: str
     message_id: str
     answered: bool

@@ -14,16 +14,19 @@ from citewell.agent.interface import (
     Done,
     Failed,
     PastMessage,
+    Remembers,
     TextDelta,
     TextRestarted,
     ThreadSummary,
     TurnRequest,
 )
 from citewell.errors import InvalidInput, NotFound
+from citewell.features.chat.repeated import Asked, RepeatedAnswers, again
 from citewell.features.detached import DetachedTurns
 from citewell.features.turns import TurnRunner, checked_text, past_scope, scope_json, title_of
 from citewell.filters.language import inferred_to_json
 from citewell.indexes.index_set import IndexSet
+from citewell.retrieve.conversations import ConversationSearch
 from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.reranking import NO_RERANKER
 from citewell.storage.conversations.threads import ThreadRepository
@@ -48,6 +51,7 @@ class ChatRequest:
     """A message in a thread (a new one if `thread_id` is None), with its scope. files_of: the owner of the files, if not the asker.
 
     kept_to: the projects that the asker is limited to (names by id); None for all of those files.
+    repeats: give the earlier answer to an equal question again, if its files are unchanged.
     """
 
     owner_id: str
@@ -60,6 +64,7 @@ class ChatRequest:
     filters: tuple[Expression, ...] = ()
     options: SearchOptions = SearchOptions()
     references: bool = False
+    repeats: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +81,19 @@ class Turn:
         return " ".join(filter(None, (self.notice, done.notice))) or None
 
 
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A turn whose question is recorded. known_as: how its answer is kept and found again; None for one that is not."""
+
+    turn: TurnRequest
+    asker: str
+    asked: Message
+    message_id: str
+    past: Sequence[Message]
+    known_as: Asked | None
+    repeats: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChatService:
     """Runs the turns of threads, and stores questions and answers.
@@ -83,6 +101,8 @@ class ChatService:
     indexes:       the open indexes, for their `notice`
     options:       defaults for searches
     model_problem: why the configured chat model cannot be used; None if it can
+    memory:        earlier conversations, for those who let them be searched
+    repeated:      gives answers again to equal questions; None if that is turned off
     """
 
     turns: TurnRunner
@@ -92,6 +112,8 @@ class ChatService:
     options: RetrievalOptions = RetrievalOptions()
     model_problem: str | None = None
     detached: DetachedTurns = field(default_factory=DetachedTurns)
+    memory: ConversationSearch | None = None
+    repeated: RepeatedAnswers | None = None
 
     async def prepare(self) -> None:
         """Load what the first turn would wait for."""
@@ -132,12 +154,16 @@ class ChatService:
             options=options,
             references=request.references,
             summary=_summary(past),
+            remembers=await self._remembers(request.owner_id, thread.id),
         )
+        known_as = None
+        if self.repeated is not None:
+            known_as = await self.repeated.asked(request.owner_id, turn, await self.turns.chat_model())
         message_id = str(uuid.uuid4())
         return Turn(
             thread=thread,
             message_id=message_id,
-            events=self._run(turn, request.owner_id, asked, message_id, past),
+            events=self._run(_Begun(turn, request.owner_id, asked, message_id, past, known_as, request.repeats)),
             notice=" ".join(filter(None, (self.indexes.notice, self._without_model()))) or None,
         )
 
@@ -154,12 +180,28 @@ class ChatService:
         problem = self.model_problem
         return problem and f"The answer is extracted from your files, without the chat model: {problem}"
 
-    async def _run(
-        self, turn: TurnRequest, asker: str, asked: Message, message_id: str, past: Sequence[Message]
-    ) -> AsyncGenerator[AgentEvent]:
+    async def _remembers(self, owner_id: str, thread_id: str) -> Remembers | None:
+        on = self.memory is not None and await self.memory.is_on(owner_id)
+        return Remembers(owner_id, thread_id) if on else None
+
+    async def _events(self, begun: _Begun) -> AsyncGenerator[AgentEvent]:
+        """The events of an earlier answer to an equal question, or else of the agent."""
+        if self.repeated is not None and begun.known_as is not None and begun.repeats:
+            found = await self.repeated.find(begun.known_as)
+            if found is not None:
+                async for event in again(begun.turn, *found):
+                    yield event
+                return
+        events = self.turns.run(begun.turn, begun.asked.thread_id, begun.message_id, begun.asker)
+        async with aclosing(events):
+            async for event in events:
+                yield event
+
+    async def _run(self, begun: _Begun) -> AsyncGenerator[AgentEvent]:
+        turn, asker, asked, message_id = begun.turn, begun.asker, begun.asked, begun.message_id
         thread_id, written, ended = asked.thread_id, "", False
         try:
-            async with aclosing(self.turns.run(turn, thread_id, message_id, asker)) as events:
+            async with aclosing(self._events(begun)) as events:
                 async for event in events:
                     if isinstance(event, TextDelta):
                         written += event.text
@@ -167,7 +209,8 @@ class ChatService:
                         written = ""
                     elif isinstance(event, Done):
                         event = replace(event, answer=replace(event.answer, thread_id=thread_id))
-                        await self._keep(turn, asker, asked, message_id, event, past)
+                        await self._keep(turn, asker, asked, message_id, event, begun.past)
+                        await self._remember(begun, event)
                         ended = True
                     elif isinstance(event, Failed):
                         details: JsonObject = {"error": {"code": event.code, "message": event.message}}
@@ -177,6 +220,13 @@ class ChatService:
         finally:
             if written and not ended:
                 self.turns.later(self._keep_partial(turn, asker, asked, message_id, written))
+
+    async def _remember(self, begun: _Begun, done: Done) -> None:
+        """Let the answer be found again: by an equal question, and by those who let earlier conversations be searched."""
+        if self.repeated is not None and begun.known_as is not None and done.answer.answered_before is None:
+            await self.repeated.keep(begun.known_as, begun.message_id, done)
+        if self.memory is not None and begun.turn.remembers is not None:
+            self.turns.later(self.memory.index(begun.asker))
 
     async def _keep_partial(self, turn: TurnRequest, asker: str, asked: Message, message_id: str, written: str) -> None:
         """Store what had been said when the reader left, unless the question or thread was deleted since."""
@@ -206,6 +256,12 @@ class ChatService:
             details["nearest"] = [source.hit.place() for source in done.nearest]
         if answer.inferred_filters:
             details["inferred_filters"] = [inferred_to_json(one) for one in answer.inferred_filters]
+        if answer.confidence is not None:
+            details["confidence"] = answer.confidence
+        if answer.remembered:
+            details["quotes_conversations"] = True
+        if answer.answered_before is not None:
+            details["answered_before"] = answer.answered_before.to_json()
         if answer.picture is not None:
             details["picture"] = answer.picture
         if done.summary is not None:
@@ -213,7 +269,15 @@ class ChatService:
             details["summary"] = {"text": done.summary.text, "until": until, "scope": scope_json(done.summary.scope)}
         event = _completed(turn, asked.thread_id, message_id, answer)
         await self.threads.append(
-            asker, asked.thread_id, "assistant", answer.text, answer.citations, details, message_id, event
+            asker,
+            asked.thread_id,
+            "assistant",
+            answer.text,
+            answer.citations,
+            details,
+            message_id,
+            event,
+            answer.remembered,
         )
 
     async def _begun(self, request: ChatRequest, text: str, scope: Scope) -> Thread:

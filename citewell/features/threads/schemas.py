@@ -14,6 +14,7 @@ from citewell.features.schemas import (
     DescribedBy,
     InferredFilterOut,
     PlaceOut,
+    RememberedOut,
     RequestBody,
     Schema,
     ScopeJson,
@@ -70,6 +71,15 @@ class FeedbackOut(TypedDict, total=False):
     comment: str
 
 
+class AnsweredBeforeJson(TypedDict):
+    """The earlier answer that was given again; `answered_at` in seconds since 1970."""
+
+    question: str
+    thread_id: str
+    message_id: str
+    answered_at: float
+
+
 @with_config(ConfigDict(extra="allow"))
 class MessageDetailsOut(TypedDict, total=False):
     """Details of a message; `nearest` are passages close to a question without an answer.
@@ -87,6 +97,8 @@ class MessageDetailsOut(TypedDict, total=False):
     inferred_filters: list[InferredFilterOut]
     ignore_inferred: list[str] | bool
     notice: str
+    confidence: float
+    answered_before: AnsweredBeforeJson
     stopped: bool
     error: ProblemOut
     feedback: FeedbackOut
@@ -103,6 +115,7 @@ class MessageOut(Schema):
     content: str
     created_at: datetime
     citations: list[CitationOut]
+    remembered: list[RememberedOut] = Field(default=[], description="quoted from earlier conversations")
     details: MessageDetailsJson
 
     @staticmethod
@@ -115,6 +128,7 @@ class MessageOut(Schema):
             content=message.content,
             created_at=utc(message.created_at),
             citations=[CitationOut.of(c, available=c.resource_id in shown.available) for c in message.citations],
+            remembered=[RememberedOut.model_validate(one.to_json()) for one in message.remembered],
             details=dict(message.details),
         )
 

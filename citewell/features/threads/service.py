@@ -76,6 +76,7 @@ def markdown(shown: ShownThread) -> str:
             f"- [{n}] {c.label}" + (f": “{' '.join(c.quote.split())}”" if c.quote else "") + f" ({c.verdict.value})"
             for n, c in sorted(seen.items())
         ]
+        lines += [f"- {one.label}: “{' '.join(one.quote.split())}”" for one in message.remembered]
         if lines:
             parts.append("\n".join(lines))
     return "\n\n".join(parts) + "\n"

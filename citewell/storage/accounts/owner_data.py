@@ -41,6 +41,8 @@ EXPORTED = (
     "threads",
     "messages",
     "citations",
+    "remembered",
+    "conversation_memories",
     "shared_answers",
     "usage",
     "tokens",

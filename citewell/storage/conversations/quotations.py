@@ -83,15 +83,15 @@ def is_hidden(table: sa.Table, owner_id: sa.ColumnElement[str]) -> sa.ColumnElem
     if table is citations:
         return sa.not_(may_read(owner_id, citations.c.resource_id))
     if table is messages:
-        return _cites_unreadable(owner_id, messages.c.id)
+        return cites_unreadable(owner_id, messages.c.id)
     if table is trigger_calls:
-        return _cites_unreadable(owner_id, trigger_calls.c.message_id)
+        return cites_unreadable(owner_id, trigger_calls.c.message_id)
     if table is webhook_deliveries:
         about, kind = webhook_deliveries.c.about, webhook_deliveries.c.type
         deleted = sa.not_(sa.exists().where(messages.c.id == about))
         return sa.or_(
             sa.and_(kind.in_(_OF_FILES), sa.not_(may_read(owner_id, about))),
-            sa.and_(kind == EventType.ANSWER_COMPLETED, sa.or_(deleted, _cites_unreadable(owner_id, about))),
+            sa.and_(kind == EventType.ANSWER_COMPLETED, sa.or_(deleted, cites_unreadable(owner_id, about))),
         )
     return None
 
@@ -131,7 +131,8 @@ _CHANGES: dict[str, tuple[str, Callable[[Any], Any]]] = {
 }
 
 
-def _cites_unreadable(owner_id: sa.ColumnElement[str], message_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+def cites_unreadable(owner_id: sa.ColumnElement[str], message_id: sa.ColumnElement[str]) -> sa.ColumnElement[bool]:
+    """Whether an answer cites a file that is deleted or that the owner may not read."""
     cited = citations.alias()
     unreadable = sa.not_(may_read(owner_id, cited.c.resource_id))
     return sa.exists().where(cited.c.message_id == message_id, unreadable).correlate_except(cited)

@@ -12,11 +12,13 @@ import sqlalchemy as sa
 
 from citewell.errors import NotFound
 from citewell.storage.channels.outbox import announce
+from citewell.storage.conversations.memory_tables import remembered
 from citewell.storage.conversations.quotations import empty, forget_messages, gone
 from citewell.storage.cursors import decode_cursor, encode_cursor
 from citewell.storage.database import Database
 from citewell.storage.tables import chunks, citations, messages, threads
 from citewell.types import Citation, JsonObject, Message, OutgoingEvent, Thread
+from citewell.types.conversations import Remembered
 
 _CITATIONS_PER_ANSWER = 20
 
@@ -108,8 +110,12 @@ class ThreadRepository:
         details: JsonObject | None = None,
         message_id: str | None = None,
         event: OutgoingEvent | None = None,
+        quoted: Sequence[Remembered] = (),
     ) -> Message:
-        """Appends a message to the owner's thread, and queues `event`, if given, for webhooks."""
+        """Appends a message to the owner's thread, and queues `event`, if given, for webhooks.
+
+        quoted: what it quotes from other conversations
+        """
         message_id, now = message_id or str(uuid.uuid4()), time.time()
         async with self._database.write() as connection:
             mine = sa.and_(threads.c.id == thread_id, threads.c.owner_id == owner_id)
@@ -130,6 +136,12 @@ class ThreadRepository:
             )
             if cited:
                 await connection.execute(sa.insert(citations), _citation_rows(message_id, cited))
+            if quoted:
+                # A conversation may have been deleted while the answer was being written.
+                there = sa.select(messages.c.id).where(messages.c.id.in_([one.message_id for one in quoted]))
+                found = set((await connection.execute(there)).scalars())
+                if kept := _remembered_rows(message_id, [one for one in quoted if one.message_id in found]):
+                    await connection.execute(sa.insert(remembered), kept)
             if event is not None:
                 await connection.run_sync(announce, owner_id, [event])
             # A file may have been deleted while the answer was being written.
@@ -142,6 +154,7 @@ class ThreadRepository:
             content=content,
             created_at=now,
             citations=tuple(cited),
+            remembered=tuple(quoted),
             details=details or {},
         )
 
@@ -158,6 +171,7 @@ class ThreadRepository:
         by_message: dict[str, list[Citation]] = {}
         for row in await self._database.rows(cited) if rows else ():
             by_message.setdefault(row["message_id"], []).append(Citation.from_json(row["data"]))
+        quoted = await self._quoted([row["id"] for row in rows])
         return [
             Message(
                 id=row["id"],
@@ -166,10 +180,19 @@ class ThreadRepository:
                 content=row["content"],
                 created_at=row["created_at"],
                 citations=tuple(by_message.get(row["id"], ())),
+                remembered=tuple(quoted.get(row["id"], ())),
                 details=row["details"],
             )
             for row in reversed(rows)
         ]
+
+    async def _quoted(self, ids: Sequence[str]) -> dict[str, list[Remembered]]:
+        """What each message quotes from other conversations that still exist."""
+        found: dict[str, list[Remembered]] = {}
+        query = sa.select(remembered.c.message_id, remembered.c.data).where(remembered.c.message_id.in_(ids))
+        for row in await self._database.rows(query.order_by(remembered.c.ordinal)) if ids else ():
+            found.setdefault(row["message_id"], []).append(Remembered.from_json(row["data"]))
+        return found
 
     async def thread_of(self, owner_id: str, message_id: str) -> str:
         """Returns the id of the owner's thread that has this answer. Raises `NotFound`."""
@@ -246,4 +269,11 @@ def _citation_rows(message_id: str, cited: Sequence[Citation]) -> list[dict[str,
             "data": c.to_json(),
         }
         for ordinal, c in enumerate(cited)
+    ]
+
+
+def _remembered_rows(message_id: str, quoted: Sequence[Remembered]) -> list[dict[str, Any]]:
+    return [
+        {"message_id": message_id, "ordinal": ordinal, "source_id": one.message_id, "data": one.to_json()}
+        for ordinal, one in enumerate(quoted)
     ]

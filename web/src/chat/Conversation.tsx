@@ -11,8 +11,10 @@ import { Answer } from "./Answer";
 import { AnswerActions } from "./AnswerActions";
 import { InferredFilters } from "./InferredFilters";
 import { withoutMarkers } from "./markers";
+import { AnsweredBefore } from "./AnsweredBefore";
 import { Nearest } from "./Nearest";
 import { inOrder } from "./order";
+import { Remembered } from "./Remembered";
 import { AnswerPicture } from "./picture/AnswerPicture";
 import { ScopeNote } from "./ScopeNote";
 import { Sources } from "./Sources";
@@ -65,7 +67,7 @@ export function Conversation({ thread, live, isOver = false }: ConversationProps
       const ignored = ignoredOf(message.details);
       const all = without === undefined || ignored === true ? ignored : [...ignored, without];
       const { workspace, scope } = within(scopeOf(message.details), (id) => find(shared, id) !== null);
-      void startTurn(thread.id, question ?? message.content, scope, all, workspace);
+      void startTurn(thread.id, question ?? message.content, scope, all, workspace, question !== undefined);
     } catch (error) {
       notifyError(error);
     }
@@ -230,7 +232,9 @@ function Reply({ threadId, message, isLast, onAgain, onWithout }: ReplyProps): R
       {message.details.notice && <Notice>{message.details.notice}</Notice>}
       <AnswerPicture picture={message.details.picture} />
       <Sources citations={ordered.citations} />
+      <Remembered quotes={message.remembered} />
       <Nearest details={message.details} />
+      <AnsweredBefore details={message.details} threadId={threadId} onAgain={isLast ? onAgain : undefined} />
       <AnswerActions threadId={threadId} message={ordered} isLast={isLast} onAgain={onAgain} />
     </article>
   );

@@ -63,11 +63,15 @@ export async function startTurn(
   scope: Scope,
   ignored: Ignored = [],
   workspace: WorkspaceId = presentWorkspace(),
+  repeat = true,
 ): Promise<void> {
   const controller = new AbortController();
   controllers.set(threadId, controller);
-  const asked: Asked = { question, workspace, scope, ignored };
-  liveTurns.set((all) => ({ ...all, [threadId]: { ...asked, text: "", phase: "thinking" } }));
+  const asked = { question, workspace, scope, ignored, repeat };
+  liveTurns.set((all) => ({
+    ...all,
+    [threadId]: { question, workspace, scope, ignored, text: "", phase: "thinking" },
+  }));
   try {
     await withResuming(threadId, asked, controller.signal);
     if (controller.signal.aborted) return;
@@ -131,8 +135,11 @@ export function dropTurn(threadId: string): void {
 /** What is asked, and of what. */
 export type Asked = Pick<LiveTurn, "question" | "workspace" | "scope" | "ignored">;
 
-async function stream(threadId: string, asked: Asked, signal: AbortSignal): Promise<void> {
-  const { question, scope, ignored } = asked;
+/** A question on its way. repeat: whether the answer to an equal one may be given again. */
+type Sent = Asked & { repeat: boolean };
+
+async function stream(threadId: string, asked: Sent, signal: AbortSignal): Promise<void> {
+  const { question, scope, ignored, repeat } = asked;
   const request: ChatRequest = {
     message: question,
     thread_id: threadId,
@@ -142,6 +149,7 @@ async function stream(threadId: string, asked: Asked, signal: AbortSignal): Prom
     ignore_inferred: ignored === true || [...ignored],
     time_zone: timeZone(),
     references: false,
+    repeat,
     debug: false,
     stream: true,
     protocol: "ndjson",
@@ -183,7 +191,7 @@ export function isStopped(message: Message | undefined): boolean {
   return message?.role === "assistant" && message.details.stopped === true;
 }
 
-async function withResuming(threadId: string, asked: Asked, signal: AbortSignal): Promise<void> {
+async function withResuming(threadId: string, asked: Sent, signal: AbortSignal): Promise<void> {
   const { question } = asked;
   const before = queryClient.getQueryData(threadQuery(threadId).queryKey)?.messages.at(-1)?.id;
   for (const pause of [0, ...PAUSES]) {

@@ -14,6 +14,7 @@ import { IndexCard } from "./IndexCard";
 import { LanguageChoice } from "./Language";
 import { LocalModelCard } from "./LocalModel";
 import { MembersCard } from "./MembersCard";
+import { MemoryCard } from "./MemoryCard";
 import { PeopleCard } from "./PeopleCard";
 import { PersonCard } from "./PersonCard";
 import { QuotaCard } from "./QuotaCard";
@@ -37,6 +38,7 @@ export default function SettingsScreen({ session }: { session: Session }): React
         {project && <Notice>{t.settingsAreOwn(project.name)}</Notice>}
         <LanguageChoice />
         <Appearance />
+        <MemoryCard />
         <HealthCard />
         <LocalModelCard />
         <IndexCard />

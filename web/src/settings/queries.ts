@@ -17,6 +17,10 @@ export function doctorQuery() {
   });
 }
 
+export function memoryQuery() {
+  return queryOptions({ queryKey: ["memory"], queryFn: () => unwrap(api.GET("/memory")), staleTime: 60_000 });
+}
+
 export function localModelQuery() {
   return queryOptions({ queryKey: ["local-model"], queryFn: () => unwrap(api.GET("/local-model")), staleTime: 60_000 });
 }

@@ -1,0 +1,3 @@
+"""Feature: the search of earlier conversations."""
+
+ADDRESSES = ("/memory",)
