@@ -24,6 +24,9 @@ from citewell.types.chunks import (
 )
 from citewell.types.elements import CellPlace, Element, ElementType
 from citewell.types.extraction import (
+    LIKENESS,
+    LIKENESS_FEATURE,
+    LIKENESS_SHAPE_BYTES,
     PAGE_PICTURE,
     PREVIEW,
     Category,
@@ -116,6 +119,9 @@ from citewell.types.webhooks import (
 
 __all__ = [
     "FULLY_PROCESSED",
+    "LIKENESS",
+    "LIKENESS_FEATURE",
+    "LIKENESS_SHAPE_BYTES",
     "PAGE_PICTURE",
     "PREVIEW",
     "QUOTES",
