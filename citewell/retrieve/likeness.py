@@ -13,12 +13,14 @@ Bits = npt.NDArray[np.uint64]
 Points = npt.NDArray[np.float32]
 
 MIN_SCORE = 0.5
-"""Below it, two pictures only happen to share something. See `docs/decisions/0034-pictures-are-found-by-their-corners.md`."""
+"""Below it, two pictures only happen to share something. See `docs/decisions/0037-pictures-are-found-by-their-corners.md`."""
 _MAX_WAVES = 8
 """Differing bits, of 80, of the coarse shapes of two copies of a picture."""
 _MIN_CORNERS = 8
 """Corners that two different pictures hardly ever share in the same arrangement."""
-_ASKED = 250
+_FEW_CORNERS = 60
+"""With fewer corners, pictures are compared as a whole."""
+_ASKED = 300
 """Corners of the example that are looked for."""
 _MAX_BITS, _MAX_SHARE = 64, 0.85
 """Differing bits, of 256, of two views of a corner; and their share of those of the next best corner."""
@@ -56,9 +58,11 @@ class Likeness:
 def alike(example: Likeness, other: Likeness) -> float:
     """0 to 1: from 0.9 for copies; 0.5 for a detail just large enough to be no chance; smaller for different pictures."""
     waves = int(np.bitwise_count(example.shape ^ other.shape).sum())
-    whole = 1.0 - 0.1 * waves / _MAX_WAVES if waves <= _MAX_WAVES else 0.0
     shared = _shared(example, other)
-    return max(whole, 0.9 * shared / (shared + 0.8 * _MIN_CORNERS))
+    score = 0.9 * shared / (shared + 0.8 * _MIN_CORNERS)
+    # Pages of text, too, look alike from afar; only a picture without corners is known by its shape alone.
+    is_copy = waves <= _MAX_WAVES and (score >= MIN_SCORE or min(len(example.bits[0]), len(other.bits[0])) < _FEW_CORNERS)
+    return max(score, 1.0 - 0.1 * waves / _MAX_WAVES) if is_copy else score
 
 
 def _shared(example: Likeness, other: Likeness) -> int:

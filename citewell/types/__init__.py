@@ -52,6 +52,7 @@ from citewell.types.metadata import (
     MetadataValue,
     Provenance,
 )
+from citewell.types.pictures import FoundBy, FoundPicture, FoundPictures
 from citewell.types.resources import (
     FULLY_PROCESSED,
     TERMINAL,
@@ -169,6 +170,9 @@ __all__ = [
     "Filter",
     "FilterValue",
     "FirstSearch",
+    "FoundBy",
+    "FoundPicture",
+    "FoundPictures",
     "Hit",
     "InferredFilter",
     "Job",

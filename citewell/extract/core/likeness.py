@@ -21,7 +21,7 @@ _MIN_CONTRAST = 4.0
 _CORNERS, _KEPT = 1_500, 400
 """Corners found, and those kept: 15 KB a picture."""
 _GRID = 6
-"""Corners are kept from this many rows and columns of cells in turn, so that a crop has its share."""
+"""Corners are kept from this many rows and columns of cells in turn, and from each octave, so that a crop has its share."""
 _OCTAVES, _STEP = 8, 1.2
 _COARSE, _WAVES = 32, 9
 
@@ -50,7 +50,7 @@ def likeness_of(image: Image.Image) -> bytes | None:
     corners, bits = finder.detectAndCompute(gray, None)
     if not len(corners):
         return shape
-    kept = _spread(np.array([(*c.pt, c.response) for c in corners]), gray.shape)
+    kept = _spread(np.array([(*c.pt, c.octave, c.response) for c in corners]), gray.shape)
     features = np.zeros(len(kept), np.dtype(LIKENESS_FEATURE))
     features["x"], features["y"] = np.array([corners[i].pt for i in kept]).round().T
     features["octave"] = [corners[i].octave for i in kept]
@@ -69,13 +69,13 @@ def _gray(image: Image.Image) -> Gray:
 
 
 def _spread(corners: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.intp]:
-    """Which corners (x, y, strength) to keep: the strongest of each cell, then the second of each, and so on."""
-    order = np.argsort(-corners[:, 2], kind="stable")
-    column = (corners[order, 0] * _GRID / shape[1]).astype(int)
-    row = (corners[order, 1] * _GRID / shape[0]).astype(int)
-    cell = row * _GRID + column
+    """Which corners (x, y, octave, strength) to keep: the strongest of each cell and octave, then the second of each, and so on."""
+    order = np.argsort(-corners[:, 3], kind="stable")
+    x, y, octave, _ = corners[order].T
+    row, column = (y * _GRID / shape[0]).astype(int), (x * _GRID / shape[1]).astype(int)
+    group = (row * _GRID + column) * _OCTAVES + octave.astype(int)
     rank = np.zeros(len(order), int)
-    for one in np.unique(cell):
-        inside = cell == one
+    for one in np.unique(group):
+        inside = group == one
         rank[inside] = np.arange(inside.sum())
     return order[np.argsort(rank, kind="stable")][:_KEPT]

@@ -90,11 +90,11 @@ async def search_pictures_by_example(
     try:
         body = form_object(upload, "search", PictureScopeIn)
         asked = _pictures_typed(body, grant, service.search.top_k)
-    except BaseException:
+        return PictureSearchOut.of(
+            await service.like_file(principal.owner_id, asked, upload.file.path, upload.filename)
+        )
+    finally:
         upload.file.path.unlink(missing_ok=True)
-        raise
-    found = await service.like_file(principal.owner_id, asked, upload.file, upload.filename)
-    return PictureSearchOut.of(found)
 
 
 def _pictures_typed(body: PictureScopeIn, grant: Grant, top_k: int) -> SearchRequest:

@@ -4,23 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from pathlib import Path
 
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.search.service import MAX_HITS, SearchService
-from citewell.ingest.capture import Capture, Spool, Spooled
+from citewell.ingest.capture import Capture, Spool
 from citewell.ingest.examples import Example, ExampleReader
 from citewell.ports import Pictured, multimodal
 from citewell.ports.metering import reported
 from citewell.storage.files.likenesses import LikenessRepository, PictureKey, PlacedPicture
-from citewell.types import ChunkType, Locator, OriginalPicture, Piece, ResourceFilter, SearchRequest, VectorQuery
+from citewell.types import (
+    ChunkType,
+    FoundBy,
+    FoundPicture,
+    FoundPictures,
+    OriginalPicture,
+    Piece,
+    ResourceFilter,
+    SearchRequest,
+    VectorQuery,
+)
 
 MAX_EXAMPLE_BYTES = 32 * 1024 * 1024
 _SECONDS = 10.0
 """How long an example may be compared with stored pictures."""
+_AT_ONCE = 50
+"""Pictures compared before the time is looked at."""
 _PASSAGES = 100
 """Passages whose pictures a search by words looks at."""
 _ONLY_COPIES = (
@@ -34,34 +46,6 @@ _NONE_KEPT = (
     "This picture cannot be compared: it is blank, or its file was added before this version or without pictures. "
     "Read the file again, or search with the picture itself."
 )
-
-
-class FoundBy(StrEnum):
-    """Why a picture was found: it shares the example's details, shows something similar, or has the words in it or beside it."""
-
-    DETAILS = "details"
-    MEANING = "meaning"
-    WORDS = "words"
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPicture:
-    """A picture with its place and score: 0 to 1 by details (0.9 and more: a copy), as in other searches otherwise."""
-
-    original: OriginalPicture
-    filename: str
-    locator: Locator
-    text: str
-    score: float
-    found_by: FoundBy
-
-
-@dataclass(frozen=True, slots=True)
-class FoundPictures:
-    """Pictures, best first; notice: what was not searched, and why."""
-
-    pictures: tuple[FoundPicture, ...]
-    notice: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,14 +64,10 @@ class PictureSearch:
         with self.capture.open_spool() as spool:
             yield spool
 
-    async def like_file(self, payer: str, request: SearchRequest, file: Spooled, filename: str) -> FoundPictures:
-        """Pictures like the one in a received file, which is deleted. Raises as `ExampleReader.read`."""
-        try:
-            _require(request)
-            example = await self.examples.read(file.path, filename)
-        finally:
-            await asyncio.to_thread(file.path.unlink, missing_ok=True)
-        return await self._like(payer, request, example)
+    async def like_file(self, payer: str, request: SearchRequest, file: Path, filename: str) -> FoundPictures:
+        """Pictures like the one in a file. Raises as `ExampleReader.read`."""
+        _require(request)
+        return await self._like(payer, request, await self.examples.read(file, filename))
 
     async def like_stored(self, request: SearchRequest, resource_id: str, blob: str | None) -> FoundPictures:
         """Other pictures like a stored one: a blob of a file in the request's scope or, without `blob`, the file. Raises `NotFound`."""
@@ -143,18 +123,16 @@ class PictureSearch:
 
         asked, scores, until = Likeness.read(example), dict[PictureKey, float](), time.monotonic() + _SECONDS
 
-        def compare(key: PictureKey, data: bytes) -> None:
-            score = alike(asked, Likeness.read(data))
-            if score >= MIN_SCORE:
-                scores[key] = score
+        def compare(some: Sequence[tuple[PictureKey, bytes]]) -> None:
+            found = {key: alike(asked, Likeness.read(data)) for key, data in some}
+            scores.update({key: score for key, score in found.items() if score >= MIN_SCORE})
 
         async with self._comparing:
             async for some in self.likenesses.newest(owner_id, narrowed):
-                for start in range(0, len(some), 50):
+                for start in range(0, len(some), _AT_ONCE):
                     if time.monotonic() > until:
                         return scores, False
-                    part = some[start : start + 50]
-                    await asyncio.to_thread(lambda part=part: [compare(key, data) for key, data in part])
+                    await asyncio.to_thread(compare, some[start : start + _AT_ONCE])
         return scores, True
 
     async def _meaning(

@@ -20,8 +20,7 @@ from citewell.features.schemas import (
     said_json,
     sample,
 )
-from citewell.features.search.pictures import FoundBy, FoundPictures
-from citewell.types import ChunkType, Hit, Passage, SearchOptions, SelfQuery, Trace
+from citewell.types import ChunkType, FoundBy, FoundPictures, Hit, Passage, SearchOptions, SelfQuery, Trace
 
 
 class _SearchFor(RequestBody):
