@@ -61,7 +61,9 @@ def alike(example: Likeness, other: Likeness) -> float:
     shared = _shared(example, other)
     score = 0.9 * shared / (shared + 0.8 * _MIN_CORNERS)
     # Pages of text, too, look alike from afar; only a picture without corners is known by its shape alone.
-    is_copy = waves <= _MAX_WAVES and (score >= MIN_SCORE or min(len(example.bits[0]), len(other.bits[0])) < _FEW_CORNERS)
+    is_copy = waves <= _MAX_WAVES and (
+        score >= MIN_SCORE or min(len(example.bits[0]), len(other.bits[0])) < _FEW_CORNERS
+    )
     return max(score, 1.0 - 0.1 * waves / _MAX_WAVES) if is_copy else score
 
 

@@ -79,14 +79,21 @@ def test_pages_of_different_text_are_not_alike() -> None:
             pen.text((50, 60 + 24 * line), words[line * 40 : line * 40 + 55], fill=0, font=font)
         return image
 
-    one = "The tenant pays the rent on the third day of every month, and keeps the garden, the fence and the gate. " * 20
+    one = (
+        "The tenant pays the rent on the third day of every month, and keeps the garden, the fence and the gate. " * 20
+    )
     other = "Wool is washed twice in soft water, combed while damp, and left to dry for nine hours in moving air. " * 20
     assert alike(_likeness(page(one)), _likeness(page(other))) < MIN_SCORE
 
 
 @pytest.mark.parametrize(
     "image",
-    [Image.new("RGB", (300, 200), "white"), Image.new("RGBA", (300, 200)), Image.new("L", (1, 1)), Image.new("1", (9, 900))],
+    [
+        Image.new("RGB", (300, 200), "white"),
+        Image.new("RGBA", (300, 200)),
+        Image.new("L", (1, 1)),
+        Image.new("1", (9, 900)),
+    ],
 )
 def test_a_blank_picture_is_like_nothing(image: Image.Image) -> None:
     assert likeness_of(image) is None
