@@ -82,7 +82,7 @@ def test_it_runs_in_a_pipeline_and_survives_being_written_down(folder: Path, ope
     opened.close()
     pipeline = haystack.Pipeline()
     pipeline.add_component("retriever", _retriever(str(folder), top_k=1))
-    again = haystack.Pipeline.loads(pipeline.dumps())
+    again = haystack.Pipeline.loads(pipeline.dumps(), allowed_modules=["citewell.integrations.haystack"])
     try:
         (found,) = again.run({"retriever": {"query": "When does the office open?"}})["retriever"]["documents"]
         assert found.meta["record_id"] == "hours"
