@@ -9,9 +9,9 @@ import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { ViewerPanel } from "../viewer/ViewerPanel";
 import { Pictures } from "./Pictures";
-import { picturesLike, pictureTaker } from "./similar";
 import { QueryForm } from "./QueryForm";
 import { Results } from "./Results";
+import { picturesLike, pictureTaker } from "./similar";
 import "./playground.css";
 import { EMPTY_FORM, type Found, requestOf, type SearchForm } from "./request";
 

@@ -10,7 +10,7 @@ export const pictureTaker = createStore<((picture: File) => void) | null>(null);
 
 export async function picturesLike(example: Example): Promise<FoundPictures> {
   if (!(example instanceof File)) {
-    const body = { resource_id: example.resourceId, blob: example.blob };
+    const body = { resource_id: example.resourceId, blob: example.blob, filters: [] };
     return unwrap(api.POST("/search/pictures", { body }));
   }
   const form = new FormData();
