@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
+from citewell.extract.core.ocr import as_rgb
 from citewell.extract.core.sink import Sink
 from citewell.types import LIKENESS, LIKENESS_FEATURE
 
@@ -63,9 +64,7 @@ def _gray(image: Image.Image) -> Gray:
     """The picture on white, in gray, with a longer side of `_SIDE` pixels."""
     scale = min(_SIDE / max(image.size), _MAX_ENLARGEMENT)
     size = max(1, round(image.width * scale)), max(1, round(image.height * scale))
-    if image.has_transparency_data:
-        image = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
-    return np.asarray(image.convert("L").resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0))
+    return np.asarray(as_rgb(image).resize(size, Image.Resampling.LANCZOS, reducing_gap=2.0).convert("L"))
 
 
 def _spread(corners: npt.NDArray[np.float64], shape: tuple[int, ...]) -> npt.NDArray[np.intp]:

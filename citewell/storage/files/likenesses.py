@@ -56,7 +56,7 @@ class LikenessRepository:
     database: Database
 
     async def of(self, owner_id: str, resource_id: str, name: str | None) -> bytes | None:
-        """What was kept of one picture: by its blob's name, or (None) the first of its file."""
+        """What was kept of one picture: by its blob's name, or (None) of the file, if it is a picture."""
         query = (
             sa.select(_table.c.data)
             .join(resources, resources.c.id == _table.c.resource_id)
@@ -64,7 +64,8 @@ class LikenessRepository:
             .order_by(_table.c.name)
             .limit(1)
         )
-        rows = await self.database.rows(query if name is None else query.where(_table.c.name == name))
+        is_file = resources.c.detected_category == Category.IMAGE.value
+        rows = await self.database.rows(query.where(is_file if name is None else _table.c.name == name))
         return rows[0]["data"] if rows else None
 
     async def newest(
