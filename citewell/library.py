@@ -30,14 +30,24 @@ from citewell.types import (
     AnswerPiece,
     AskedOptions,
     Facets,
+    FoundPictures,
     Hit,
+    OriginalPicture,
     Reindex,
     Resource,
     ResourceFilter,
     SearchRequest,
     SearchResult,
 )
-from citewell.types.search_options import AskKeywords, Filters, ScopeKeywords, SearchKeywords, options_of, require_known
+from citewell.types.search_options import (
+    AskKeywords,
+    Filters,
+    PictureKeywords,
+    ScopeKeywords,
+    SearchKeywords,
+    options_of,
+    require_known,
+)
 
 T = TypeVar("T")
 _PAGE = 200
@@ -149,6 +159,26 @@ class AsyncCitewell:
             options=replace(options_of(wishes), vector_threshold=wishes.get("vector_threshold")),
         )
         return await services.search.search_for(services.local_owner, request)
+
+    async def search_pictures(self, query: str | None = None, **wishes: Unpack[PictureKeywords]) -> FoundPictures:
+        """Pictures by the words in and around them (`query`), or like an `example`: a file, or a picture that was found before."""
+        require_known(wishes, PictureKeywords, "search_pictures")
+        example, services, ids = wishes.get("example"), self._services, wishes.get("resource_ids")
+        if (query is None) == (example is None):
+            raise InvalidInput("Give either `query` or `example`.")
+        request = SearchRequest(
+            owner_id=services.local_owner,
+            query=query or "",
+            top_k=wishes.get("top_k") or services.search.top_k,
+            projects=projects_named(wishes.get("project"), None),
+            resource_ids=tuple(ids) if ids is not None else None,
+            conditions=as_filters(wishes.get("conditions", ())),
+        )
+        if example is None:
+            return await services.pictures.with_words(services.local_owner, request)
+        if isinstance(example, OriginalPicture):
+            return await services.pictures.like_stored(request, example.resource_id, example.blob)
+        return await services.pictures.like_file(services.local_owner, request, Path(example), Path(example).name)
 
     async def ask(self, question: str, **wishes: Unpack[AskKeywords]) -> Answer:
         """Answer a question with checked citations, from the files that match `conditions`.
@@ -383,6 +413,10 @@ class Citewell:
     def search_result(self, query: str, top_k: int | None = None, **wishes: Unpack[SearchKeywords]) -> SearchResult:
         """Like `search`, with the filters inferred from the query (`inferred`) and any warning (`notice`)."""
         return self._call(self._citewell.search_result(query, top_k, **wishes))
+
+    def search_pictures(self, query: str | None = None, **wishes: Unpack[PictureKeywords]) -> FoundPictures:
+        """Pictures by words, or like an `example`, as `AsyncCitewell.search_pictures`."""
+        return self._call(self._citewell.search_pictures(query, **wishes))
 
     def ask(self, question: str, **wishes: Unpack[AskKeywords]) -> Answer:
         """Answer a question with checked citations, as `AsyncCitewell.ask`. Raises `ProviderError` if a provider fails."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -41,8 +43,12 @@ Filters = Annotated[
 
 @app.command()
 def search(
-    query: str,
+    query: Annotated[str | None, typer.Argument(help="Words or a question. Leave it out with --picture.")] = None,
     data: Data = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option(help="Find pictures like this one, instead of passages.", exists=True, dir_okay=False),
+    ] = None,
     top_k: Annotated[
         int | None, typer.Option("--top-k", "-k", help="How many passages. Default: as configured.")
     ] = None,
@@ -57,7 +63,12 @@ def search(
     as_json: AsJson = False,
 ) -> None:
     """Search, and list passages with their scores and locations."""
-    scope = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
+    scope: dict[str, JsonValue] = {"projects": projects, "resource_ids": within, "filters": _typed(filters)}
+    if (query is None) == (picture is None):
+        raise typer.BadParameter("Give either words to search for, or --picture.")
+    if picture is not None:
+        _search_pictures(picture, data, scope | {"top_k": top_k}, as_json)
+        return
     body = scope | {"query": query, "top_k": top_k, "rerank": rerank, "indexes": indexes}
     body |= _rerank_limits(rerank_candidates, rerank_top_n, rerank_threshold)
     found = request_json(where(data), "POST", "/search", json=body)
@@ -93,6 +104,23 @@ def ask(
     else:
         console.print_notice(answer)
         console.print_answer(answer)
+
+
+def _search_pictures(picture: Path, data: Path | None, scope: dict[str, JsonValue], as_json: bool) -> None:
+    from citewell.client import call, connect, run
+
+    async def asked() -> Any:
+        with picture.open("rb") as file:
+            async with connect(where(data)) as client:
+                form = {"files": {"file": (picture.name, file)}, "data": {"search": json.dumps(scope)}}
+                return await call(client, "POST", "/search/pictures/example", **form)
+
+    found = run(asked())
+    if as_json:
+        print_json(found)
+    else:
+        console.print_pictures(found["pictures"])
+        console.print_notice(found)
 
 
 def _typed(filters: Iterable[str] | None) -> list[JsonValue]:

@@ -54,7 +54,7 @@ from citewell.composition.owner_data import owner_data_service
 from citewell.composition.pairing import pair
 from citewell.composition.protocols import mcp_tools, openai_files, openai_responses
 from citewell.composition.quotas import quota_service
-from citewell.composition.resources import file_expiry, resource_contents, resource_service
+from citewell.composition.resources import file_expiry, picture_search, resource_contents, resource_service
 from citewell.composition.sources import source_service
 from citewell.composition.stores import Stores, open_stores, reserved_bytes
 from citewell.composition.telegram import telegram_service
@@ -86,6 +86,7 @@ from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.expiring import Expiring
 from citewell.features.resources.service import ResourceService
 from citewell.features.samples.service import SampleService
+from citewell.features.search.pictures import PictureSearch
 from citewell.features.search.service import ChatSlot, SearchService
 from citewell.features.service_accounts.service import ServiceAccountService
 from citewell.features.shared_answers.service import SharedAnswerService
@@ -144,6 +145,7 @@ class Services:
     contents: ResourceContents
     estimates: EstimateService
     search: SearchService
+    pictures: PictureSearch
     chat: ChatService
     citations: CitationService
     claude_files: ClaudeFileRepository
@@ -345,6 +347,7 @@ async def _assemble(parts: _Parts) -> Services:
         contents=contents,
         estimates=estimate_service(settings, stores.database, parts.indexes),
         search=search,
+        pictures=picture_search(settings, stores, search, parts.parsers, parts.capture),
         chat=chat,
         citations=citation_service(parts.indexes, stores, parts.ledger),
         claude_files=ClaudeFileRepository(stores.database),

@@ -12,8 +12,12 @@ from citewell.features.audit.service import AuditLog
 from citewell.features.resources.contents import ResourceContents
 from citewell.features.resources.expiring import Expiring
 from citewell.features.resources.service import ResourceService
+from citewell.features.search.pictures import PictureSearch
+from citewell.features.search.service import SearchService
 from citewell.indexes.index_set import IndexSet
 from citewell.ingest.capture import Capture
+from citewell.ingest.examples import ExampleReader
+from citewell.ingest.parsers import ParserPool
 from citewell.ingest.payloads import PayloadWriter
 from citewell.ingest.records import RecordIngest
 from citewell.ports import BlobStore
@@ -22,8 +26,10 @@ from citewell.settings import Settings
 from citewell.storage.files.events import EventRepository
 from citewell.storage.files.expiry import ExpiryRepository
 from citewell.storage.files.facets import FacetRepository
+from citewell.storage.files.likenesses import LikenessRepository
 from citewell.storage.files.records import RecordRepository
 from citewell.system.lost_found import LostAndFound
+from citewell.types import ExtractOptions
 
 
 def resource_service(
@@ -83,3 +89,16 @@ def file_expiry(resources: ResourceService, audit: AuditLog) -> Expiring:
     """What deletes files at the end of their lifetime."""
     note = partial(audit.write, is_noted=False)
     return Expiring(files=resources.expiry, expire=resources.expire, note=note, kept_days=audit.days)
+
+
+def picture_search(
+    settings: Settings, stores: Stores, search: SearchService, parsers: ParserPool, capture: Capture
+) -> PictureSearch:
+    """Search for pictures by words and by example."""
+    limits = ExtractOptions(max_pixels=settings.parser.max_pixels, ocr=False)
+    return PictureSearch(
+        search=search,
+        likenesses=LikenessRepository(stores.database),
+        examples=ExampleReader(parsers=parsers, scratch=settings.data / "scratch", limits=limits),
+        capture=capture,
+    )

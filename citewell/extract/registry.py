@@ -55,7 +55,7 @@ class Reader(Protocol):
 def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     """Reads the file at `path`, uploaded as `filename`: elements go to the sink, the summary is returned.
 
-    With `view_page`, only renders a picture of that page. A type without a reader yields no elements and leaves
+    With `view_page`, only renders a picture of that page; with `likeness_only`, only reads what finds copies of a picture. A type without a reader yields no elements and leaves
     `detected.extractor` None. Raises an `ExtractionError` with the reason if the file cannot be read.
     """
     source = decrypted(path, sink.options, sink.folder)
@@ -63,7 +63,7 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
         detected = detect(source, filename)
         if sink.options.view_page:
             draw_page(detected, source, sink)
-        elif detected.extractor is not None:
+        elif detected.extractor is not None and (detected.extractor == "image" or not sink.options.likeness_only):
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
                 sink.warn("No readable content was found in this file.")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Any, TypeVar
 
+from pydantic import BaseModel, ValidationError
 from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from citewell.errors import IncompleteUpload, InvalidInput, TooLarge, named
 from citewell.features.bodies import allow_body, announced_bytes
+from citewell.features.json_bodies import loaded
 from citewell.features.requests import invalid_request, unknown_field
 from citewell.ingest.capture import Spool, Spooled
 
+M = TypeVar("M", bound=BaseModel)
 _MAX_FIELD_BYTES = 64 * 1024
 _MAX_PARTS = 100
 _NUL = "This field contains a null character. Remove it."
@@ -30,6 +34,28 @@ class Upload:
     file: Spooled
     filename: str
     fields: dict[str, str]
+
+
+def form_of(fields: dict[str, Any], required: Sequence[str] = ("file",)) -> dict[str, Any]:
+    """A form for the OpenAPI document."""
+    schema = {"type": "object", "required": list(required), "properties": fields, "additionalProperties": False}
+    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
+
+
+def form_object(upload: Upload, name: str, shape: type[M]) -> M:
+    """The JSON object in a form's field, which may be missing if nothing in it is required. Raises `InvalidInput` and `InvalidRequest`."""
+    try:
+        data = loaded(upload.fields.get(name) or "{}")
+    except ValueError as error:
+        raise InvalidInput(f"The field `{name}` must be a JSON object.") from error
+    try:
+        return shape.model_validate(data)
+    except ValidationError as error:
+        problems = [
+            {"field": ".".join(["body", name, *map(str, one["loc"])]), "problem": one["msg"]}
+            for one in error.errors(include_url=False, include_input=False)
+        ]
+        raise invalid_request(problems) from error
 
 
 async def receive_upload(

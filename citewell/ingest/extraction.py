@@ -25,10 +25,12 @@ from citewell.ingest.parser_scratch import read_element_lines
 from citewell.ingest.parsers import ParserPool
 from citewell.ports import BlobStore
 from citewell.storage.files.content import ContentRepository, delete_elements, insert_elements, replace_blobs
+from citewell.storage.files.likenesses import replace_likenesses
 from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import disk_errors
 from citewell.types import (
+    LIKENESS,
     Element,
     ErrorStage,
     ExtractedBlob,
@@ -124,7 +126,9 @@ class ExtractionStage:
         self, job: Job, resource: Resource, summary: ExtractionSummary, folder: Path, started: float, stored: int
     ) -> None:
         """Store what was read; the first `stored` elements already are."""
-        async with self._storing(job, summary, folder) as blobs:
+        likenesses = await asyncio.to_thread(_likenesses, summary, folder)
+        kept = tuple(blob for blob in summary.blobs if blob.kind != LIKENESS)
+        async with self._storing(job, replace(summary, blobs=kept), folder) as blobs:
             batches = _batches(folder, stored)
             first = await asyncio.to_thread(next, batches, [])
             is_short = len(first) < _ELEMENTS_PER_TRANSACTION
@@ -138,6 +142,7 @@ class ExtractionStage:
                     delete_elements(connection, job.resource_id, job.version, stored)
                     insert_elements(connection, job.resource_id, job.version, first)
                 replace_blobs(connection, job.resource_id, job.version, blobs)
+                replace_likenesses(connection, job.resource_id, job.version, likenesses)
                 self.jobs.finish(
                     connection,
                     job,
@@ -212,6 +217,12 @@ async def fail_extraction(jobs: JobRepository, job: Job, error: CitewellError) -
 
 def _detection(summary: ExtractionSummary) -> dict[str, str]:
     return {"type_mismatch": summary.detected.mismatch} if summary.detected.mismatch else {}
+
+
+def _likenesses(summary: ExtractionSummary, folder: Path) -> dict[str, bytes]:
+    """What finds each picture by an example, by the picture's name."""
+    found = (blob for blob in summary.blobs if blob.kind == LIKENESS)
+    return {str(blob.metadata["of"]): (folder / blob.path).read_bytes() for blob in found}
 
 
 def _batches(folder: Path, skipped: int) -> Iterator[list[tuple[int, Element, str]]]:

@@ -43,7 +43,7 @@ class PageViews:
             with disk_errors():
                 folder.mkdir(parents=True, exist_ok=True)
             async with self.blobs.local_copy(original.key) as source:
-                summary = await self.parsers.parse(source, original.filename, options, folder)
+                summary = await self.parsers.parse(source, original.filename, options, folder, is_awaited=True)
             if not summary.blobs:
                 raise CorruptFile
             return await asyncio.to_thread(_read, folder / summary.blobs[0].path)

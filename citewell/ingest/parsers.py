@@ -63,6 +63,7 @@ class ParserPool:
         self._space = space
         self._entry = entry
         self._slots = asyncio.Semaphore(workers)
+        self._awaited = asyncio.Semaphore(1)
         self._starting = asyncio.Lock()
         self._template: TemplateClient | None = None
         self._closed = False
@@ -86,14 +87,16 @@ class ParserPool:
         options: ExtractOptions,
         scratch: Path,
         on_progress: OnProgress | None = None,
+        *,
+        is_awaited: bool = False,
     ) -> ExtractionSummary:
-        """Read the file at `source`, called `filename` by its uploader.
+        """Read the file at `source`, called `filename` by its uploader. is_awaited: a request waits for it, so it does not queue behind files.
 
         `scratch` is emptied first. Afterward it contains the elements (`read_elements`), blobs and children; after an error, do not use
         its content. Raises the `ExtractionError` that says why the file was not read (`ParserTimeout`, `ParserCrashed`,
         `ParserOutOfMemory`, `LimitExceeded`, …), `DiskFull`, or `Unavailable` if no parser can start.
         """
-        async with self._slots:
+        async with self._awaited if is_awaited else self._slots:
             for _ in range(_TEMPLATE_ATTEMPTS):
                 try:
                     return await self._attempt(source, filename, options, scratch, on_progress)

@@ -129,6 +129,14 @@ def print_hits(hits: list[dict[str, Any]]) -> None:
         out.print(f"   {escape(isolated(shortened))}")
 
 
+def print_pictures(pictures: list[dict[str, Any]]) -> None:
+    """Prints pictures with their scores and locations."""
+    if not pictures:
+        out.print("Nothing found.")
+    for number, one in enumerate(pictures, 1):
+        out.print(f"[bold]{number}. {escape(one['label'])}[/]  [dim]{one['found_by']} {one['score']:.3f}[/]")
+
+
 def print_answer(answer: dict[str, Any]) -> None:
     """Prints an answer, then its numbered sources; if there is no answer, prints suggestions."""
     out.print("\n".join(escape(isolated(line)) for line in answer["answer"].split("\n")))

@@ -24,6 +24,9 @@ from citewell.types.chunks import (
 )
 from citewell.types.elements import CellPlace, Element, ElementType
 from citewell.types.extraction import (
+    LIKENESS,
+    LIKENESS_FEATURE,
+    LIKENESS_SHAPE_BYTES,
     PAGE_PICTURE,
     PREVIEW,
     Category,
@@ -49,6 +52,7 @@ from citewell.types.metadata import (
     MetadataValue,
     Provenance,
 )
+from citewell.types.pictures import FoundBy, FoundPicture, FoundPictures
 from citewell.types.resources import (
     FULLY_PROCESSED,
     TERMINAL,
@@ -116,6 +120,9 @@ from citewell.types.webhooks import (
 
 __all__ = [
     "FULLY_PROCESSED",
+    "LIKENESS",
+    "LIKENESS_FEATURE",
+    "LIKENESS_SHAPE_BYTES",
     "PAGE_PICTURE",
     "PREVIEW",
     "QUOTES",
@@ -163,6 +170,9 @@ __all__ = [
     "Filter",
     "FilterValue",
     "FirstSearch",
+    "FoundBy",
+    "FoundPicture",
+    "FoundPictures",
     "Hit",
     "InferredFilter",
     "Job",

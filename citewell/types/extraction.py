@@ -15,6 +15,13 @@ PAGE_PICTURE = "page"
 PREVIEW = "preview"
 """The kind of a blob that is a small copy of a picture, for a vision model; `of` in its metadata names the picture."""
 
+LIKENESS = "likeness"
+"""The kind of a file that the parser process writes of each picture, to find it by an example; `of` in its metadata names the picture."""
+LIKENESS_SHAPE_BYTES = 10
+"""Bytes of the coarse shape, which come before the corners."""
+LIKENESS_FEATURE = [("x", "<u2"), ("y", "<u2"), ("octave", "u1"), ("angle", "u1"), ("bits", "V32")]
+"""The layout of a corner, as numpy reads it: pixels of the scaled picture, octave of its size, 256ths of a turn, description."""
+
 
 class Category(StrEnum):
     """How Citewell treats a file. Decides the pipeline and the final status (`rag` → indexed, `data` → analyzed, `image` → described)."""
@@ -45,6 +52,7 @@ class ExtractOptions:
     page_pictures: which pages of a PDF are kept as pictures with `multimodal`: `none`, `scans` or `all`
     view_page: if not 0, only draw this page as a picture and mark the rectangles of `view_boxes` (x0, y0, x1, y1 in points of the
                page as shown)
+    likeness_only: only read what is needed to find copies of the picture that the file is
     """
 
     password: str | None = None
@@ -62,6 +70,7 @@ class ExtractOptions:
     depth: int = 0
     view_page: int = 0
     view_boxes: tuple[tuple[float, float, float, float], ...] = ()
+    likeness_only: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,8 +128,8 @@ def _with_tuples(data: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedBlob:
-    """A file that extraction wrote to its scratch folder: an image of the document (`image`), a small copy of one (`preview`), or a
-    table's exact copy (`parquet`).
+    """A file that extraction wrote to its scratch folder: an image of the document (`image`), a small copy of one (`preview`), what finds
+    its copies (`likeness`), or a table's exact copy (`parquet`).
 
     name is unique within the resource version; path is relative to the scratch folder.
     """

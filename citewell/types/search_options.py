@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import TypeAlias, TypedDict
 
-from citewell.types import ChunkType, Expression, JsonValue, RerankLimits, SearchOptions
+from citewell.types import ChunkType, Expression, JsonValue, OriginalPicture, RerankLimits, SearchOptions
 
 # Conditions and groups of conditions, or the same as JSON: see docs/filters.md.
 Filters: TypeAlias = Iterable[Expression] | JsonValue
@@ -54,6 +55,16 @@ class AskKeywords(ScopeKeywords, total=False):
     repeat: bool
 
 
+class PictureKeywords(TypedDict, total=False):
+    """Which pictures to find. example: a picture's path, or a picture that was found before."""
+
+    example: str | os.PathLike[str] | OriginalPicture | None
+    top_k: int | None
+    project: str | None
+    resource_ids: Iterable[str] | None
+    conditions: Filters
+
+
 def options_of(wishes: ScopeKeywords) -> SearchOptions:
     """The keyword arguments as `SearchOptions`."""
     ignored, indexes = wishes.get("ignore_inferred", False), wishes.get("indexes")
@@ -66,7 +77,7 @@ def options_of(wishes: ScopeKeywords) -> SearchOptions:
     )
 
 
-def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords], method: str) -> None:
+def require_known(wishes: Mapping[str, object], kind: type[ScopeKeywords] | type[PictureKeywords], method: str) -> None:
     """Raise `TypeError` for a name that `kind` does not have, as Python does for arguments: a misspelled one would have no effect."""
     known = kind.__annotations__
     for name in wishes:

@@ -29,6 +29,7 @@ QUESTION = "What is the maximum loan size for first-time borrowers?"
 NOT_EXPORTED = {
     "owners": "the name that an owner is known by here is in the token",
     "resource_blobs": "made of files",
+    "picture_likenesses": "made of files",
     "elements": "made of files",
     "payload_changes": "work to do",
     "deletions": "work to do",

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import pkgutil
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
@@ -41,11 +42,12 @@ from citewell.storage.conversations.shared_answers import SharedAnswerRepository
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
 from citewell.storage.files.contained import note_contained
-from citewell.storage.files.content import ContentRepository, insert_chunks
+from citewell.storage.files.content import ContentRepository, delete_elements, insert_chunks, insert_elements
 from citewell.storage.files.densities import DensityRepository
 from citewell.storage.files.expiry import ExpiryRepository
 from citewell.storage.files.facets import FacetRepository
 from citewell.storage.files.library import SqlLibrary
+from citewell.storage.files.likenesses import LikenessRepository, PictureKey, replace_likenesses
 from citewell.storage.files.metadata import FileChange, MetadataRepository
 from citewell.storage.files.new_resources import insert_children
 from citewell.storage.files.passages import SqlChunks
@@ -62,8 +64,11 @@ from citewell.types import (
     AskedOptions,
     ChunkPlace,
     ChunkType,
+    Element,
+    ElementType,
     EventType,
     Filter,
+    Locator,
     OutgoingEvent,
     ReindexSelection,
     ResourceFilter,
@@ -1821,6 +1826,58 @@ async def _(world: World) -> None:
     assert await expiry.receipts(world.ben.owner, 9, None) == ([], None)
     (hers,), _ = await expiry.receipts(world.ada.owner, 9, None)
     assert hers.resource_id == world.ada.resource
+
+
+@isolates(LikenessRepository.of)
+async def _(world: World) -> None:
+    likenesses = await _pictured_ada(world)
+    assert await likenesses.of(world.ben.owner, world.ada.resource, None) is None
+    assert await likenesses.of(world.ben.owner, world.ada.resource, "e0") is None
+    assert await likenesses.of(world.ada.owner, world.ada.resource, "e0") == b"hers"
+
+
+@isolates(LikenessRepository.newest)
+async def _(world: World) -> None:
+    likenesses = await _pictured_ada(world)
+
+    async def seen(owner: str, narrowed: ResourceFilter) -> list[bytes]:
+        return [data async for some in likenesses.newest(owner, narrowed) for _, data in some]
+
+    for narrowed in (ResourceFilter(), ResourceFilter(ids=(world.ada.resource,))):
+        assert await seen(world.ada.owner, narrowed) == [b"hers"]
+        assert await seen(world.ben.owner, narrowed) == []
+    assert await seen(world.ada.owner, ResourceFilter(ids=())) == []
+
+
+@isolates(LikenessRepository.placed)
+async def _(world: World) -> None:
+    likenesses = await _pictured_ada(world)
+    key = PictureKey(world.ada.resource, "e0")
+    assert await likenesses.placed(world.ben.owner, [key]) == {}
+    assert key in await likenesses.placed(world.ada.owner, [key])
+
+
+@isolates(LikenessRepository.beside)
+async def _(world: World) -> None:
+    likenesses = await _pictured_ada(world)
+    place = (world.ada.resource, 0, 9)
+    assert await likenesses.beside(world.ben.owner, [place]) == {}
+    assert place in await likenesses.beside(world.ada.owner, [place])
+
+
+async def _pictured_ada(world: World) -> LikenessRepository:
+    """Ada's file is a picture that can be compared."""
+    element = Element(id="e0", type=ElementType.IMAGE, text="", locator=Locator())
+
+    def keep(connection: sa.Connection) -> None:
+        delete_elements(connection, world.ada.resource, 1)
+        insert_elements(connection, world.ada.resource, 1, [(0, element, json.dumps(element.to_json()))])
+        replace_likenesses(connection, world.ada.resource, 1, {"e0": b"hers"})
+        hers = resources.c.id == world.ada.resource
+        connection.execute(sa.update(resources).where(hers).values(detected_category="image", version=1))
+
+    await world.database.change(keep)
+    return LikenessRepository(world.database)
 
 
 async def _talking_ada(world: World) -> TelegramChatRepository:

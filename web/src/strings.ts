@@ -666,6 +666,10 @@ export const english = {
   // playground
   playgroundText: "See what a search finds and how it ranks the results.",
   playgroundPlaceholder: "Search for words or ask a question",
+  searchByPicture: "Search with a picture",
+  findSimilar: "Find similar pictures",
+  noSimilarPictures: "No similar pictures",
+  dropPicture: "Drop a picture to find others like it. Drop other files to add them.",
   runSearch: "Search",
   chunkTypes: "Passage types",
   useRerank: "Reranking",

@@ -12,6 +12,7 @@ import warnings
 from PIL import Image, ImageOps
 
 from citewell.extract.core.damage import LIBRARY_DAMAGE
+from citewell.extract.core.likeness import keep_likeness
 from citewell.extract.core.names import own_description
 from citewell.extract.core.ocr import OcrLine, as_rgb, mean_confidence, read_image
 from citewell.extract.core.sink import Sink
@@ -128,6 +129,7 @@ class Pictures:
         )
         plain.save(target, "PNG")
         keep_preview(self._sink, image, of=blob)
+        keep_likeness(self._sink, image, of=blob)
         return blob
 
     def _write(

@@ -19,7 +19,7 @@ from citewell.errors import (
     named,
 )
 from citewell.features.declared import READ, WRITE, changes, everything, narrowed, resource, views
-from citewell.features.forms import receive_upload
+from citewell.features.forms import form_of, receive_upload
 from citewell.features.http import (
     ERROR_RESPONSES,
     CurrentGrant,
@@ -56,7 +56,6 @@ from citewell.features.resources.stored_bytes import stored_bytes
 from citewell.features.resources.upload_fields import (
     UPLOAD_FIELDS,
     VERSION_FIELDS,
-    form_of,
     metadata_in,
     options_of,
     project_of,

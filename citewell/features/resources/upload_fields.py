@@ -43,12 +43,6 @@ UPLOAD_FIELDS: dict[str, Any] = VERSION_FIELDS | {
 }
 
 
-def form_of(fields: dict[str, Any]) -> dict[str, Any]:
-    """A form for the OpenAPI document."""
-    schema = {"type": "object", "required": ["file"], "properties": fields, "additionalProperties": False}
-    return {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": schema}}}}
-
-
 def _field(upload: Upload, name: str) -> str | None:
     """The text of a field without surrounding space; None if empty."""
     value = upload.fields.get(name, "").strip()

@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from fastapi import Request, Response
 
+from citewell.errors import InvalidInput
 from citewell.features.declared import READ, narrowed, views
+from citewell.features.forms import form_object, form_of, receive_upload
 from citewell.features.http import ERROR_RESPONSES, CurrentPrincipal, NarrowedGrant
 from citewell.features.json_bodies import SoundRoute, dumped
 from citewell.features.routing import Router
-from citewell.features.search.schemas import SearchIn, SearchOut, hit_json, passage_json, trace_json
+from citewell.features.search.pictures import MAX_EXAMPLE_BYTES, PictureSearch
+from citewell.features.search.schemas import (
+    PictureScopeIn,
+    PictureSearchIn,
+    PictureSearchOut,
+    SearchIn,
+    SearchOut,
+    hit_json,
+    passage_json,
+    trace_json,
+)
 from citewell.features.search.service import SearchService
 from citewell.features.turns import projects_named
 from citewell.filters.language import inferred_to_json, parse_filters
@@ -20,6 +33,10 @@ from citewell.types.accounts import Grant
 from citewell.types.audit import AuditAction
 
 router = Router(tags=["search"], responses=ERROR_RESPONSES, route_class=SoundRoute)
+_EXAMPLE_FIELDS: dict[str, Any] = {
+    "file": {"type": "string", "format": "binary"},
+    "search": {"type": "string", "description": "a JSON object: see `PictureScopeIn`"},
+}
 
 
 @router.post("/search", access=narrowed(READ), audit=views(AuditAction.SEARCHED), response_model=SearchOut)
@@ -38,6 +55,58 @@ async def search(request: Request, body: SearchIn, grant: NarrowedGrant, princip
     if body.debug:
         answer["trace"] = trace_json(found.trace)
     return Response(dumped(answer), media_type="application/json")
+
+
+@router.post("/search/pictures", access=narrowed(READ), audit=views(AuditAction.SEARCHED))
+async def search_pictures(
+    request: Request, body: PictureSearchIn, grant: NarrowedGrant, principal: CurrentPrincipal
+) -> PictureSearchOut:
+    """Find pictures by the words in and around them, or like a stored picture. To send the example, use `/search/pictures/example`."""
+    service: PictureSearch = request.app.state.services.pictures
+    if (body.query is None) == (body.resource_id is None):
+        raise InvalidInput("Send either `query` or `resource_id`.")
+    asked = _pictures_typed(body, grant, service.search.top_k)
+    if body.resource_id is not None:
+        return PictureSearchOut.of(await service.like_stored(asked, body.resource_id, body.blob))
+    asked = replace(asked, query=body.query or "")
+    return PictureSearchOut.of(await service.with_words(principal.owner_id, asked))
+
+
+@router.post(
+    "/search/pictures/example",
+    access=narrowed(READ),
+    audit=views(AuditAction.SEARCHED),
+    openapi_extra=form_of(_EXAMPLE_FIELDS),
+)
+async def search_pictures_by_example(
+    request: Request, grant: NarrowedGrant, principal: CurrentPrincipal
+) -> PictureSearchOut:
+    """Find copies, details and scaled versions of a picture that is sent as `file`; it is not kept.
+
+    Pictures that show something similar are found as well if the embedding model takes pictures. `search` is a JSON object, as in `PictureScopeIn`.
+    """
+    service: PictureSearch = request.app.state.services.pictures
+    upload = await receive_upload(request, service.receiving, MAX_EXAMPLE_BYTES, _EXAMPLE_FIELDS)
+    try:
+        body = form_object(upload, "search", PictureScopeIn)
+        asked = _pictures_typed(body, grant, service.search.top_k)
+        return PictureSearchOut.of(
+            await service.like_file(principal.owner_id, asked, upload.file.path, upload.filename)
+        )
+    finally:
+        upload.file.path.unlink(missing_ok=True)
+
+
+def _pictures_typed(body: PictureScopeIn, grant: Grant, top_k: int) -> SearchRequest:
+    return SearchRequest(
+        owner_id=grant.owner_id,
+        query="",
+        top_k=top_k if body.top_k is None else body.top_k,
+        scope=Scope(project_ids=grant.kept_to),
+        projects=grant.narrowed(projects_named(body.project, body.projects)),
+        resource_ids=tuple(body.resource_ids) if body.resource_ids is not None else None,
+        conditions=seen_by(grant, parse_filters(body.filters)),
+    )
 
 
 def _typed(body: SearchIn, grant: Grant, top_k: int) -> SearchRequest:

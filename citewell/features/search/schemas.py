@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from pydantic import Field
 
@@ -20,7 +20,7 @@ from citewell.features.schemas import (
     said_json,
     sample,
 )
-from citewell.types import ChunkType, Hit, Passage, SearchOptions, SelfQuery, Trace
+from citewell.types import ChunkType, FoundBy, FoundPictures, Hit, Passage, SearchOptions, SelfQuery, Trace
 
 
 class _SearchFor(RequestBody):
@@ -62,6 +62,64 @@ class SearchIn(SearchOptionsIn, _SearchFor):
             self_query=self.self_query,
             neighbours=self.neighbours,
         )
+
+
+class PictureScopeIn(RequestBody):
+    """Where to search for pictures, and how many to return."""
+
+    top_k: int | None = Field(default=None, description="1 to 100")
+    project: str | None = Field(default=None, description="id or name")
+    projects: list[str] | None = Field(default=None, max_length=MAX_PROJECTS, description="ids or names: any of them")
+    resource_ids: list[str] | None = Field(default=None, max_length=10_000, description="ids or identifiers")
+    filters: FiltersIn = Field(default=[], description="filters; all must match")
+
+
+class PictureSearchIn(PictureScopeIn):
+    """Words, or a stored picture to find others like: exactly one of `query` and `resource_id`."""
+
+    model_config = sample({"query": "cross-section of the kiln", "top_k": 5})
+
+    query: str | None = Field(default=None, description="words in a picture, its caption, description or surroundings")
+    resource_id: str | None = Field(default=None, description="a file that is a picture, or contains `blob`")
+    blob: str | None = Field(default=None, max_length=255, description="the picture's name, as in a hit's `image`")
+
+
+class PictureHitOut(Schema):
+    """A picture with its place."""
+
+    image: ImageOut
+    resource_id: str
+    filename: str
+    label: str
+    locator: LocatorJson
+    text: str = Field(description="words read in it, or said of it")
+    score: float = Field(description="by `details` 0.5 to 1, copies from 0.9; otherwise as in other searches")
+    found_by: FoundBy
+
+
+class PictureSearchOut(Schema):
+    """Pictures, best first."""
+
+    pictures: list[PictureHitOut]
+    notice: str | None = Field(default=None, description="what was not searched, and why")
+
+    @staticmethod
+    def of(found: FoundPictures) -> PictureSearchOut:
+        """The public form of what was found."""
+        pictures = [
+            PictureHitOut(
+                image=cast(ImageOut, dict(one.original.to_json())),
+                resource_id=one.original.resource_id,
+                filename=one.filename,
+                label=one.locator.label(one.filename),
+                locator=one.locator.to_json(),
+                text=one.text,
+                score=round(one.score, 6),
+                found_by=one.found_by,
+            )
+            for one in found.pictures
+        ]
+        return PictureSearchOut(pictures=pictures, notice=found.notice)
 
 
 class HitOut(Schema):

@@ -6,14 +6,11 @@ from functools import partial
 from typing import Annotated, Any
 
 from fastapi import Path, Query, Request, Response
-from pydantic import ValidationError
 
-from citewell.errors import InvalidInput
 from citewell.features.declared import READ, WRITE, changes, everything
-from citewell.features.forms import Upload, receive_upload
+from citewell.features.forms import form_object, form_of, receive_upload
 from citewell.features.http import ERROR_RESPONSES, Owner
-from citewell.features.json_bodies import SoundRoute, loaded
-from citewell.features.requests import invalid_request
+from citewell.features.json_bodies import SoundRoute
 from citewell.features.routing import Router
 from citewell.features.sources.schemas import (
     ItemIn,
@@ -39,21 +36,7 @@ _FIELDS: dict[str, Any] = {
     "file": {"type": "string", "format": "binary"},
     "item": {"type": "string", "description": "a JSON object: see `ItemIn`"},
 }
-_FORM: dict[str, Any] = {
-    "requestBody": {
-        "required": True,
-        "content": {
-            "multipart/form-data": {
-                "schema": {
-                    "type": "object",
-                    "required": ["file", "item"],
-                    "properties": _FIELDS,
-                    "additionalProperties": False,
-                }
-            }
-        },
-    }
-}
+_FORM = form_of(_FIELDS, ("file", "item"))
 
 
 def _service(request: Request) -> SourceService:
@@ -122,7 +105,7 @@ async def put_source_item(request: Request, name: Name, owner: Owner) -> ItemKep
     await service.repository.get(owner, name)
     upload = await receive_upload(request, partial(service.receiving, owner), service.max_bytes, _FIELDS)
     try:
-        item = _item(upload)
+        item = form_object(upload, "item", ItemIn)
     except BaseException:
         upload.file.path.unlink(missing_ok=True)
         raise
@@ -147,18 +130,3 @@ async def report_source_item(request: Request, name: Name, body: ItemProblemIn, 
 async def remove_source_item(request: Request, name: Name, body: ItemRemovalIn, owner: Owner) -> ItemRemovedOut:
     """Delete an item's file because its source no longer has the item."""
     return ItemRemovedOut(removed=await _service(request).remove(owner, name, body.key))
-
-
-def _item(upload: Upload) -> ItemIn:
-    try:
-        data = loaded(upload.fields.get("item", ""))
-    except ValueError as error:
-        raise InvalidInput("The field `item` must be a JSON object.") from error
-    try:
-        return ItemIn.model_validate(data)
-    except ValidationError as error:
-        problems = [
-            {"field": ".".join(["body", "item", *map(str, one["loc"])]), "problem": one["msg"]}
-            for one in error.errors(include_url=False, include_input=False)
-        ]
-        raise invalid_request(problems) from error

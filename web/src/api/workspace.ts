@@ -31,6 +31,8 @@ const CALLS: ReadonlySet<string> = new Set(
     "GET /resources/facets": true,
     "GET /projects": true,
     "POST /search": true,
+    "POST /search/pictures": true,
+    "POST /search/pictures/example": true,
     "POST /citations/check": true,
     "POST /chat": true,
   } satisfies Record<{ [Path in keyof paths]: CallsOf<Path> }[keyof paths], true>),

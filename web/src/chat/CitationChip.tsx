@@ -35,6 +35,7 @@ export function showSource(citation: Citation): void {
     locator: citation.locator,
     quote: citation.quote,
     isPicture: citation.image !== null && citation.image !== undefined,
+    picture: citation.image,
   });
 }
 

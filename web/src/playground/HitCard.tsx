@@ -18,7 +18,13 @@ export function HitCard({ ranked, legs }: { ranked: RankedHit; legs: readonly Le
   const isLong = hit.text.length > LONG;
   const text = isLong && !isWhole ? shortened(hit.text) : hit.text;
   const show = (): void =>
-    openViewer({ resourceId: hit.resource_id, filename: hit.filename, locator: hit.locator, quote: hit.text });
+    openViewer({
+      resourceId: hit.resource_id,
+      filename: hit.filename,
+      locator: hit.locator,
+      quote: hit.text,
+      picture: hit.image,
+    });
   return (
     <li className="card hit">
       <div className="hit-head">

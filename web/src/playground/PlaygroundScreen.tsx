@@ -8,8 +8,10 @@ import { useTitle } from "../lib/hooks";
 import { t } from "../strings";
 import { Empty, Failure, Loading } from "../ui/Notice";
 import { ViewerPanel } from "../viewer/ViewerPanel";
+import { Pictures } from "./Pictures";
 import { QueryForm } from "./QueryForm";
 import { Results } from "./Results";
+import { picturesLike, pictureTaker } from "./similar";
 import "./playground.css";
 import { EMPTY_FORM, type Found, requestOf, type SearchForm } from "./request";
 
@@ -25,6 +27,14 @@ export default function PlaygroundScreen(): ReactNode {
   const [form, setForm] = useState<SearchForm>(() => ({ ...EMPTY_FORM, query: inAddress }));
   const found = useMutation({ mutationFn: search });
   const { mutate, reset } = found;
+  const like = useMutation({ mutationFn: picturesLike });
+  const { mutate: findLike, reset: forgetLike } = like;
+  const [stored, blob] = [address.get("like"), address.get("blob")];
+  useEffect(() => {
+    if (stored) findLike({ resourceId: stored, blob });
+    pictureTaker.set(() => (picture: File) => findLike(picture));
+    return () => pictureTaker.set(null);
+  }, [stored, blob, findLike]);
   useTitle(t.search);
   // What was searched for is in the address, so that it is there again after a reload and on the way back.
   const searched = useRef("");
@@ -39,6 +49,7 @@ export default function PlaygroundScreen(): ReactNode {
   const run = (): void => {
     searched.current = form.query;
     if (form.query !== inAddress) setAddress({ q: form.query });
+    forgetLike();
     mutate(form);
   };
   return (
@@ -49,11 +60,13 @@ export default function PlaygroundScreen(): ReactNode {
             <h1>{t.search}</h1>
             <p className="muted">{t.playgroundText}</p>
           </header>
-          <QueryForm form={form} isBusy={found.isPending} onForm={setForm} onSearch={run} />
-          {found.isPending && !found.data && <Loading lines={8} />}
-          {found.isError && <Failure error={found.error} onRetry={run} />}
-          {found.data && <Results found={found.data} />}
-          {found.isIdle && (
+          <QueryForm form={form} isBusy={found.isPending} onForm={setForm} onSearch={run} onPicture={findLike} />
+          {(like.isPending || (found.isPending && !found.data)) && <Loading lines={8} />}
+          {like.isError && <Failure error={like.error} />}
+          {like.data && <Pictures found={like.data} />}
+          {like.isIdle && found.isError && <Failure error={found.error} onRetry={run} />}
+          {like.isIdle && found.data && <Results found={found.data} />}
+          {like.isIdle && found.isIdle && (
             <Empty icon={<FlaskConical size={40} aria-hidden />} title={t.playgroundEmptyTitle}>
               <p>{t.playgroundEmpty}</p>
             </Empty>

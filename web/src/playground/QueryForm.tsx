@@ -1,11 +1,11 @@
 // The query and everything that narrows or changes the search.
 import { useQuery } from "@tanstack/react-query";
-import { AtSign, Search, SlidersHorizontal, X } from "lucide-react";
-import { type ReactNode, useState } from "react";
+import { AtSign, ImageUp, Search, SlidersHorizontal, X } from "lucide-react";
+import { type ReactNode, useRef, useState } from "react";
 import { projectsQuery } from "../api/queries";
 import { certainQuery, useResources } from "../api/resources";
 import { t } from "../strings";
-import { Button } from "../ui/Button";
+import { Button, IconButton } from "../ui/Button";
 import { FileIcon } from "../ui/FileIcon";
 import { Picker } from "../ui/Picker";
 import { FilterEditor } from "./FilterEditor";
@@ -17,12 +17,14 @@ interface QueryFormProps {
   isBusy: boolean;
   onForm: (form: SearchForm) => void;
   onSearch: () => void;
+  onPicture: (picture: File) => void;
 }
 
 const TYPES: readonly ChunkType[] = ["text", "table", "row", "image", "summary"];
 
-export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): ReactNode {
+export function QueryForm({ form, isBusy, onForm, onSearch, onPicture }: QueryFormProps): ReactNode {
   const [hasOptions, setOptions] = useState(false);
+  const chooser = useRef<HTMLInputElement>(null);
   const change = (part: Partial<SearchForm>): void => onForm({ ...form, ...part });
   const toggle = (type: ChunkType): void =>
     change({ types: form.types.includes(type) ? form.types.filter((one) => one !== type) : [...form.types, type] });
@@ -49,6 +51,22 @@ export function QueryForm({ form, isBusy, onForm, onSearch }: QueryFormProps): R
             onChange={(event) => change({ query: event.target.value })}
           />
         </label>
+        <input
+          ref={chooser}
+          className="visually-hidden"
+          type="file"
+          accept="image/*"
+          tabIndex={-1}
+          aria-hidden
+          onChange={(event) => {
+            const [picture] = event.target.files ?? [];
+            event.target.value = "";
+            if (picture) onPicture(picture);
+          }}
+        />
+        <IconButton label={t.searchByPicture} onClick={() => chooser.current?.click()}>
+          <ImageUp size={17} aria-hidden />
+        </IconButton>
         <Button className="query-submit" kind="primary" type="submit" disabled={isBusy || !form.query.trim()}>
           {t.runSearch}
         </Button>

@@ -1,6 +1,8 @@
 // Files dragged anywhere over the window open the dialog with them.
 import { Upload } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
+import { useStore } from "../lib/store";
+import { pictureTaker } from "../playground/similar";
 import { t } from "../strings";
 import { notify } from "../ui/Toasts";
 import { useWorkspace } from "../workspace/workspaces";
@@ -9,6 +11,7 @@ import { openUploadDialog, uploadDialog } from "./uploads";
 
 export function DropTarget(): ReactNode {
   const [isOver, setOver] = useState(false);
+  const takesPicture = useStore(pictureTaker) !== null;
   const { project, mayAdd } = useWorkspace();
   useEffect(() => {
     let depth = 0;
@@ -16,7 +19,7 @@ export function DropTarget(): ReactNode {
     const enter = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
       depth += 1;
-      setOver(mayAdd && !uploadDialog.get().open);
+      setOver((mayAdd || pictureTaker.get() !== null) && !uploadDialog.get().open);
     };
     const leave = (event: DragEvent): void => {
       if (!hasFiles(event)) return;
@@ -31,6 +34,12 @@ export function DropTarget(): ReactNode {
       event.preventDefault();
       depth = 0;
       setOver(false);
+      const [picture, ...others] = event.dataTransfer.files;
+      const take = pictureTaker.get();
+      if (take && picture?.type.startsWith("image/") && !others.length) {
+        take(picture);
+        return;
+      }
       if (!mayAdd && !uploadDialog.get().open) {
         notify(t.mayNotAdd);
         return;
@@ -51,7 +60,7 @@ export function DropTarget(): ReactNode {
     <div className="drop-overlay" aria-hidden>
       <div>
         <Upload size={34} />
-        {project ? t.dropIn(project.name) : t.dropAnywhere}
+        {takesPicture ? t.dropPicture : project ? t.dropIn(project.name) : t.dropAnywhere}
       </div>
     </div>
   );

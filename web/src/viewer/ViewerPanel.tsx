@@ -1,5 +1,5 @@
 // The panel that shows a source next to the screen; the viewers themselves are loaded when one is opened.
-import { Download, Library, X } from "lucide-react";
+import { Download, Images, Library, X } from "lucide-react";
 import {
   type KeyboardEvent,
   lazy,
@@ -11,10 +11,11 @@ import {
   useRef,
   useState,
 } from "react";
-import { useLocation } from "wouter";
+import { Link, useLocation } from "wouter";
 import { NO_ROOM_BESIDE, PHONE, useMedia } from "../lib/hooks";
 import { fileAddress } from "../lib/save";
 import { useStore } from "../lib/store";
+import { likeAddress } from "../playground/similar";
 import { t } from "../strings";
 import { IconButton } from "../ui/Button";
 import { Loading } from "../ui/Notice";
@@ -62,6 +63,17 @@ export function ViewerPanel(): ReactNode {
       {!isBelow && <Resizer width={width} onResize={resize} />}
       <header className="viewer-head">
         <h2 className="truncate grow">{target.filename}</h2>
+        {target.picture && (
+          <Link
+            className="icon-button icon-button-small"
+            href={likeAddress(target.picture)}
+            aria-label={t.findSimilar}
+            title={t.findSimilar}
+            onClick={() => isCovering && closeViewer()}
+          >
+            <Images size={16} aria-hidden />
+          </Link>
+        )}
         <IconButton
           small
           label={t.openInLibrary}

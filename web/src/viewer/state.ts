@@ -24,6 +24,8 @@ export interface ViewerTarget {
   overlay?: Overlay[];
   /** Whether what is cited is a picture or a chart, which is framed and not tinted. */
   isPicture?: boolean;
+  /** The picture that is cited, to find others like it. */
+  picture?: Schemas["ImageOut"] | null | undefined;
 }
 
 /** `nonce` changes with every opening, so that the same spot can be gone to again. */

@@ -12,6 +12,7 @@ from PIL import Image, ImageFile, ImageOps
 
 from citewell.errors import CorruptFile, LimitExceeded
 from citewell.extract.core.damage import LIBRARY_DAMAGE
+from citewell.extract.core.likeness import keep_likeness
 from citewell.extract.core.ocr import OcrLine, mean_confidence, read_image
 from citewell.extract.core.pictures import keep_preview
 from citewell.extract.core.sink import Sink
@@ -33,6 +34,11 @@ def extract(path: Path, sink: Sink) -> None:
     register_heif_opener()
     with _pixel_limit(sink.options.max_pixels), _open(path, sink.options.max_pixels) as image:
         frames = _frame_count(image)
+        if sink.options.likeness_only:
+            shown = _load(path, image, 0, sink)
+            keep_likeness(sink, shown, of=sink.next_id())
+            keep_preview(sink, shown)
+            return
         sink.metadata |= {"format": image.format, "mode": image.mode, "frames": frames}
         paged = image.format in _PAGED and frames > 1
         pages = min(frames, sink.options.max_pages) if paged else 1
@@ -72,6 +78,7 @@ def _read_frame(path: Path, image: Image.Image, index: int, sink: Sink, page: in
         spans.append(len(text) + (1 if text else 0))
         text = f"{text}\n{line.text}" if text else line.text
     boxes = tuple(Box(page or 1, *line.box) for line in lines)
+    keep_likeness(sink, frame, of=sink.next_id())
     sink.emit(
         ElementType.IMAGE,
         text,

@@ -12,6 +12,7 @@ import pypdfium2.raw as pdfium_c
 from PIL import Image
 from pypdfium2 import PdfBitmap, PdfiumError, PdfPage
 
+from citewell.extract.core.likeness import keep_likeness
 from citewell.extract.core.ocr import OcrLine, mean_confidence
 from citewell.extract.core.pictures import MIN_KEPT_BYTES, keep_preview, may_hold_text
 from citewell.extract.core.sink import Sink
@@ -172,6 +173,7 @@ class ImageReader:
         path = self._sink.add_blob(name, "image/png", "image", {"width": picture.width, "height": picture.height})
         path.write_bytes(data)
         keep_preview(self._sink, picture, of=name)
+        keep_likeness(self._sink, picture, of=name)
         return name
 
 

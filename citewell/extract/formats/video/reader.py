@@ -17,6 +17,7 @@ from PIL import Image
 
 from citewell.errors import CorruptFile, LimitExceeded, UnsupportedType
 from citewell.extract.core.damage import LIBRARY_DAMAGE
+from citewell.extract.core.likeness import keep_likeness
 from citewell.extract.core.ocr import as_rgb, mean_confidence, read_image
 from citewell.extract.core.pictures import MAX_SIDE
 from citewell.extract.core.sink import Sink
@@ -154,6 +155,7 @@ def _emit(frame: _Kept, number: int, sink: Sink, reads: bool) -> float:
     name = f"frame-{number}.jpg"
     target = sink.add_blob(name, "image/jpeg", PREVIEW, {"of": name, "second": round(frame.second, 2)})
     image.save(target, "JPEG", quality=_QUALITY)
+    keep_likeness(sink, image, of=name)
     sink.emit(
         ElementType.IMAGE,
         "\n".join(line.text for line in lines),
