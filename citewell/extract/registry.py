@@ -56,14 +56,14 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     """Reads the file at `path`, uploaded as `filename`: elements go to the sink, the summary is returned.
 
     With `view_page`, only renders a picture of that page. A type without a reader yields no elements and leaves
-    `detected.extractor` None. Raises an `ExtractionError` with the reason if the file cannot be read.
+    `detected.extractor` None; one whose reader may not run (`readers`) yields no elements. Raises an `ExtractionError` with the reason if the file cannot be read.
     """
     source = decrypted(path, sink.options, sink.folder)
     try:
         detected = detect(source, filename)
         if sink.options.view_page:
             draw_page(detected, source, sink)
-        elif detected.extractor is not None:
+        elif detected.extractor is not None and _may_run(detected.extractor, sink):
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
                 sink.warn("No readable content was found in this file.")
@@ -71,6 +71,10 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
         if source is not path:
             source.unlink(missing_ok=True)
     return summary(detected, sink)
+
+
+def _may_run(reader: str, sink: Sink) -> bool:
+    return not sink.options.readers or reader in sink.options.readers
 
 
 def load_reader(name: str) -> Reader:

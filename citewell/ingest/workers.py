@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from citewell.errors import (
     CitewellError,
@@ -27,12 +28,15 @@ from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage, fail_extraction
 from citewell.ingest.finishing import RESUMED, fail_indexing
 from citewell.ingest.indexing import IndexingStage
+from citewell.ingest.short_files import ShortFiles
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import DiskReserve
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 _MAX_DEATHS = 25
+_SHORT_TOGETHER = 32
 _MAX_BACKOFF_SECONDS = 60.0
 _RESUME_EVERY_SECONDS = 15.0
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
@@ -67,6 +71,7 @@ class Workers:
         extraction: ExtractionStage,
         indexing: IndexingStage,
         embedding: EmbeddingStage,
+        short: ShortFiles,
         limits: WorkerLimits,
         space: DiskReserve | None = None,
     ) -> None:
@@ -78,6 +83,8 @@ class Workers:
         self._extraction = extraction
         self._indexing = indexing
         self._embedding = embedding
+        self._short = short
+        self._gathering = asyncio.Lock()
         self._resumed_at = 0.0
         self._limits = limits
         self._tasks: list[asyncio.Task[None]] = []
@@ -176,9 +183,25 @@ class Workers:
         """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row. Returns the stages that then have work."""
         self._free[job.stage] -= slots
         try:
-            return await self._attempt(job)
+            return await (self._together(job) if job.is_short else self._attempt(job))
         finally:
             self._free[job.stage] += slots
+
+    async def _together(self, first: Job) -> Sequence[Stage]:
+        """Run a short text together with others of its owner that wait; those left continue with the usual stages, one by one."""
+        left = [first]
+        try:
+            async with self._gathering:  # meanwhile, others arrive, and the next group is larger
+                jobs = [first, *await self._jobs.claim_short(first, _SHORT_TOGETHER - 1)]
+                left = await self._with_lease(jobs, self._short.run(jobs))
+        except LeaseLost:
+            return ()
+        except Exception:  # the database may be unavailable for a while, and the loop must survive that
+            log.exception("reading short files together failed")
+        stages: set[Stage] = {Stage.INDEX}  # a description that a model writes
+        for job in left:
+            stages.update(await self._attempt(job))
+        return tuple(stages)
 
     async def _attempt(self, job: Job) -> Sequence[Stage]:
         work: Callable[[Job], Awaitable[Sequence[Stage]]] = {
@@ -189,7 +212,7 @@ class Workers:
         try:
             if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
-            return await self._with_lease(job, work)
+            return await self._with_lease([job], work(job))
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             await self._forget_deleted(job)
@@ -208,10 +231,10 @@ class Workers:
         except Exception:  # such points never appear in results, and the workers must continue
             log.exception("points of %s may be left in an index", job.resource_id)
 
-    async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[Sequence[Stage]]]) -> Sequence[Stage]:
-        """Run the stage with a heartbeat; if the lease is lost, cancel the stage."""
-        stage = asyncio.ensure_future(work(job))
-        heartbeat = asyncio.create_task(self._heartbeat(job))
+    async def _with_lease(self, jobs: Sequence[Job], work: Awaitable[T]) -> T:
+        """Run the stage of these jobs with a heartbeat; if their leases are lost, cancel it."""
+        stage = asyncio.ensure_future(work)
+        heartbeat = asyncio.create_task(self._heartbeat(jobs))
         try:
             await asyncio.wait({stage, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
             if not stage.done():
@@ -222,13 +245,13 @@ class Workers:
                 task.cancel()
             await asyncio.gather(stage, heartbeat, return_exceptions=True)
 
-    async def _heartbeat(self, job: Job) -> None:
+    async def _heartbeat(self, jobs: Sequence[Job]) -> None:
         while True:
             await asyncio.sleep(self._limits.lease_seconds / 3)
             with contextlib.suppress(
                 DiskFull
             ):  # the stage will fail for the same reason, and each write checks the lease
-                await self._jobs.renew(job)
+                await self._jobs.renew(*jobs)
 
     async def _settle(self, job: Job, error: CitewellError) -> None:
         """Record how an attempt ended, retrying until it succeeds or the lease is lost."""
