@@ -60,6 +60,7 @@ class WorkerLimits:
 class Workers:
     """Runs the stages of all waiting resources. Start it once, `wake` it after committing a row, and `stop` it before the stores close.
 
+    short: reads short texts together; without it, each alone
     No stage starts while free disk space is below the reserve in `space`.
     """
 
@@ -71,8 +72,8 @@ class Workers:
         extraction: ExtractionStage,
         indexing: IndexingStage,
         embedding: EmbeddingStage,
-        short: ShortFiles,
         limits: WorkerLimits,
+        short: ShortFiles | None = None,
         space: DiskReserve | None = None,
     ) -> None:
         self.name = name
@@ -183,18 +184,22 @@ class Workers:
         """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row. Returns the stages that then have work."""
         self._free[job.stage] -= slots
         try:
-            return await (self._together(job) if job.is_short else self._attempt(job))
+            if job.is_short and self._short is not None:
+                return await self._together(job, self._short)
+            return await self._attempt(job)
         finally:
             self._free[job.stage] += slots
 
-    async def _together(self, first: Job) -> Sequence[Stage]:
+    async def _together(self, first: Job, short: ShortFiles) -> Sequence[Stage]:
         """Run a short text together with others of its owner that wait; those left continue with the usual stages, one by one."""
-        left = [first]
+        jobs = left = [first]
         try:
             async with self._gathering:  # meanwhile, others arrive, and the next group is larger
                 jobs = [first, *await self._jobs.claim_short(first, _SHORT_TOGETHER - 1)]
-                left = await self._with_lease(jobs, self._short.run(jobs))
+                left = await self._with_lease(jobs, short.run(jobs))
         except LeaseLost:
+            for job in jobs:
+                await self._forget_deleted(job)
             return ()
         except Exception:  # the database may be unavailable for a while, and the loop must survive that
             log.exception("reading short files together failed")
