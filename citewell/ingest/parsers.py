@@ -29,6 +29,7 @@ from citewell.extract.sandbox.job import ParserJob
 from citewell.ingest.parser_scratch import Progress, Scratch
 from citewell.ingest.parser_template import Ended, TemplateClient, TemplateDiedError
 from citewell.system.disk import DiskReserve, disk_errors
+from citewell.system.tracing import span
 from citewell.types import ExtractionSummary, ExtractOptions
 
 _log = logging.getLogger(__name__)
@@ -132,7 +133,8 @@ class ParserPool:
         async with self._slots:
             for _ in range(_TEMPLATE_ATTEMPTS):
                 try:
-                    return await self._attempt(files, options, scratch, on_progress, collect)
+                    with span("parse", {"citewell.files": len(files)}):
+                        return await self._attempt(files, options, scratch, on_progress, collect)
                 except TemplateDiedError:
                     _log.warning("The parsers' template process died; starting it again.")
         raise ParserCrashed("The parsers' template process keeps dying. See the server's log.")

@@ -31,6 +31,7 @@ from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.short_files import ShortFiles
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import DiskReserve
+from citewell.system.tracing import span
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
@@ -196,7 +197,9 @@ class Workers:
         try:
             async with self._gathering:  # meanwhile, others arrive, and the next group is larger
                 jobs = [first, *await self._jobs.claim_short(first, _SHORT_TOGETHER - 1)]
-                left = await self._with_lease(jobs, short.run(jobs))
+                with span("stage short", links=[(job.resource_id, job.version) for job in jobs]) as spanning:
+                    left = await self._with_lease(jobs, short.run(jobs))
+                    spanning.note(citewell__files=len(jobs), citewell__left=len(left))
         except LeaseLost:
             for job in jobs:
                 await self._forget_deleted(job)
@@ -217,7 +220,8 @@ class Workers:
         try:
             if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
-            return await self._with_lease([job], work(job))
+            with span(f"stage {job.stage}", {"citewell.attempt": job.attempt}, of=(job.resource_id, job.version)):
+                return await self._with_lease([job], work(job))
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             await self._forget_deleted(job)

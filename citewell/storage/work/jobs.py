@@ -353,6 +353,30 @@ class JobRepository:
         found = {Status(row["status"]): row["count"] for row in await self._database.rows(query)}
         return {status: found.get(status, 0) for status in Status}
 
+    async def by_error(self) -> dict[str, int]:
+        """Returns the number of FAILED and PARTIAL resources of all owners by error code."""
+        ended = resources.c.status.in_((Status.FAILED, Status.PARTIAL))
+        query = sa.select(resources.c.error_code, sa.func.count().label("count")).where(ended)
+        rows = await self._database.rows(query.group_by(resources.c.error_code))
+        return {row["error_code"] or "none": row["count"] for row in rows}
+
+    async def queue_ages(self) -> dict[Stage, float]:
+        """Returns for each stage how many seconds the resource that waits longest for it is due; 0 if none waits.
+
+        Vectors are due when the file's words were indexed: `due` puts the first turn before later turns of other files.
+        """
+        since = sa.case((resources.c.due < resources.c.indexed_at, resources.c.indexed_at), else_=resources.c.due)
+        states = {state: stage for stage, known in _STATES.items() for state in known}
+        query = sa.select(resources.c.status, sa.func.min(since).label("since")).where(
+            resources.c.status.in_(states), resources.c.lease_until.is_(None)
+        )
+        rows = await self._database.rows(query.group_by(resources.c.status))
+        ages = dict.fromkeys(Stage, 0.0)
+        for row in rows:
+            stage = states[row["status"]]
+            ages[stage] = max(ages[stage], time.time() - row["since"])
+        return ages
+
     async def waiting(self) -> int:
         """Counts the resources that are neither in a terminal state nor leased."""
         active = [state for states in _STATES.values() for state in states]
