@@ -147,8 +147,6 @@ class Summariser:
         if not said:
             return Description(outline(elements))
         text = " ".join(one.text for one in said)
-        if len(chunks) == 1:  # the passage is its own summary
-            return Description(text)
         return Description(text, tuple(quoted_drafts(said, _title(resource), index.embedder)))
 
     async def _written(
