@@ -57,7 +57,7 @@ from citewell.types import (
 )
 
 log = logging.getLogger(__name__)
-_READERS = ("plain", "markdown")
+READERS = ("plain", "markdown", "code", "transcript")
 """Readers that are Python alone; one with native code keeps a process for each file (decision 0003)."""
 
 
@@ -149,7 +149,7 @@ class ShortFiles:
                 return []
             with disk_errors():
                 folder.parent.mkdir(parents=True, exist_ok=True)
-            options = replace(self.limits, readers=_READERS)
+            options = replace(self.limits, readers=READERS)
             named = [(path, found[job.resource_id][0].filename) for job, path in whole]
             parts = await self.parsers.parse_together(named, options, folder)
 
@@ -249,7 +249,7 @@ def _suits(resource: Resource) -> bool:
 
 
 def _is_text(summary: ExtractionSummary) -> bool:
-    is_read = summary.detected.category == Category.RAG and summary.detected.extractor in _READERS
+    is_read = summary.detected.category == Category.RAG and summary.detected.extractor in READERS
     return is_read and not (summary.blobs or summary.children)
 
 

@@ -13,12 +13,14 @@ import sqlalchemy as sa
 from citewell.adapters import registry
 from citewell.composition import Services, open_services
 from citewell.errors import ProviderUnavailable
+from citewell.extract.catalogue import FORMATS
 from citewell.ingest.parsers import ParserPool
-from citewell.ingest.short_files import ShortFiles
+from citewell.ingest.short_files import READERS, ShortFiles
 from citewell.ingest.workers import Workers
 from citewell.ports import Embedder, FloatMatrix, TextKind
 from citewell.settings import load_settings
 from citewell.storage.tables import chunks, elements, resource_events, resources
+from citewell.storage.work.jobs import SHORT_TYPES
 from citewell.testing.embedder import HashEmbedder
 from citewell.types import Filter, Job, Stage
 
@@ -78,6 +80,10 @@ def _notes(place: Path, count: int = 9) -> list[Path]:
         )
         bodies = (fact, f"{front}# Lockers\n\n{fact}\n\n{table}", f"{fact}\n\n{long}" if number < 6 else " \n")
         path.write_text(bodies[number % 3], "utf-8")
+    if count > 6:
+        paths += [place / "open.py", place / "meeting.vtt"]
+        paths[-2].write_text("def open(locker: int) -> int:\n    return 7919 * locker\n")
+        paths[-1].write_text("WEBVTT\n\n00:01.000 --> 00:04.000\nAma: The group met about the locker in Tema.\n")
     return paths
 
 
@@ -197,3 +203,28 @@ async def test_a_text_that_is_something_else_gets_its_own_reader(folder: Folder,
     assert stored["page.txt"]["row"]["type"] == "html"
     assert stored["paid.csv"]["row"]["status"] == "analyzed"
     assert {one["row"]["status"] for name, one in stored.items() if name != "paid.csv"} == {"indexed"}
+
+
+async def test_html_inside_markdown_is_not_read_beside_other_files(
+    folder: Folder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, run = list[Stage](), ShortFiles.run
+
+    async def noted(self: ShortFiles, jobs: Sequence[Job]) -> list[Job]:
+        remaining = await run(self, jobs)
+        left.extend(job.stage for job in remaining)
+        return remaining
+
+    monkeypatch.setattr(ShortFiles, "run", noted)
+    page = tmp_path / "page.md"
+    page.write_text("# Lockers\n\n<div><p>The code of the locker is 4711.</p></div>\n")
+    async with folder("data") as services:
+        stored = await _stored(services, await _processed(services, [*_notes(tmp_path / "notes", 4), page]))
+    assert left == [Stage.EXTRACT]
+    assert stored["page.md"]["row"]["status"] == "indexed"
+    assert "4711" in "".join(stored["page.md"]["elements"])
+
+
+def test_the_types_leased_together_are_those_of_the_readers_that_may_run() -> None:
+    types = {known.mime_type for known in FORMATS.values() if known.extractor in READERS}
+    assert types == set(SHORT_TYPES)

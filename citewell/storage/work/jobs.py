@@ -39,6 +39,9 @@ _RELEASED: dict[str, Any] = {"attempt": 0, "deaths": 0, "lease_worker": None, "l
 MAX_SHORT_BYTES = 16 * 1024
 """Bytes of a short text: some five pages."""
 
+SHORT_TYPES = ("text/plain", "text/markdown", "text/x-source-code", "text/vtt")
+"""Types of short texts, by the readers that `ShortFiles` may use."""
+
 MAX_SHORT_BYTES_TOGETHER = 128 * 1024
 """Bytes of short texts that are read together: one or two seconds of the built-in model."""
 
@@ -449,7 +452,7 @@ _IS_SHORT = sa.and_(
     resources.c.deaths == 0,
     sa.func.coalesce(resources.c.extracted_at, 0) == 0,  # SQLite 3.40 takes no column for NULL in RETURNING
     resources.c.file_size_bytes <= MAX_SHORT_BYTES,
-    resources.c.mime_type.in_(("text/plain", "text/markdown")),
+    resources.c.mime_type.in_(SHORT_TYPES),
 )
 _LEASED = (
     resources.c.id,
