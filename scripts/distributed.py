@@ -201,6 +201,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--check", type=int, metavar="FILES")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends what was started
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # S3 logs each request
     with (
         tempfile.TemporaryDirectory(prefix="citewell-distributed-") as folder,
