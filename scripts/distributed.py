@@ -22,7 +22,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,7 +135,7 @@ def until(holds: Callable[[], bool], what: str) -> None:
 
 
 @contextlib.contextmanager
-def running(folder: Path, servers: int, workers: int) -> Iterator[Distributed]:
+def running(folder: Path, servers: int, workers: int) -> Generator[Distributed]:
     """Everything, until the block ends."""
     from joserfc import jwt
     from joserfc.jwk import OctKey
@@ -194,6 +194,11 @@ def _free_port() -> int:
         return probe.getsockname()[1]
 
 
+def _end(_signal: int, _frame: object) -> None:
+    """Ends what was started, with this program."""
+    sys.exit(143)
+
+
 def main() -> None:
     """See the module."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -201,7 +206,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=3)
     parser.add_argument("--check", type=int, metavar="FILES")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # which ends what was started
+    signal.signal(signal.SIGTERM, _end)
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # S3 logs each request
     with (
         tempfile.TemporaryDirectory(prefix="citewell-distributed-") as folder,

@@ -6,6 +6,7 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,7 +17,10 @@ from citewell.system import tracing
 from citewell.system.console import JsonFormatter
 from citewell.types import Scope, SearchRequest
 
-sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="`citewell[telemetry]` is not installed")
+if TYPE_CHECKING:
+    from opentelemetry.sdk import trace as sdk
+else:
+    sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="`citewell[telemetry]` is not installed")
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -59,7 +59,7 @@ def embedder(monkeypatch: pytest.MonkeyPatch) -> type[_Embedder]:
 @pytest.fixture
 def folder(tmp_path: Path) -> Folder:
     @asynccontextmanager
-    async def opened(name: str) -> AsyncIterator[Services]:
+    async def opened(name: str) -> AsyncGenerator[Services]:
         async with open_services(load_settings(data=tmp_path / name)) as services:
             await services.workers.stop()
             yield services
