@@ -32,9 +32,8 @@ from citewell.storage.files.content import (
     ContentRepository,
     delete_chunks,
     delete_elements,
-    element_row,
     insert_chunks,
-    insert_element_rows,
+    insert_elements,
 )
 from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.work.jobs import JobRepository
@@ -184,14 +183,8 @@ class ShortFiles:
         for file in kept if any(file.job.attempt > 1 for file in kept) else ():
             delete_chunks(connection, file.job.resource_id)
             delete_elements(connection, file.job.resource_id, file.job.version)
-        insert_element_rows(
-            connection,
-            [
-                element_row(file.job.resource_id, file.job.version, ordinal, element, line)
-                for file in kept
-                for ordinal, element, line in file.lines
-            ],
-        )
+        for file in kept:
+            insert_elements(connection, file.job.resource_id, file.job.version, file.lines)
         insert_chunks(connection, [chunk for file in kept for chunk in file.chunks])
         details: list[tuple[Job, Status, dict[str, Any]]] = []
         for file in kept:

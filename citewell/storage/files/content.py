@@ -142,12 +142,6 @@ def element_row(resource_id: str, version: int, ordinal: int, element: Element, 
     }
 
 
-def insert_element_rows(connection: sa.Connection, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Stores rows (`element_row`) of any files, inside the caller's transaction."""
-    if rows:
-        connection.execute(_ADD_ELEMENTS, rows)
-
-
 def delete_elements(connection: sa.Connection, resource_id: str, version: int, first: int = 0) -> None:
     """Deletes a version's elements from number `first` on, so that a repeated extraction starts clean."""
     connection.execute(_DROP_ELEMENTS, {"resource": resource_id, "of": version, "first": first})

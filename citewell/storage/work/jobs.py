@@ -36,15 +36,9 @@ _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING, Stag
 
 
 _RELEASED: dict[str, Any] = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
-MAX_SHORT_BYTES = 16 * 1024
-"""Bytes of a short text: some five pages."""
-
+MAX_SHORT_BYTES = 16 * 1024  # some five pages
 SHORT_TYPES = ("text/plain", "text/markdown", "text/x-source-code", "text/vtt")
-"""Types of short texts, by the readers that `ShortFiles` may use."""
-
-MAX_SHORT_BYTES_TOGETHER = 128 * 1024
-"""Bytes of short texts that are read together: one or two seconds of the built-in model."""
-
+MAX_SHORT_BYTES_TOGETHER = 128 * 1024  # one or two seconds of the built-in model
 # Maximum wait, in seconds, that a stage keeps across a restart.
 _MAX_WAIT = 900.0
 
@@ -114,16 +108,14 @@ class JobRepository:
     def _lease_short(self, first: Job, most: int, connection: sa.Connection) -> list[Job]:
         now = self._clock.read(connection)
         due = _SHORT_DUE if self._database.is_sqlite else _SHORT_DUE.with_for_update(skip_locked=True)
-        values = {"owner": first.owner_id, "now": now}
-        found = connection.execute(due, values | {"most": most}).all()
+        found = connection.execute(due, {"owner": first.owner_id, "now": now, "most": most}).all()
         sizes = itertools.accumulate(row.file_size_bytes for row in found)
         ids = [row.id for row, size in zip(found, sizes, strict=True) if size <= MAX_SHORT_BYTES_TOGETHER]
         if not ids:
             return []
         leased = {"ids": ids, "now": now, "lease_worker": first.worker, "lease_until": now + self._lease_seconds}
         rows = connection.execute(_LEASE_SHORT, leased).all()
-        running = _RUNNING[Stage.EXTRACT]
-        record_events(connection, [(row.id, row.version, running, {"attempt": row.attempt}) for row in rows])
+        record_events(connection, [(row.id, row.version, Status.EXTRACTING, {"attempt": row.attempt}) for row in rows])
         return [_job(row, Stage.EXTRACT, first.worker) for row in rows]
 
     async def renew(self, *jobs: Job) -> None:

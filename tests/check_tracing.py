@@ -1,4 +1,7 @@
-"""Traces: off by default, joined over processes by the file, with the GenAI conventions, and without anybody's words. Logs as JSON."""
+"""Traces: off by default, joined over processes by the file, with the GenAI conventions, and without anybody's words. Logs as JSON.
+
+Needs `citewell[telemetry]`: `python -m pytest tests/check_tracing.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,9 @@ import json
 import logging
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
+from opentelemetry.sdk import trace as sdk
 
 from citewell.composition import open_services
 from citewell.errors import ConfigurationError
@@ -16,11 +19,6 @@ from citewell.settings import load_settings
 from citewell.system import tracing
 from citewell.system.console import JsonFormatter
 from citewell.types import Scope, SearchRequest
-
-if TYPE_CHECKING:
-    from opentelemetry.sdk import trace as sdk
-else:
-    sdk = pytest.importorskip("opentelemetry.sdk.trace", reason="`citewell[telemetry]` is not installed")
 
 
 @pytest.fixture
