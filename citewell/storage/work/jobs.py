@@ -489,7 +489,6 @@ _LEASE_SHORT = (
     .values(status=Status.EXTRACTING, attempt=resources.c.attempt + 1, fence=resources.c.fence + 1)
     .returning(*_LEASED)
 )
-# The values are passed at execution.
 _TURN = sa.update(owners).where(owners.c.id == sa.bindparam("of"))
 _NOTE = sa.update(resources).where(resources.c.id == sa.bindparam("of"))
 _HELD = sa.select(resources.c.fence).where(resources.c.id == sa.bindparam("of"))
