@@ -24,6 +24,7 @@ from citewell.features.routers import Application
 from citewell.settings import Settings
 from citewell.system.console import start_log
 from citewell.system.folder import DataFolder
+from citewell.system.tracing import start_tracing, stop_tracing
 
 log = logging.getLogger(__name__)
 _COLLECT_AFTER = 50_000
@@ -41,12 +42,15 @@ Companion: TypeAlias = Callable[[Services], AbstractAsyncContextManager[object]]
 def serve(settings: Settings, companion: Companion | None = None) -> None:
     """Run the server until it is stopped. Raises `ConfigurationError` if it may not or cannot listen on the configured address."""
     check_exposure(settings)
-    start_log(settings.log_level)
+    start_log(settings.log_level, settings.log_format)
+    if settings.traces_url is not None:
+        start_tracing(settings.traces_url, "citewell-server")
     listener = _listen(settings)
     app = build(settings)
     # `_Server` manages the app's lifespan: uvicorn would log a traceback for a bad configuration, and continue.
     server = _Server(_config(app, settings), settings, listener, app, companion)
     server.run(sockets=[listener])
+    stop_tracing()
     if not server.was_ready:
         raise SystemExit(1)
 

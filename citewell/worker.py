@@ -10,6 +10,7 @@ from citewell.composition import open_services
 from citewell.errors import ConfigurationError
 from citewell.settings import LocalBlobs, Settings, change
 from citewell.system.console import out, start_log
+from citewell.system.tracing import start_tracing, stop_tracing
 
 log = logging.getLogger(__name__)
 
@@ -38,8 +39,11 @@ def work(settings: Settings) -> None:
         raise ConfigurationError(
             f"A worker needs {'; '.join(alone)}. Or run `citewell serve` alone: it does this work itself."
         )
-    start_log(settings.log_level)
+    start_log(settings.log_level, settings.log_format)
+    if settings.traces_url is not None:
+        start_tracing(settings.traces_url, "citewell-worker")
     asyncio.run(_work(change(settings, workers=max(1, settings.stages.workers))))
+    stop_tracing()
 
 
 async def _work(settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import re
 import shlex
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
 COMMANDS = set(app.list_commands(Context(app)))
 NAMES = {name for names in VARIABLES.values() for name in names}
+SERVICES = ("server", "server-2", "worker")
 SECRETS = ("CITEWELL_AUTH_SECRET", "POSTGRES_PASSWORD", "MINIO_PASSWORD")
 
 
@@ -56,7 +58,7 @@ def test_every_secret_of_the_compose_file_must_be_given_and_is_in_the_example() 
     assert dict(parser["env"]) == dict.fromkeys(SECRETS, "")
 
 
-@pytest.mark.parametrize("service", ["server", "worker"])
+@pytest.mark.parametrize("service", SERVICES)
 def test_the_environment_of_the_compose_file_is_a_configuration_that_processes_can_share(
     service: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -76,7 +78,7 @@ def test_the_environment_of_the_compose_file_is_a_configuration_that_processes_c
 
 
 def test_each_service_runs_without_rights() -> None:
-    for name in ("server", "worker"):
+    for name in SERVICES:
         service = _compose()["services"][name]
         assert service["read_only"] is True
         assert service["cap_drop"] == ["ALL"]
@@ -132,3 +134,33 @@ def test_a_unit_starts_a_command_and_lets_the_sandbox_work(path: Path) -> None:
     assert unit["CapabilityBoundingSet"] == [""]
     assert set(unit["RestrictNamespaces"][0].split()) == {"user", "net", "ipc"}
     assert {"landlock_restrict_self", "seccomp"} <= set(unit["SystemCallFilter"][0].split())
+
+
+def _templates() -> str:
+    return "\n".join(path.read_text("utf-8") for path in sorted((DEPLOY / "helm" / "templates").glob("*")))
+
+
+def test_the_chart_sets_settings_that_exist_and_runs_commands_that_exist() -> None:
+    values = yaml.safe_load((DEPLOY / "helm" / "values.yaml").read_text("utf-8"))
+    assert values["settings"].keys() <= NAMES
+    assert set(re.findall(r"\bCITEWELL_\w+", _templates())) <= NAMES
+    commands = [arguments.split(", ") for arguments in re.findall(r"args: \[([\w, ]+)\]", _templates())]
+    assert sorted(commands) == [["folder", "migrate"], ["serve"], ["worker"]]
+    assert {command[0] for command in commands} <= COMMANDS
+    chart = yaml.safe_load((DEPLOY / "helm" / "Chart.yaml").read_text("utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert chart["appVersion"] == project["version"]
+
+
+def test_the_chart_gives_pods_no_rights_and_holds_no_secret() -> None:
+    templates = _templates()
+    for guard in (
+        "runAsNonRoot: true",
+        "readOnlyRootFilesystem: true",
+        "allowPrivilegeEscalation: false",
+        "drop: [ALL]",
+        "automountServiceAccountToken: false",
+    ):
+        assert guard in templates
+    assert "kind: Secret" not in templates
+    assert templates.count('include "citewell.pod"') == templates.count('include "citewell.container"') == 3

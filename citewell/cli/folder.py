@@ -39,6 +39,18 @@ def adopt(yes: _Yes = False, data: Data = None, as_json: AsJson = False) -> None
 
 
 @app.command()
+def migrate(data: Data = None, as_json: AsJson = False) -> None:
+    """Bring the database's schema up to date, and end. Every start does so, too; this is for jobs before an upgrade of several processes."""
+    from citewell.composition.stores import migrate
+
+    run(migrate(settings_of(data)))
+    if as_json:
+        print_json({"migrated": True})
+    else:
+        console.out.print("The database's schema is up to date.")
+
+
+@app.command()
 def lost(data: Data = None, as_json: AsJson = False) -> None:
     """List the files in lost+found: key, size, and when each was stored."""
     found = LostAndFound(settings_of(data).data).files()

@@ -384,6 +384,7 @@ def _health_service(parts: _Parts, local_owner: str) -> HealthService:
         indexes=parts.indexes,
         content=parts.stores.content,
         jobs=parts.stores.jobs,
+        usage=parts.ledger.usage,
         local_owner=local_owner,
         configuration=parts.configuration,
         data=parts.folder.path,

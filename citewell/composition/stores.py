@@ -23,6 +23,7 @@ from citewell.storage.work.jobs import JobRepository
 from citewell.storage.work.payload_changes import PayloadChangeRepository
 from citewell.storage.work.reprocessing import ReprocessingRepository
 from citewell.system.disk import MIN_FREE_BYTES, SpareSpace
+from citewell.system.folder import DataFolder
 from citewell.types.quotas import Quota
 
 
@@ -65,6 +66,15 @@ async def open_stores(settings: Settings, stack: contextlib.AsyncExitStack, *, i
         ReprocessingRepository(database),
         WaitingVectorRepository(database),
     )
+
+
+async def migrate(settings: Settings) -> None:
+    """Bring the schema up to date, and do nothing else. Raises what `open_stores` raises, and `DataFolderBusy`."""
+    async with contextlib.AsyncExitStack() as stack:
+        folder = DataFolder(settings.data)
+        folder.hold()
+        stack.callback(folder.release)
+        await open_stores(settings, stack)
 
 
 def quota_defaults(settings: Settings) -> dict[Quota, float]:

@@ -19,6 +19,7 @@ from citewell.ingest.finishing import Finishing
 from citewell.ingest.indexing import IndexingStage
 from citewell.ingest.journal import BlobJournal
 from citewell.ingest.parsers import ParserPool
+from citewell.ingest.short_files import ShortFiles
 from citewell.ingest.summaries.step import Summariser
 from citewell.ingest.vision import ImageDescriber
 from citewell.ingest.workers import WorkerLimits, Workers
@@ -58,11 +59,25 @@ def build_workers(name: str, parts: WorkParts) -> Workers:
         finishing=finishing,
         chunking=parts.chunking,
     )
+    extraction, indexing = _extraction(parts, early), _indexing(parts, finishing, early)
     return Workers(
         name=name,
         jobs=stores.jobs,
-        extraction=_extraction(parts, early),
-        indexing=_indexing(parts, finishing, early),
+        extraction=extraction,
+        indexing=indexing,
+        short=ShortFiles(
+            resources=stores.resources,
+            content=stores.content,
+            jobs=stores.jobs,
+            payloads=stores.payloads,
+            blobs=parts.blobs,
+            parsers=parts.parsers,
+            indexing=indexing,
+            finishing=finishing,
+            scratch=extraction.scratch,
+            limits=extraction.limits,
+            on_spent=parts.on_spent,
+        ),
         embedding=EmbeddingStage(
             resources=stores.resources,
             content=stores.content,

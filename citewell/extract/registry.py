@@ -55,15 +55,16 @@ class Reader(Protocol):
 def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
     """Reads the file at `path`, uploaded as `filename`: elements go to the sink, the summary is returned.
 
-    With `view_page`, only renders a picture of that page; with `likeness_only`, only reads what finds copies of a picture. A type without a reader yields no elements and leaves
-    `detected.extractor` None. Raises an `ExtractionError` with the reason if the file cannot be read.
+    With `view_page`, only renders a picture of that page; with `likeness_only`, only reads what finds copies of a picture. A type without a
+    reader yields no elements and leaves `detected.extractor` None; one whose reader may not run (`readers`) yields no elements. Raises an
+    `ExtractionError` with the reason if the file cannot be read.
     """
     source = decrypted(path, sink.options, sink.folder)
     try:
         detected = detect(source, filename)
         if sink.options.view_page:
             draw_page(detected, source, sink)
-        elif detected.extractor is not None and (detected.extractor == "image" or not sink.options.likeness_only):
+        elif detected.extractor is not None and _may_run(detected.extractor, sink):
             load_reader(detected.extractor).extract(source, sink)
             if sink.next_id() == "e0" and not sink.children:
                 sink.warn("No readable content was found in this file.")
@@ -71,6 +72,11 @@ def extract_file(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
         if source is not path:
             source.unlink(missing_ok=True)
     return summary(detected, sink)
+
+
+def _may_run(reader: str, sink: Sink) -> bool:
+    options = sink.options
+    return (not options.readers or reader in options.readers) and (reader == "image" or not options.likeness_only)
 
 
 def load_reader(name: str) -> Reader:

@@ -35,6 +35,7 @@ from citewell.storage.files.new_resources import NewResource
 from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.spending.quotas import QuotaRepository, UploadBound
 from citewell.system.disk import DiskReserve, disk_errors
+from citewell.system.tracing import file_span
 from citewell.types import DetectedType, Metadata, MetadataValue, Resource, UploadOptions
 
 # Bytes of an upload between two checks of the free disk space.
@@ -227,11 +228,15 @@ class Capture:
                 return linked, created
             await self._quotas.require_room(request.owner_id, 1, spooled.size)
             new = await self._new(spooled, request)
-            async with self._storing(new, spooled.path):
-                resource, created = await self._resources.create(new, request.project_id)
-                if not created:
-                    await self._blobs.delete(new.blob_key)
-            return resource, created
+            with file_span((new.id, 1), {"citewell.resource.id": new.id, "citewell.bytes": spooled.size}):
+                return await self._store_new(new, spooled, request)
+
+    async def _store_new(self, new: NewResource, spooled: Spooled, request: UploadRequest) -> tuple[Resource, bool]:
+        async with self._storing(new, spooled.path):
+            resource, created = await self._resources.create(new, request.project_id)
+            if not created:
+                await self._blobs.delete(new.blob_key)
+        return resource, created
 
     async def replace(self, spooled: Spooled, resource_id: str, request: UploadRequest) -> Resource:
         """Make a spooled file the next version of the owner's resource. Raises `BytesQuotaReached`."""

@@ -52,8 +52,8 @@ from citewell.types import (
 
 _BATCH = 256
 _BATCHES_AT_ONCE = 3
-# About a second of the built-in model: files up to this length get their vectors at once.
-_SHORT = 32
+MAX_SHORT = 32
+"""Chunks of a short file. About a second of the built-in model: up to this length, a file gets its vectors at once."""
 _HEAD_START_SECONDS = 3_600.0
 _LAST_CALLS_SECONDS = 10.0
 
@@ -95,10 +95,10 @@ class IndexingStage:
         read = len(elements)
         sees = any(multimodal(index.embedder) is not None for index in self.indexes.all)
         elements, coverage, unseen = await self.describer.run(job, resource, elements, is_seen=sees)
-        language = await asyncio.to_thread(_language, resource, elements)
+        language = await asyncio.to_thread(file_language, resource, elements)
         # Later changes to the file's details are payload changes, applied after this stage.
         file = replace(await self.finishing.facts(job), language=language)
-        config = await self._config(job, resource)
+        config = await self.config(job, resource)
         known = await self.content.chunk_ids(job.resource_id)
         first = chunk_id(job.resource_id, job.version, config.fingerprint, 0)
         cut = await self._cut_early(job, file, config, len(elements))
@@ -158,12 +158,12 @@ class IndexingStage:
         config: ChunkConfig,
     ) -> _Cut:
         """Chunk, store and index in overlapping batches, then remove the resource's previous chunks."""
-        chunks = self._chunks(job, resource, elements, config)
+        chunks = self.chunks(job, resource, elements, config)
         cut, at_once = _Cut(), resource.detected_category == Category.IMAGE
         writing: deque[asyncio.Task[None]] = deque()
         try:
             async for batch in _batches(chunks):
-                at_once = at_once or (cut.chunks == 0 and len(batch) <= _SHORT)
+                at_once = at_once or (cut.chunks == 0 and len(batch) <= MAX_SHORT)
                 dense, cut.rows = mark_embedded(batch, cut.rows, self.max_dense_rows)
                 waiting = [] if at_once else list(itertools.compress(batch, dense))
                 await self.jobs.change(job, partial(self._store, job, batch, waiting, cut, stale))
@@ -245,14 +245,12 @@ class IndexingStage:
                 if cursor is None:
                     break
 
-    async def _config(self, job: Job, resource: Resource) -> ChunkConfig:
+    async def config(self, job: Job, resource: Resource) -> ChunkConfig:
         """The resource's chunking configuration."""
         project = await self.projects.settings(job.owner_id, resource.project_ids[0]) if resource.project_ids else {}
         return config_of(self.chunking, resource, project, self.indexes.active.embedder)
 
-    def _chunks(
-        self, job: Job, resource: Resource, elements: Sequence[Element], config: ChunkConfig
-    ) -> Iterator[Chunk]:
+    def chunks(self, job: Job, resource: Resource, elements: Sequence[Element], config: ChunkConfig) -> Iterator[Chunk]:
         """All chunks of the resource's content, cut lazily (in a thread)."""
         embedder = self.indexes.active.embedder
         sentences = sentence_embedder(embedder, asyncio.get_running_loop())
@@ -346,7 +344,7 @@ def _pictures(resource: Resource, elements: Sequence[Element]) -> list[ChunkDraf
     return [describe_shown(resource.filename, element) for element in shown if element.blob not in in_words]
 
 
-def _language(resource: Resource, elements: Sequence[Element]) -> str | None:
+def file_language(resource: Resource, elements: Sequence[Element]) -> str | None:
     """The language. For documents, a stated one takes precedence over one detected from the text; for data files, the detected one does."""
     if resource.detected_category != Category.DATA:
         return resource.language or language_of(elements, is_data=False)

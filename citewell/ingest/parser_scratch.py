@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from citewell.errors import ExtractionError, LimitExceeded, ParserCrashed, from_code
 from citewell.extract.core.sink import ELEMENTS_FILE
-from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE
+from citewell.extract.sandbox.job import LOG_FILE, PROGRESS_FILE, REPORT_FILE, part_folder
 from citewell.ingest.parser_checks import parsed, sound_element, well_typed
 from citewell.system.disk import disk_bytes
 from citewell.types import Element, ExtractionSummary
@@ -43,12 +43,21 @@ class Scratch:
         self._progress = progress
 
     @staticmethod
-    def prepare(folder: Path) -> Scratch:
-        """An empty folder at `folder` (existing content is removed), with a progress file."""
+    def prepare(folder: Path, files: int = 1) -> Scratch:
+        """An empty folder at `folder` (existing content is removed), with a progress file and, for several files, a folder for each."""
         folder = folder.absolute()
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True, mode=0o700)
+        for number in range(files if files > 1 else 0):
+            part_folder(folder, number).mkdir(mode=0o700)
         return Scratch(folder, os.open(folder / PROGRESS_FILE, os.O_RDONLY | os.O_CREAT | os.O_EXCL, 0o600))
+
+    def part(self, number: int) -> Scratch:
+        """The folder of one of several files, seen the same way. Raises `ParserCrashed` if it is not the folder that `prepare` made."""
+        folder = part_folder(self.folder, number)
+        if not stat.S_ISDIR(folder.lstat().st_mode):
+            raise ParserCrashed(_NOT_WRITTEN)
+        return Scratch(folder, self._progress)
 
     def close(self) -> None:
         """Release the progress file; the folder stays."""

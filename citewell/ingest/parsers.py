@@ -8,10 +8,11 @@ import os
 import re
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self, TypeAlias
+from typing import Self, TypeAlias, TypeVar
 
 from citewell.errors import (
     CitewellError,
@@ -28,9 +29,11 @@ from citewell.extract.sandbox.job import ParserJob
 from citewell.ingest.parser_scratch import Progress, Scratch
 from citewell.ingest.parser_template import Ended, TemplateClient, TemplateDiedError
 from citewell.system.disk import DiskReserve, disk_errors
+from citewell.system.tracing import span
 from citewell.types import ExtractionSummary, ExtractOptions
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 _ENTRY = "citewell.extract.registry:extract_file"
 _TICK_SECONDS = 0.2
@@ -39,6 +42,16 @@ _TEMPLATE_ATTEMPTS = 3
 _NO_MEMORY = re.compile(r"bad_alloc|memory allocation of|MemoryError|[Oo]ut of memory|Cannot allocate memory")
 
 OnProgress: TypeAlias = Callable[[int, int | None], None]
+Named: TypeAlias = tuple[Path, str]
+"""A file, and its name at upload."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedPart:
+    """One of several files read by one process: the folder with its elements, and the report, or why there is none."""
+
+    folder: Path
+    outcome: ExtractionSummary | ExtractionError
 
 
 class ParserPool:
@@ -96,10 +109,37 @@ class ParserPool:
         its content. Raises the `ExtractionError` that says why the file was not read (`ParserTimeout`, `ParserCrashed`,
         `ParserOutOfMemory`, `LimitExceeded`, …), `DiskFull`, or `Unavailable` if no parser can start.
         """
-        async with self._awaited if is_awaited else self._slots:
+        slots = self._awaited if is_awaited else self._slots
+        return await self._parse([(source, filename)], options, scratch, on_progress, Scratch.summary, slots)
+
+    async def parse_together(
+        self, files: Sequence[Named], options: ExtractOptions, scratch: Path
+    ) -> Sequence[ParsedPart]:
+        """Read several short files of one owner in one process, as `parse` does; the limits apply to all of them together.
+
+        Raises like `parse` if the process dies; then none of them has been read.
+        """
+
+        def parts(written: Scratch) -> Sequence[ParsedPart]:
+            places = [written.part(number) for number in range(len(files))] if len(files) > 1 else [written]
+            return [ParsedPart(place.folder, _outcome_of(place)) for place in places]
+
+        return await self._parse(files, options, scratch, None, parts, self._slots)
+
+    async def _parse(
+        self,
+        files: Sequence[Named],
+        options: ExtractOptions,
+        scratch: Path,
+        on_progress: OnProgress | None,
+        collect: Callable[[Scratch], T],
+        slots: asyncio.Semaphore,
+    ) -> T:
+        async with slots:
             for _ in range(_TEMPLATE_ATTEMPTS):
                 try:
-                    return await self._attempt(source, filename, options, scratch, on_progress)
+                    with span("parse", {"citewell.files": len(files)}):
+                        return await self._attempt(files, options, scratch, on_progress, collect)
                 except TemplateDiedError:
                     _log.warning("The parsers' template process died; starting it again.")
         raise ParserCrashed("The parsers' template process keeps dying. See the server's log.")
@@ -123,15 +163,19 @@ class ParserPool:
             return self._template
 
     async def _attempt(
-        self, source: Path, filename: str, options: ExtractOptions, folder: Path, on_progress: OnProgress | None
-    ) -> ExtractionSummary:
+        self,
+        files: Sequence[Named],
+        options: ExtractOptions,
+        folder: Path,
+        on_progress: OnProgress | None,
+        collect: Callable[[Scratch], T],
+    ) -> T:
         template = await self._running_template()
         with disk_errors():
-            scratch, place = await asyncio.to_thread(_prepared, folder, source)
+            scratch, places = await asyncio.to_thread(_prepared, folder, files)
         job = ParserJob(
             id=template.next_id(),
-            source=place,
-            filename=filename,
+            files=places,
             scratch=str(scratch.folder),
             options=options,
         )
@@ -143,7 +187,7 @@ class ParserPool:
                 template.kill(job.id)
                 await asyncio.wait({ended})
             scratch.close()
-        return await asyncio.to_thread(self._outcome, scratch, ended.result(), verdict)
+        return await asyncio.to_thread(self._outcome, scratch, ended.result(), verdict, collect)
 
     async def _watch(
         self, ended: asyncio.Future[Ended], scratch: Scratch, on_progress: OnProgress | None
@@ -162,7 +206,9 @@ class ParserPool:
             if reason is not None:
                 return reason
 
-    def _outcome(self, scratch: Scratch, ended: Ended, verdict: CitewellError | None) -> ExtractionSummary:
+    def _outcome(
+        self, scratch: Scratch, ended: Ended, verdict: CitewellError | None, collect: Callable[[Scratch], T]
+    ) -> T:
         error = verdict or _death(ended, scratch, self._limits) or _too_large(scratch, self._limits)
         # A parser without disk space may fail in any way, and may be unable to say why.
         error = _no_space(self._space) or error if error is not None else None
@@ -171,7 +217,7 @@ class ParserPool:
                 _log.info("Parser ended (%s): %s", error.code, scratch.log_tail())
             raise error
         try:
-            return scratch.summary()
+            return collect(scratch)
         except ExtractionError as failure:
             raise _no_space(self._space) or failure from None
 
@@ -213,8 +259,15 @@ def _no_space(space: DiskReserve | None) -> DiskFull | None:
     return None
 
 
-def _prepared(folder: Path, source: Path) -> tuple[Scratch, str]:
-    return Scratch.prepare(folder), str(source.absolute())
+def _prepared(folder: Path, files: Sequence[Named]) -> tuple[Scratch, tuple[tuple[str, str], ...]]:
+    return Scratch.prepare(folder, len(files)), tuple((str(path.absolute()), name) for path, name in files)
+
+
+def _outcome_of(scratch: Scratch) -> ExtractionSummary | ExtractionError:
+    try:
+        return scratch.summary()
+    except ExtractionError as error:
+        return error
 
 
 def _too_large(scratch: Scratch, limits: ParserLimits) -> LimitExceeded | None:

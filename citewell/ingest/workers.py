@@ -9,6 +9,7 @@ import random
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from citewell.errors import (
     CitewellError,
@@ -27,12 +28,16 @@ from citewell.ingest.embedding import EmbeddingStage
 from citewell.ingest.extraction import ExtractionStage, fail_extraction
 from citewell.ingest.finishing import RESUMED, fail_indexing
 from citewell.ingest.indexing import IndexingStage
+from citewell.ingest.short_files import ShortFiles
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import DiskReserve
+from citewell.system.tracing import span
 from citewell.types import Job, Stage
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 _MAX_DEATHS = 25
+_SHORT_TOGETHER = 32
 _MAX_BACKOFF_SECONDS = 60.0
 _RESUME_EVERY_SECONDS = 15.0
 _TRANSIENT = (DiskFull, ProviderRateLimited, ProviderUnavailable, Unavailable)
@@ -56,6 +61,7 @@ class WorkerLimits:
 class Workers:
     """Runs the stages of all waiting resources. Start it once, `wake` it after committing a row, and `stop` it before the stores close.
 
+    short: reads short texts together; without it, each alone
     No stage starts while free disk space is below the reserve in `space`.
     """
 
@@ -68,6 +74,7 @@ class Workers:
         indexing: IndexingStage,
         embedding: EmbeddingStage,
         limits: WorkerLimits,
+        short: ShortFiles | None = None,
         space: DiskReserve | None = None,
     ) -> None:
         self.name = name
@@ -78,6 +85,8 @@ class Workers:
         self._extraction = extraction
         self._indexing = indexing
         self._embedding = embedding
+        self._short = short
+        self._gathering = asyncio.Lock()
         self._resumed_at = 0.0
         self._limits = limits
         self._tasks: list[asyncio.Task[None]] = []
@@ -176,9 +185,31 @@ class Workers:
         """Run one attempt, which takes `slots` of the stage's slots, and write its outcome to the row. Returns the stages that then have work."""
         self._free[job.stage] -= slots
         try:
+            if job.is_short and self._short is not None:
+                return await self._together(job, self._short)
             return await self._attempt(job)
         finally:
             self._free[job.stage] += slots
+
+    async def _together(self, first: Job, short: ShortFiles) -> Sequence[Stage]:
+        """Run a short text together with others of its owner that wait; those left continue with the usual stages, one by one."""
+        jobs = left = [first]
+        try:
+            async with self._gathering:  # meanwhile, others arrive, and the next group is larger
+                jobs = [first, *await self._jobs.claim_short(first, _SHORT_TOGETHER - 1)]
+                with span("stage short", links=[(job.resource_id, job.version) for job in jobs]) as spanning:
+                    left = await self._with_lease(jobs, short.run(jobs))
+                    spanning.note(citewell__files=len(jobs), citewell__left=len(left))
+        except LeaseLost:
+            for job in jobs:
+                await self._forget_deleted(job)
+            return ()
+        except Exception:  # the database may be unavailable for a while, and the loop must survive that
+            log.exception("reading short files together failed")
+        stages: set[Stage] = {Stage.INDEX}  # a description that a model writes
+        for job in left:
+            stages.update(await self._attempt(job))
+        return tuple(stages)
 
     async def _attempt(self, job: Job) -> Sequence[Stage]:
         work: Callable[[Job], Awaitable[Sequence[Stage]]] = {
@@ -189,7 +220,8 @@ class Workers:
         try:
             if job.deaths >= _MAX_DEATHS:
                 raise GaveUp
-            return await self._with_lease(job, work)
+            with span(f"stage {job.stage}", {"citewell.attempt": job.attempt}, of=(job.resource_id, job.version)):
+                return await self._with_lease([job], work(job))
         except LeaseLost:
             log.info("job %s of %s was overtaken or deleted", job.stage, job.resource_id)
             await self._forget_deleted(job)
@@ -208,10 +240,10 @@ class Workers:
         except Exception:  # such points never appear in results, and the workers must continue
             log.exception("points of %s may be left in an index", job.resource_id)
 
-    async def _with_lease(self, job: Job, work: Callable[[Job], Awaitable[Sequence[Stage]]]) -> Sequence[Stage]:
-        """Run the stage with a heartbeat; if the lease is lost, cancel the stage."""
-        stage = asyncio.ensure_future(work(job))
-        heartbeat = asyncio.create_task(self._heartbeat(job))
+    async def _with_lease(self, jobs: Sequence[Job], work: Awaitable[T]) -> T:
+        """Run the stage of these jobs with a heartbeat; if their leases are lost, cancel it."""
+        stage = asyncio.ensure_future(work)
+        heartbeat = asyncio.create_task(self._heartbeat(jobs))
         try:
             await asyncio.wait({stage, heartbeat}, return_when=asyncio.FIRST_COMPLETED)
             if not stage.done():
@@ -222,13 +254,13 @@ class Workers:
                 task.cancel()
             await asyncio.gather(stage, heartbeat, return_exceptions=True)
 
-    async def _heartbeat(self, job: Job) -> None:
+    async def _heartbeat(self, jobs: Sequence[Job]) -> None:
         while True:
             await asyncio.sleep(self._limits.lease_seconds / 3)
             with contextlib.suppress(
                 DiskFull
             ):  # the stage will fail for the same reason, and each write checks the lease
-                await self._jobs.renew(job)
+                await self._jobs.renew(*jobs)
 
     async def _settle(self, job: Job, error: CitewellError) -> None:
         """Record how an attempt ended, retrying until it succeeds or the lease is lost."""

@@ -28,6 +28,7 @@ from citewell.ports import (
     VisionModel,
     VisionModelWrapper,
 )
+from citewell.system.tracing import model_span_name, open_span, span
 from citewell.types import Usage, UsageKind
 
 CHARACTERS_PER_TOKEN = 4
@@ -131,7 +132,10 @@ class MeteredEmbedder(EmbedderWrapper):
 
     async def embed(self, texts: Sequence[str], kind: TextKind = "document") -> FloatMatrix:
         """As `citewell.ports.Embedder.embed`."""
-        vectors, charged = await _charged_for(self.inner.embed(texts, kind))
+        name, said = model_span_name("embeddings", self.fingerprint.provider, self.fingerprint.model)
+        with span(name, {**said, "citewell.texts": len(texts)}, kind="client") as spanning:
+            vectors, charged = await _charged_for(self.inner.embed(texts, kind))
+            spanning.note(gen_ai__usage__input_tokens=charged)
         if _current.get() is not None and texts:
             spend(embedding_usage(self.fingerprint, charged or embedding_tokens(self, texts), len(texts)))
         return vectors
@@ -187,7 +191,9 @@ class MeteredReranker(RerankerWrapper):
         charged: list[int] = []
         token = _charged.set(charged)
         try:
-            ranked = await self.inner.rerank(query, documents, top_k)
+            name, said = model_span_name("rerank", self._provider, self.model)
+            with span(name, {**said, "citewell.texts": len(documents)}, kind="client"):
+                ranked = await self.inner.rerank(query, documents, top_k)
         finally:
             _charged.reset(token)
         spend(
@@ -211,7 +217,9 @@ class MeteredVision(VisionModelWrapper):
 
     async def describe(self, image: ImageInput, prompt: str) -> str:
         """As `citewell.ports.VisionModel.describe`."""
-        said = await self.inner.describe(image, prompt)
+        name, attributes = model_span_name("chat", self._provider, self.model)
+        with span(name, attributes, kind="client"):
+            said = await self.inner.describe(image, prompt)
         spend(
             Usage(
                 kind="vision",
@@ -235,14 +243,23 @@ class MeteredChat(ChatModelWrapper):
     async def around(self, messages: Sequence[ChatMessage], ask: Ask) -> AsyncGenerator[ChatDelta]:
         """As `citewell.ports.ChatModelWrapper.around`."""
         said, usage = 0, None
+        spanning = open_span(*model_span_name("chat", self._provider, self.model))
         try:
             async with aclosing(ask()) as answer:
                 async for delta in answer:
                     said += len(delta.text)
                     usage = delta.usage or usage
                     yield delta
+        except Exception as error:
+            spanning.failed(type(error).__name__)
+            raise
         finally:
-            self._spend(usage or TokenUsage(sent_tokens(messages), said // CHARACTERS_PER_TOKEN))
+            usage = usage or TokenUsage(sent_tokens(messages), said // CHARACTERS_PER_TOKEN)
+            spanning.note(
+                gen_ai__usage__input_tokens=usage.input_tokens, gen_ai__usage__output_tokens=usage.output_tokens
+            )
+            spanning.end()
+            self._spend(usage)
 
     def _spend(self, usage: TokenUsage) -> None:
         spend(

@@ -368,7 +368,9 @@ class Settings(SettingsGroup):
     data: DataFolderSetting
     database_url: DatabaseUrlSetting = None
     log_level: Annotated[Literal["debug", "info", "warning", "error"], named("log_level")] = "info"
+    log_format: Annotated[Literal["text", "json"], named("log_format")] = "text"
     log_searches: Annotated[bool, named("log_searches")] = False
+    traces_url: Annotated[HttpAddress | None, named("traces_url")] = None
     server: ServerSettings
     auth: AuthSettings
     accounts: AccountSettings

@@ -46,6 +46,8 @@ _POOLED = {
     "prepared_statement_cache_size": 0,
     "prepared_statement_name_func": lambda: f"citewell_{uuid.uuid4().hex}",
 }
+# Processes that start at the same time migrate one after the other; the later ones find nothing to do.
+_LOCK_SCHEMA = sa.text("SELECT pg_advisory_xact_lock(426970998032)")
 # Postgres refuses to alter columns that a view reads. The vector store recreates this view when it opens.
 _DROP_VIEWS = sa.text("""DO $$ DECLARE found regclass; BEGIN
     FOR found IN SELECT DISTINCT v.oid FROM pg_class AS v JOIN pg_rewrite AS w ON w.ev_class = v.oid JOIN pg_depend AS d ON d.objid = w.oid
@@ -272,6 +274,7 @@ class Database:
             await connection.execution_options(citewell_write=True)
             async with connection.begin():
                 if not self.is_sqlite:
+                    await connection.execute(_LOCK_SCHEMA)
                     await connection.execute(_DROP_VIEWS)
                 await connection.run_sync(_upgrade)
 

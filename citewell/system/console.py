@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import logging
+from datetime import UTC, datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import DatabaseAway
 from citewell.system.source_lines import only_page, page_lines
 from citewell.types.characters import cut, isolated
+from citewell.system.tracing import current_ids
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -35,16 +38,30 @@ class Output:
         self.console.print(value, markup=markup)
 
 
-def start_log(level: str) -> None:
-    """Starts logging to standard error at this level and above."""
+def start_log(level: str, format: str = "text") -> None:
+    """Starts logging to standard error at this level and above, as text or with an object of JSON a line."""
     logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
         handler.addFilter(_is_news)
+        if format == "json":
+            handler.setFormatter(JsonFormatter())
     logging.getLogger("alembic").setLevel(logging.WARNING)  # logs at every start, even with nothing to migrate
     # These log every URL they call, and URLs of webhooks and attachments are secrets.
     for client in ("httpx", "httpx2"):
         logging.getLogger(client).setLevel(logging.WARNING)
     logging.getLogger("mcp").setLevel(logging.WARNING)  # logs the end of each call as that of a session
+
+
+class JsonFormatter(logging.Formatter):
+    """A record as a line of JSON: `time` (RFC 3339, UTC), `level`, `logger`, `message` and, if there are any, `error` and the ids of the span."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Formats a record."""
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        said = {"time": at, "level": record.levelname, "logger": record.name, "message": record.getMessage()}
+        if record.exc_info:
+            said["error"] = self.formatException(record.exc_info)
+        return json.dumps(said | current_ids(), ensure_ascii=False)
 
 
 def _is_news(record: logging.LogRecord) -> bool:

@@ -49,6 +49,7 @@ class DetectedType:
 class ExtractOptions:
     """The uploader's options, and the limits that extraction enforces (see `docs/configuration.md`).
 
+    readers:       the only readers that may run; a file of another type is detected and not read. Empty for all
     page_pictures: which pages of a PDF are kept as pictures with `multimodal`: `none`, `scans` or `all`
     view_page: if not 0, only draw this page as a picture and mark the rectangles of `view_boxes` (x0, y0, x1, y1 in points of the
                page as shown)
@@ -56,6 +57,7 @@ class ExtractOptions:
     """
 
     password: str | None = None
+    readers: tuple[str, ...] = ()
     extract_tables: bool = True
     extract_images: bool = True
     multimodal: bool = False

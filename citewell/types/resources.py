@@ -218,7 +218,10 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A leased stage of a resource. Every write of the stage carries `fence`; a higher fence in the row means the lease is lost."""
+    """A leased stage of a resource. Every write of the stage carries `fence`; a higher fence in the row means the lease is lost.
+
+    is_short: whether it is the first attempt to read a short text, which may be read together with others
+    """
 
     resource_id: str
     owner_id: str
@@ -228,6 +231,7 @@ class Job:
     fence: int
     worker: str
     deaths: int = 0
+    is_short: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

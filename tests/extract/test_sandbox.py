@@ -19,7 +19,7 @@ import os, sys
 TKILL = {{'x86_64': 200, 'aarch64': 130}}[os.uname().machine]
 from pathlib import Path
 from citewell.extract.sandbox import ParserLimits, lock_down
-lock_down(ParserLimits(memory_bytes=256 << 20, reserved_bytes=0), source=Path(sys.argv[1]), scratch=Path(sys.argv[2]), own_user_namespace=False)
+lock_down(ParserLimits(memory_bytes=256 << 20, reserved_bytes=0), sources=[Path(sys.argv[1])], scratch=Path(sys.argv[2]), own_user_namespace=False)
 try:
     {attempt}
     print("allowed")

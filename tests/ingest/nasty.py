@@ -17,6 +17,7 @@ from typing import Any
 
 from citewell.errors import CorruptFile, WrongPassword
 from citewell.extract.core.sink import Sink
+from citewell.extract.registry import extract_file
 from citewell.extract.sandbox.job import REPORT_FILE
 from citewell.types import Category, DetectedType, ElementType, ExtractionSummary, Locator
 
@@ -209,3 +210,10 @@ DEEDS: dict[str, Callable[[Path, Sink], object]] = {
         ' "blobs": [{"name": "n", "path": "../neighbour.txt", "mime_type": "a", "kind": "image"}], "children": []}}'
     ),
 }
+
+
+def read_or_die(path: Path, filename: str, sink: Sink) -> ExtractionSummary:
+    """Reads a file as the product does, unless its name says that reading it kills the process."""
+    if filename.startswith("die"):
+        os.kill(os.getpid(), signal.SIGSEGV)
+    return extract_file(path, filename, sink)

@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import shutil
 import sqlite3
+import uuid
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import aiosqlite
+import asyncpg
 import pytest
 import sqlalchemy as sa
 from alembic.script import ScriptDirectory
@@ -227,3 +230,18 @@ async def test_a_failed_statement_leaves_the_transaction_as_it_was(tmp_path: Pat
         assert (await connection.execute(sa.select(_TABLE.c.text))).scalars().all() == ["kept"]
     assert [row["text"] for row in await database.rows(sa.select(_TABLE))] == ["kept"]
     await database.close()
+
+
+async def test_processes_that_start_at_once_on_a_new_postgres_migrate_one_after_the_other(postgres: str) -> None:
+    name = f"test_{uuid.uuid4().hex}"
+    first: Any = await asyncpg.connect(postgres)
+    await first.execute(f"CREATE DATABASE {name}")
+    url = sa.make_url(async_url(postgres)).set(database=name).render_as_string(hide_password=False)
+    databases = [Database(url) for _ in range(4)]
+    await asyncio.gather(*(database.migrate() for database in databases))
+    async with databases[0].read() as connection:
+        assert await connection.scalar(sa.text("SELECT count(*) FROM alembic_version")) == 1
+    for database in databases:
+        await database.close()
+    await first.execute(f"DROP DATABASE {name} WITH (FORCE)")
+    await first.close()

@@ -17,7 +17,7 @@ from citewell.storage.files.new_resources import insert_children
 from citewell.storage.files.resources import ResourceRepository
 from citewell.storage.spending.quotas import FileRoom
 from citewell.storage.tables import owners, resources
-from citewell.storage.work.jobs import JobRepository
+from citewell.storage.work.jobs import MAX_SHORT_BYTES, MAX_SHORT_BYTES_TOGETHER, JobRepository
 from citewell.types import Job, Stage, Status, UploadOptions
 from tests.storage.rows import add_resource, new_resource
 
@@ -328,3 +328,79 @@ async def test_what_is_neither_finished_nor_given_up_is_waiting(database: Databa
     for resource_id, status in zip(ids, (Status.INDEXED, Status.FAILED, Status.EXTRACTED), strict=False):
         await _set(database, resource_id, status=status)
     assert await jobs.waiting() == 2
+
+
+async def test_short_texts_of_one_owner_are_leased_together_within_limits(database: Database) -> None:
+    jobs = JobRepository(database)
+    mine = {(await add_resource(database, "ada", size=1_000))[1] for _ in range(5)}
+    await add_resource(database, "ada", size=MAX_SHORT_BYTES + 1)
+    await add_resource(database, "eve", size=1_000)
+    first = await jobs.claim(Stage.EXTRACT, "w")
+    assert first
+    assert first.is_short
+    more = await jobs.claim_short(first, 3)
+    assert {first.owner_id} == {job.owner_id for job in more}
+    assert len({job.resource_id for job in (first, *more)} & mine) == 4
+    assert all(job.is_short and job.attempt == 1 for job in more)
+    for _ in range(2):
+        for size in (MAX_SHORT_BYTES, MAX_SHORT_BYTES - 1):
+            for _ in range(4):
+                await add_resource(database, "ada", size=size)
+    assert len(await jobs.claim_short(first, 31)) <= MAX_SHORT_BYTES_TOGETHER // (MAX_SHORT_BYTES - 1) + 1
+
+
+async def test_a_text_tried_before_is_read_alone(database: Database) -> None:
+    jobs = JobRepository(database)
+    await add_resource(database, "ada")
+    first = await jobs.claim(Stage.EXTRACT, "w")
+    assert first
+    await jobs.retry_later(first, -1.0, "parser_crashed")
+    again = await jobs.claim(Stage.EXTRACT, "w")
+    assert again
+    assert not again.is_short
+    assert await jobs.claim_short(first, 31) == []
+
+
+async def test_of_several_jobs_those_whose_leases_are_lost_change_nothing(database: Database) -> None:
+    jobs = JobRepository(database)
+    owner_id, deleted = await add_resource(database, "ada")
+    for _ in range(2):
+        await add_resource(database, "ada")
+    claimed = [job for _ in range(3) if (job := await jobs.claim(Stage.EXTRACT, "w"))]
+    await ResourceRepository(database).delete(owner_id, deleted)
+
+    def finish(connection: sa.Connection, held: set[str]) -> set[str]:
+        ended = [(job, {"chunk_count": 2}, {"chunks": 2}) for job in claimed if job.resource_id in held]
+        jobs.finish_all(connection, ended, Status.INDEXED)
+        return held
+
+    held = await jobs.change_all(claimed, finish)
+    assert held == {job.resource_id for job in claimed} - {deleted}
+    for one in held:
+        resource = await ResourceRepository(database).get(owner_id, one)
+        assert (resource.status, resource.chunk_count) == (Status.INDEXED, 2)
+        events = await EventRepository(database).since(one)
+        assert [event["status"] for event in events] == ["uploaded", "extracting", "indexed"]
+        assert events[-1]["chunks"] == 2
+    with pytest.raises(LeaseLost):
+        await jobs.renew(*(job for job in claimed if job.resource_id == deleted))
+
+
+async def test_the_longest_wait_of_each_stage_and_the_errors_are_known(database: Database) -> None:
+    jobs = JobRepository(database)
+    assert await jobs.queue_ages() == dict.fromkeys(Stage, 0.0)
+    now, changed = time.time(), sa.update(resources)
+    ids = [(await add_resource(database, "ada"))[1] for _ in range(5)]
+    states: list[dict[str, Any]] = [
+        {"status": Status.UPLOADED, "due": now - 50},
+        {"status": Status.UPLOADED, "due": now - 90, "lease_until": now + 60},
+        {"status": Status.EXTRACTED, "due": now - 30},
+        {"status": Status.EMBEDDING, "due": now - 3_600, "indexed_at": now - 20},
+        {"status": Status.FAILED, "error_code": "corrupt_file"},
+    ]
+    async with database.write() as connection:
+        for one, state in zip(ids, states, strict=True):
+            await connection.execute(changed.where(resources.c.id == one).values(**state))
+    ages = {stage: round(seconds, -1) for stage, seconds in (await jobs.queue_ages()).items()}
+    assert ages == {Stage.EXTRACT: 50, Stage.INDEX: 30, Stage.EMBED: 20}
+    assert await jobs.by_error() == {"corrupt_file": 1}

@@ -19,6 +19,7 @@ from citewell.agent.understand.recollection import Leaning
 from citewell.agent.understand.rephrase import Rephrased
 from citewell.ports import ChatMessage, ImageInput, ToolCall
 from citewell.ports.metering import Tally
+from citewell.system.tracing import span
 from citewell.types import Answer, Hit, InferredFilter, JsonValue, NoAnswer
 from citewell.types.chat_models import ChatProfile
 from citewell.types.conversations import Remembered
@@ -225,7 +226,8 @@ class TurnState:
         """Add the time of the block to the step's milliseconds."""
         begin = time.perf_counter()
         try:
-            yield
+            with span(f"answer {step}"):
+                yield
         finally:
             spent = (time.perf_counter() - begin) * 1000
             self.timings_ms[step] = round(self.timings_ms.get(step, 0.0) + spent, 2)

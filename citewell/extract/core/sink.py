@@ -13,7 +13,7 @@ from typing import Self
 
 import orjson
 
-from citewell.errors import LimitExceeded
+from citewell.errors import ExtractionError, LimitExceeded
 from citewell.extract.core.names import own_title
 from citewell.types import (
     CellPlace,
@@ -117,6 +117,11 @@ class Sink:
     def written(self) -> int:
         """Bytes of elements written so far; beyond `options.max_output_bytes`, elements are rejected."""
         return self._written
+
+    def require(self, reader: str) -> None:
+        """Raises `ExtractionError` if `reader`, of which the current one needs a part, may not run (`options.readers`)."""
+        if self.options.readers and reader not in self.options.readers:
+            raise ExtractionError
 
     def next_id(self) -> str:
         """Returns the id that the next emitted element must carry."""

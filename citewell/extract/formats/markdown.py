@@ -58,7 +58,10 @@ def read_markdown(text: str, sink: Sink, outline: Outline, *, spans: bool = True
             Locator(char_start=front_matter.start(1), char_end=front_matter.end(1)),
         )
     parser = MarkdownIt("commonmark", {"maxNesting": 60}).enable(["table", "strikethrough"])
-    _MarkdownReader(text, start, sink, outline, spans).read(parser.parse(text[start:]))
+    tokens = parser.parse(text[start:])
+    if any(part.type.startswith("html_") for token in tokens for part in (token, *(token.children or ()))):
+        sink.require("html")  # which reads it with native code
+    _MarkdownReader(text, start, sink, outline, spans).read(tokens)
 
 
 class _MarkdownReader:

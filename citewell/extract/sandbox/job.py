@@ -1,4 +1,4 @@
-"""One file in its own process: locks the process down, reads the file, and leaves the report in the scratch folder."""
+"""One file, or a few short texts of one owner, in a process: locks it down, reads them, and leaves reports in the scratch folder."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import sys
 import tempfile
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, cast
 
 from citewell.errors import ExtractionError, LimitExceeded, ParserOutOfMemory
 from citewell.extract.core.sink import Sink
@@ -31,11 +32,13 @@ Extract: TypeAlias = Callable[[Path, str, Sink], ExtractionSummary]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParserJob:
-    """One file to read: `source`, uploaded as `filename`; output goes to the folder `scratch`."""
+    """Files to read, as (path, name at upload) pairs; output goes to the folder `scratch`.
+
+    Each of several files has a numbered folder in it (`part_folder`), which exists.
+    """
 
     id: int
-    source: str
-    filename: str
+    files: tuple[tuple[str, str], ...]
     scratch: str
     options: ExtractOptions
 
@@ -48,21 +51,34 @@ class ParserJob:
         """The inverse of `to_json`."""
         return ParserJob(
             id=int(str(data["id"])),
-            source=str(data["source"]),
-            filename=str(data["filename"]),
+            files=tuple((str(path), str(name)) for path, name in cast("list[list[str]]", data["files"])),
             scratch=str(data["scratch"]),
             options=ExtractOptions(**data["options"]),  # pyright: ignore[reportCallIssue]
         )
 
+    def outputs(self) -> Iterator[tuple[Path, str, Path]]:
+        """Yields each file's path, its name at upload, and the folder for its output."""
+        scratch = Path(self.scratch)
+        for number, (path, name) in enumerate(self.files):
+            yield Path(path), name, scratch if len(self.files) == 1 else part_folder(scratch, number)
+
+
+def part_folder(scratch: Path, number: int) -> Path:
+    """Returns where the output of one of several files goes."""
+    return scratch / str(number)
+
 
 def run(job: ParserJob, extract: Extract, limits: ParserLimits, *, parent: int, own_user_namespace: bool) -> NoReturn:
-    """Runs the job and exits: status 0 with a report; any other status means the parser died. Only for a fresh fork."""
+    """Runs the job and exits: status 0 with a report for each file; any other status means the parser died. Only for a fresh fork."""
     status = 1
     try:
         scratch = Path(job.scratch)
         _leave_parent_behind(scratch, parent)
-        lock_down(limits, source=Path(job.source), scratch=scratch, own_user_namespace=own_user_namespace)
-        _write_report(scratch, _report(job, extract, scratch))
+        sources = [Path(path) for path, _ in job.files]
+        lock_down(limits, sources=sources, scratch=scratch, own_user_namespace=own_user_namespace)
+        heartbeat = _heartbeat(scratch)
+        for source, filename, folder in job.outputs():
+            _write_report(folder, _report(extract, source, filename, partial(Sink, folder, job.options, heartbeat)))
         status = 0
     except BaseException:  # noqa: BLE001 - the process boundary: nothing may run on in the template's copy
         traceback.print_exc()
@@ -85,11 +101,11 @@ def _leave_parent_behind(scratch: Path, parent: int) -> None:
     os.environ.update(TMPDIR=str(scratch), HOME=str(scratch), XDG_CACHE_HOME=str(scratch))
 
 
-def _report(job: ParserJob, extract: Extract, scratch: Path) -> dict[str, JsonValue]:
+def _report(extract: Extract, source: Path, filename: str, opened: Callable[[], Sink]) -> dict[str, JsonValue]:
     """Returns the summary, or the error that prevented one."""
     try:
-        with Sink(scratch, job.options, _heartbeat(scratch)) as sink:
-            return {"summary": extract(Path(job.source), job.filename, sink).to_json()}
+        with opened() as sink:
+            return {"summary": extract(source, filename, sink).to_json()}
     except Exception as error:  # noqa: BLE001 - the process boundary: whatever a reader raises becomes a typed reason
         traceback.print_exc()
         reason = _reason(error)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -34,8 +35,8 @@ _SYSTEM = (
 )
 
 
-def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_namespace: bool) -> None:
-    """Restricts this process irreversibly to reading `source` and Python's own files, and writing in `scratch`.
+def lock_down(limits: ParserLimits, *, sources: Sequence[Path], scratch: Path, own_user_namespace: bool) -> None:
+    """Restricts this process irreversibly to reading `sources` and Python's own files, and writing in `scratch`.
 
     Protections that the machine does not offer are skipped (see `capabilities`). The process must be single-threaded.
     """
@@ -47,7 +48,7 @@ def lock_down(limits: ParserLimits, *, source: Path, scratch: Path, own_user_nam
     drop_capabilities()
     forbid_new_privileges()
     if landlock.version():
-        landlock.restrict((source, *readable()), (scratch, Path("/dev/null")))
+        landlock.restrict((*sources, *readable()), (scratch, Path("/dev/null")))
     if seccomp.is_offered():
         seccomp.install()
 

@@ -16,7 +16,7 @@ from citewell.extract.sandbox import ParserLimits, Protection, landlock, leave_n
 def _trial(scratch: Path) -> list[Protection]:
     """Locks this process down, then tries."""
     own_namespaces = leave_network()
-    lock_down(ParserLimits(), source=scratch, scratch=scratch, own_user_namespace=own_namespaces)
+    lock_down(ParserLimits(), sources=[scratch], scratch=scratch, own_user_namespace=own_namespaces)
     offered = landlock.version()
     filtered = "seccomp" if seccomp.is_offered() else "no seccomp on this machine"
     network = "network namespace" if own_namespaces else "no network namespace (unprivileged ones are not allowed here)"

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Mapping
 
+from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from citewell.features.health.service import HealthService
+from citewell.system.tracing import span
 
 
 class Observer:
@@ -29,9 +32,27 @@ class Observer:
                 status = message["status"]
             await send(message)
 
-        try:
-            await self._app(scope, receive, send_observed)
-        finally:
-            health: HealthService = scope["app"].state.services.health
-            route = getattr(scope.get("route"), "path", "other")
-            health.observe(scope["method"], route, status, time.perf_counter() - started)
+        with span(scope["method"], kind="server", headers=_Headers(scope)) as spanning:
+            try:
+                await self._app(scope, receive, send_observed)
+            finally:
+                health: HealthService = scope["app"].state.services.health
+                route = getattr(scope.get("route"), "path", "other")
+                health.observe(scope["method"], route, status, time.perf_counter() - started)
+                spanning.describe_request(scope["method"], route, status)
+
+
+class _Headers(Mapping[str, str]):
+    """A request's headers, decoded only if something looks for one."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def __getitem__(self, name: str) -> str:
+        return Headers(scope=self._scope)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(Headers(scope=self._scope))
+
+    def __len__(self) -> int:
+        return len(self._scope["headers"])

@@ -18,6 +18,7 @@ from citewell.indexes.index_set import IndexChange, IndexSet, OpenIndex, Rebuild
 from citewell.ports import Capability
 from citewell.ports.remote_vectors import SizedIndex
 from citewell.storage.files.content import ContentRepository
+from citewell.storage.spending.usage import UsageRepository
 from citewell.storage.work.jobs import JobRepository
 from citewell.system.disk import MIN_FREE_BYTES, DiskReserve, disk_bytes, free_bytes
 
@@ -49,6 +50,32 @@ class _Figures:
             "Points in the index that answers; NaN while its store is away",
             registry=self.registry,
         )
+        self.queue_age = Gauge(
+            "citewell_queue_age_seconds",
+            "How long the file that waits longest is due",
+            ["stage"],
+            registry=self.registry,
+        )
+        self.errors = Gauge(
+            "citewell_resources_with_error",
+            "Failed and partial resources by error code",
+            ["code"],
+            registry=self.registry,
+        )
+        spent = ["kind", "provider", "model"]
+        self.tokens = Counter(
+            "citewell_tokens",
+            "Tokens in the ledger, of all processes: every server says the same",
+            [*spent, "direction"],
+            registry=self.registry,
+        )
+        self.cost = Counter(
+            "citewell_cost",
+            "Cost in the ledger, in the currency of the prices, of all processes: every server says the same",
+            spent,
+            registry=self.registry,
+        )
+        self.counted = 0  # the ledger's last entry among tokens and cost
         self.free = Gauge("citewell_disk_free_bytes", "Disk left for the data folder", registry=self.registry)
 
 
@@ -64,6 +91,7 @@ class HealthService:
     indexes: IndexSet
     content: ContentRepository
     jobs: JobRepository
+    usage: UsageRepository
     local_owner: str
     configuration: Configuration
     data: Path
@@ -91,12 +119,27 @@ class HealthService:
         self._figures.chunks.set(await self.content.count_chunks())
         for status, count in (await self.jobs.by_status()).items():
             self._figures.resources.labels(status.value).set(count)
+        for stage, seconds in (await self.jobs.queue_ages()).items():
+            self._figures.queue_age.labels(stage.value).set(seconds)
+        self._figures.errors.clear()
+        for code, count in (await self.jobs.by_error()).items():
+            self._figures.errors.labels(code).set(count)
+        await self._count_spent()
         self._figures.indexes.labels("edge").set(await asyncio.to_thread(disk_bytes, self.data / "indexes"))
         for store, size in (await self._sizes()).items():
             self._figures.indexes.labels(store).set(size)
         self._figures.points.set(await self._points())
         self._figures.free.set(await asyncio.to_thread(free_bytes, self.data))
         return generate_latest(self._figures.registry)
+
+    async def _count_spent(self) -> None:
+        figures = self._figures
+        figures.counted, entries = await self.usage.after(figures.counted)
+        for spent in entries:
+            labels = (spent.kind, spent.provider, spent.model)
+            figures.tokens.labels(*labels, "input").inc(spent.input_tokens)
+            figures.tokens.labels(*labels, "output").inc(spent.output_tokens)
+            figures.cost.labels(*labels).inc(max(0.0, spent.cost or 0.0))
 
     async def _points(self) -> float:
         try:

@@ -21,6 +21,7 @@ from citewell.retrieve.options import RetrievalOptions
 from citewell.retrieve.several import MovingLegs, SearchedIndex, SeveralLegs
 from citewell.storage.files.passages import SqlChunks
 from citewell.storage.vectors.waiting_vectors import WaitingVectorRepository
+from citewell.system.tracing import span
 from citewell.types import Condition, Expression, Negation, Operator, Scope, SearchRequest, SearchResult
 
 if TYPE_CHECKING:
@@ -83,7 +84,9 @@ class SearchService:
         if isinstance(around, bool) or not 0 <= around <= MAX_NEIGHBOURS:
             raise InvalidInput(f"`neighbours` must be from 0 to {MAX_NEIGHBOURS}.")
         started = time.perf_counter()
-        found = await (await self._retriever_for(request)).search(request)
+        with span("search", {"citewell.top_k": request.top_k}) as spanning:
+            found = await (await self._retriever_for(request)).search(request)
+            spanning.note(citewell__hits=len(found.hits))
         if self.is_logged:
             _note(request, found, time.perf_counter() - started)
         if not around:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -76,6 +76,11 @@ class Summariser:
     model: ChatModel | None
     tokens: int
 
+    @property
+    def writes(self) -> bool:
+        """Whether a model writes descriptions."""
+        return self.model is not None and self.tokens > 0
+
     async def run(
         self,
         resource: Resource,
@@ -122,13 +127,27 @@ class Summariser:
                 if written is not None:
                     return written
         chunks = await passages.of([ChunkType.TEXT], MAX_PASSAGES)
-        vectors = await _vectors(index, chunks)
+        vectors = await index.store.vectors([chunk.id for chunk in chunks]) if len(chunks) > 1 else {}
+        quoted = await asyncio.to_thread(self.quoted, resource, elements, language, index, chunks, vectors)
+        return replace(quoted, error=error)
+
+    def quoted(
+        self,
+        resource: Resource,
+        elements: Sequence[Element],
+        language: str | None,
+        index: OpenIndex,
+        chunks: Sequence[Chunk],
+        vectors: Mapping[str, FloatMatrix],
+    ) -> Description:
+        """The description without a model of a document with these chunks. vectors: of shape (dimensions,), by chunk; of use only if all are there"""
+        chunks = spread([chunk for chunk in chunks if chunk.type is ChunkType.TEXT], MAX_PASSAGES)
         by_id = {element.id: element for element in elements}
-        said = await asyncio.to_thread(quoted_summary, chunks, vectors, by_id, _title(resource), language)
+        said = quoted_summary(chunks, _stacked(chunks, vectors), by_id, _title(resource), language)
         if not said:
-            return Description(outline(elements), error=error)
+            return Description(outline(elements))
         text = " ".join(one.text for one in said)
-        return Description(text, tuple(quoted_drafts(said, _title(resource), index.embedder)), error)
+        return Description(text, tuple(quoted_drafts(said, _title(resource), index.embedder)))
 
     async def _written(
         self, model: ChatModel, resource: Resource, index: OpenIndex, passages: Passages
@@ -162,9 +181,8 @@ def _title(resource: Resource) -> str:
     return chunk_title(resource.filename, resource.extraction_metadata.get("title"))
 
 
-async def _vectors(index: OpenIndex, chunks: Sequence[Chunk]) -> FloatMatrix | None:
-    """The chunks' vectors from the index; None unless it has all of them."""
-    found = await index.store.vectors([chunk.id for chunk in chunks]) if len(chunks) > 1 else {}
-    if not found or len(found) < len(chunks):
+def _stacked(chunks: Sequence[Chunk], vectors: Mapping[str, FloatMatrix]) -> FloatMatrix | None:
+    """The vectors of several chunks; None unless all are there."""
+    if len(chunks) < 2 or any(chunk.id not in vectors for chunk in chunks):
         return None
-    return np.stack([found[chunk.id] for chunk in chunks]).astype(np.float32)
+    return np.stack([vectors[chunk.id] for chunk in chunks]).astype(np.float32)

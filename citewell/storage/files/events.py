@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 
 import sqlalchemy as sa
 
@@ -25,6 +26,14 @@ def record_event(
         "details": details or {},
     }
     connection.execute(_ADD, row)
+
+
+def record_events(connection: sa.Connection, events: Sequence[tuple[str, int, Status, JsonObject]]) -> None:
+    """Adds events, each (resource, version, status, details), to timelines, inside the caller's transaction."""
+    now = time.time()
+    names = ("resource_id", "version", "status", "details")
+    if events:
+        connection.execute(_ADD, [dict(zip(names, event, strict=True), at=now) for event in events])
 
 
 class EventRepository:

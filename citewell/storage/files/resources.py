@@ -54,13 +54,13 @@ from citewell.types import (
     UploadOptions,
 )
 
-# `content_hash` identifies a resource and is not always the hash of its bytes.
-_BYTES_HASH = (
-    sa.select(resource_versions.c.content_hash)
-    .where(resource_versions.c.resource_id == resources.c.id, resource_versions.c.version == resources.c.version)
-    .scalar_subquery()
-    .label("bytes_hash")
+_OF_VERSION = (
+    resource_versions.c.resource_id == resources.c.id,
+    resource_versions.c.version == resources.c.version,
 )
+# `content_hash` identifies a resource and is not always the hash of its bytes.
+_BYTES_HASH = sa.select(resource_versions.c.content_hash).where(*_OF_VERSION).scalar_subquery().label("bytes_hash")
+_BLOB_KEY = sa.select(resource_versions.c.blob_key).where(*_OF_VERSION).scalar_subquery().label("blob_key")
 _JOB_COLUMNS = {
     "attempt",
     "deaths",
@@ -78,7 +78,9 @@ _CONTENT = {"extraction_metadata", "coverage", "summary"}
 _BRIEF = [c for c in _PUBLIC if c.name not in _CONTENT]
 # Built once, because every stage of every file starts with it.
 _ONE = sa.select(*_PUBLIC).where(resources.c.id == sa.bindparam("one"), resources.c.owner_id == sa.bindparam("owner"))
-
+_WITH_KEY = sa.select(*_PUBLIC, _BLOB_KEY).where(
+    resources.c.id.in_(sa.bindparam("ids", expanding=True)), unindexed(resources.c.owner_id) == sa.bindparam("owner")
+)
 _ORIGINAL = Prepared(
     sa.select(
         *(
@@ -173,6 +175,15 @@ class ResourceRepository:
         if row is None:
             raise NotFound("The resource does not exist, or you have no access to it.")
         return _resource(row, linked)
+
+    async def several(self, owner_id: str, ids: Sequence[str]) -> list[tuple[Resource, str]]:
+        """Returns those of a few resources that are the owner's and have a file, each with the blob key of its bytes."""
+        rows = await self._database.rows(_WITH_KEY, {"owner": owner_id, "ids": list(ids)})
+        linked = await self._projects_of([row["id"] for row in rows])
+        kept = [{name: value for name, value in row.items() if name != "blob_key"} for row in rows]
+        return [
+            (_resource(one, linked), row["blob_key"]) for one, row in zip(kept, rows, strict=True) if row["blob_key"]
+        ]
 
     async def projects_within(self, owner_id: str, resource_id: str) -> frozenset[str]:
         """Returns the projects of a resource and of files inside it. Raises `NotFound` if it is not the owner's."""

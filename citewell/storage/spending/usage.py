@@ -13,6 +13,7 @@ from citewell.storage.database import Database
 from citewell.storage.tables import usage
 from citewell.types import JsonValue, Usage
 
+_SETTLED_SECONDS = 10.0
 _DAY = sa.cast(sa.func.floor(usage.c.created_at / 86_400), sa.BigInteger).label("day")
 
 
@@ -43,6 +44,19 @@ class UsageRepository:
         rows = [asdict(one) | {"cost": one.cost or 0.0} | common for one in spent]
         async with self._database.write() as connection:
             await connection.execute(sa.insert(usage), rows)
+
+    async def after(self, last: int) -> tuple[int, list[Usage]]:
+        """Returns the number of the newest entry of all owners, and the sums of those after number `last` by kind and model.
+
+        Entries of the last seconds are left to the next call: on Postgres, one with a lower number may be committed later.
+        """
+        names = (usage.c.kind, usage.c.provider, usage.c.model)
+        sums = [sa.func.sum(usage.c[name]).label(name) for name in ("input_tokens", "output_tokens", "units", "cost")]
+        new = sa.and_(usage.c.id > last, usage.c.created_at < time.time() - _SETTLED_SECONDS)
+        query = sa.select(sa.func.max(usage.c.id).label("newest"), *names, *sums).where(new).group_by(*names)
+        rows = [dict(row) for row in await self._database.rows(query)]
+        newest = max([last, *(row.pop("newest") for row in rows)])
+        return newest, [Usage(**row) for row in rows]
 
     async def totals(
         self,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from functools import partial
@@ -17,7 +18,7 @@ from citewell.errors import LeaseLost
 from citewell.storage.channels.outbox import announce_ended
 from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
-from citewell.storage.files.events import record_event
+from citewell.storage.files.events import record_event, record_events
 from citewell.storage.tables import owners, resources
 from citewell.types import TERMINAL, ErrorStage, Job, JsonObject, Searchable, Stage, Status, UploadOptions
 
@@ -34,6 +35,10 @@ _LOCK_KEYS = {Stage.EXTRACT: 0x63697465_01, Stage.INDEX: 0x63697465_02, Stage.EM
 _RUNNING = {Stage.EXTRACT: Status.EXTRACTING, Stage.INDEX: Status.INDEXING, Stage.EMBED: Status.EMBEDDING}
 
 
+_RELEASED: dict[str, Any] = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
+MAX_SHORT_BYTES = 16 * 1024  # some five pages
+SHORT_TYPES = ("text/plain", "text/markdown", "text/x-source-code", "text/vtt")
+MAX_SHORT_BYTES_TOGETHER = 128 * 1024  # one or two seconds of the built-in model
 # Maximum wait, in seconds, that a stage keeps across a restart.
 _MAX_WAIT = 900.0
 
@@ -90,28 +95,39 @@ class JobRepository:
         row = connection.execute(_LEASE[stage], values).first()
         if row is None:
             return None
-        owner_id, version, attempt, fence, deaths = row
+        owner_id = row.owner_id
         connection.execute(_TURN, {"of": owner_id, _TURNS[stage].name: now})
         if stage is not Stage.EMBED:  # embedding takes many turns, which would flood the timeline
-            record_event(connection, resource_id, version, _RUNNING[stage], {"attempt": attempt})
-        return Job(
-            resource_id=resource_id,
-            owner_id=owner_id,
-            version=version,
-            stage=stage,
-            attempt=attempt,
-            fence=fence,
-            worker=worker,
-            deaths=deaths,
-        )
+            record_event(connection, resource_id, row.version, _RUNNING[stage], {"attempt": row.attempt})
+        return _job(row, stage, worker)
 
-    async def renew(self, job: Job) -> None:
-        """Extends the lease. Raises `LeaseLost` if another worker holds it or the resource is gone."""
+    async def claim_short(self, first: Job, most: int) -> list[Job]:
+        """Leases up to `most` further short texts of the owner of `first`, which is one, in the order of their turns."""
+        return await self._database.change(partial(self._lease_short, first, most))
 
-        def extend(connection: sa.Connection) -> None:
-            self.note(connection, job, lease_until=self._clock.read(connection) + self._lease_seconds)
+    def _lease_short(self, first: Job, most: int, connection: sa.Connection) -> list[Job]:
+        now = self._clock.read(connection)
+        due = _SHORT_DUE if self._database.is_sqlite else _SHORT_DUE.with_for_update(skip_locked=True)
+        found = connection.execute(due, {"owner": first.owner_id, "now": now, "most": most}).all()
+        sizes = itertools.accumulate(row.file_size_bytes for row in found)
+        ids = [row.id for row, size in zip(found, sizes, strict=True) if size <= MAX_SHORT_BYTES_TOGETHER]
+        if not ids:
+            return []
+        leased = {"ids": ids, "now": now, "lease_worker": first.worker, "lease_until": now + self._lease_seconds}
+        rows = connection.execute(_LEASE_SHORT, leased).all()
+        record_events(connection, [(row.id, row.version, Status.EXTRACTING, {"attempt": row.attempt}) for row in rows])
+        return [_job(row, Stage.EXTRACT, first.worker) for row in rows]
 
-        await self.change(job, extend)
+    async def renew(self, *jobs: Job) -> None:
+        """Extends the leases that still hold. Raises `LeaseLost` if none does."""
+
+        def extend(connection: sa.Connection, held: set[str]) -> None:
+            until = self._clock.read(connection) + self._lease_seconds
+            if not held:
+                raise LeaseLost
+            connection.execute(_NOTE, [{"of": one, "lease_until": until} for one in sorted(held)])
+
+        await self.change_all(jobs, extend)
 
     async def change(self, job: Job, work: Callable[[sa.Connection], T]) -> T:
         """Runs `work` in a write transaction during which the lease is guaranteed to hold, and returns its result.
@@ -122,6 +138,17 @@ class JobRepository:
         def fenced(connection: sa.Connection) -> T:
             self._require_lease(connection, job)
             return work(connection)
+
+        return await self._database.change(fenced)
+
+    async def change_all(self, jobs: Sequence[Job], work: Callable[[sa.Connection, set[str]], T]) -> T:
+        """Like `change`, for several jobs: `work` gets the ids of the resources whose leases hold, which may be none."""
+        held = _HELD_OF if self._database.is_sqlite else _HELD_OF.with_for_update()
+        ids = [job.resource_id for job in jobs]
+
+        def fenced(connection: sa.Connection) -> T:
+            fences = {row.id: row.fence for row in connection.execute(held, {"ids": ids})}
+            return work(connection, {job.resource_id for job in jobs if fences.get(job.resource_id) == job.fence})
 
         return await self._database.change(fenced)
 
@@ -141,8 +168,7 @@ class JobRepository:
         self, connection: sa.Connection, job: Job, status: Status, details: JsonObject | None = None, **values: Any
     ) -> None:
         """Moves the resource to `status` and releases the lease, inside a `change`."""
-        released = {"attempt": 0, "deaths": 0, "lease_worker": None, "lease_until": None, "not_before": 0}
-        self.note(connection, job, **released | values | {"status": status})
+        self.note(connection, job, **_RELEASED | values | {"status": status})
         record_event(connection, job.resource_id, job.version, status, details)
         if status in TERMINAL:
             announce_ended(connection, [job.resource_id])
@@ -150,6 +176,29 @@ class JobRepository:
     def note(self, connection: sa.Connection, job: Job, **values: Any) -> None:
         """Writes a stage's progress to the row, inside a `change`; keeps the lease."""
         connection.execute(_NOTE, {"of": job.resource_id, **values})
+
+    def note_all(
+        self,
+        connection: sa.Connection,
+        noted: Sequence[tuple[Job, Mapping[str, Any]]],
+        events: Sequence[tuple[Job, Status, JsonObject]] = (),
+    ) -> None:
+        """Like `note`, for several jobs with values for the same columns, and with events for their timelines."""
+        if noted:
+            connection.execute(_NOTE, [{"of": job.resource_id, **values} for job, values in noted])
+        record_events(connection, [(job.resource_id, job.version, status, details) for job, status, details in events])
+
+    def finish_all(
+        self, connection: sa.Connection, ended: Sequence[tuple[Job, Mapping[str, Any], JsonObject]], status: Status
+    ) -> None:
+        """Like `finish`, for several jobs, each with values for the same columns and the details of its event."""
+        self.note_all(
+            connection,
+            [(job, {**_RELEASED, **values, "status": status}) for job, values, _ in ended],
+            [(job, status, details) for job, _, details in ended],
+        )
+        if status in TERMINAL:
+            announce_ended(connection, [job.resource_id for job, _, _ in ended])
 
     async def pass_turn(self, job: Job) -> None:
         """Releases the lease of an unfinished stage, which continues at the resource's next turn."""
@@ -299,12 +348,50 @@ class JobRepository:
         found = {Status(row["status"]): row["count"] for row in await self._database.rows(query)}
         return {status: found.get(status, 0) for status in Status}
 
+    async def by_error(self) -> dict[str, int]:
+        """Returns the number of FAILED and PARTIAL resources of all owners by error code."""
+        ended = resources.c.status.in_((Status.FAILED, Status.PARTIAL))
+        query = sa.select(resources.c.error_code, sa.func.count().label("count")).where(ended)
+        rows = await self._database.rows(query.group_by(resources.c.error_code))
+        return {row["error_code"] or "none": row["count"] for row in rows}
+
+    async def queue_ages(self) -> dict[Stage, float]:
+        """Returns for each stage how many seconds the resource that waits longest for it is due; 0 if none waits.
+
+        Vectors are due when the file's words were indexed: `due` puts the first turn before later turns of other files.
+        """
+        since = sa.case((resources.c.due < resources.c.indexed_at, resources.c.indexed_at), else_=resources.c.due)
+        states = {state: stage for stage, known in _STATES.items() for state in known}
+        query = sa.select(resources.c.status, sa.func.min(since).label("since")).where(
+            resources.c.status.in_(states), resources.c.lease_until.is_(None)
+        )
+        rows = await self._database.rows(query.group_by(resources.c.status))
+        ages = dict.fromkeys(Stage, 0.0)
+        for row in rows:
+            stage = states[row["status"]]
+            ages[stage] = max(ages[stage], time.time() - row["since"])
+        return ages
+
     async def waiting(self) -> int:
         """Counts the resources that are neither in a terminal state nor leased."""
         active = [state for states in _STATES.values() for state in states]
         query = sa.select(sa.func.count()).select_from(resources).where(resources.c.status.in_(active))
         async with self._database.read() as connection:
             return await connection.scalar(query) or 0
+
+
+def _job(row: sa.Row[*tuple[Any, ...]], stage: Stage, worker: str) -> Job:
+    return Job(
+        resource_id=row.id,
+        owner_id=row.owner_id,
+        version=row.version,
+        stage=stage,
+        attempt=row.attempt,
+        fence=row.fence,
+        worker=worker,
+        deaths=row.deaths,
+        is_short=stage is Stage.EXTRACT and bool(row.is_short),
+    )
 
 
 def _owners_in_turn(stage: Stage) -> sa.Select[str, int]:
@@ -351,6 +438,23 @@ _FIRST_DUE = (
     .limit(1)
 )
 _FIRST_DUE_UNLOCKED = _FIRST_DUE.with_for_update(skip_locked=True)
+# Nothing of such a file has been stored or tried before. Its type is the one found at upload, which the parser checks.
+_IS_SHORT = sa.and_(
+    resources.c.version == 1,
+    resources.c.deaths == 0,
+    sa.func.coalesce(resources.c.extracted_at, 0) == 0,  # SQLite 3.40 takes no column for NULL in RETURNING
+    resources.c.file_size_bytes <= MAX_SHORT_BYTES,
+    resources.c.mime_type.in_(SHORT_TYPES),
+)
+_LEASED = (
+    resources.c.id,
+    resources.c.owner_id,
+    resources.c.version,
+    resources.c.attempt,
+    resources.c.fence,
+    resources.c.deaths,
+    sa.and_(_IS_SHORT, resources.c.attempt == 1).label("is_short"),
+)
 _LEASE = {
     stage: sa.update(resources)
     .where(
@@ -359,11 +463,38 @@ _LEASE = {
         sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
     )
     .values(status=_RUNNING[stage], attempt=resources.c.attempt + 1, fence=resources.c.fence + 1)
-    .returning(resources.c.owner_id, resources.c.version, resources.c.attempt, resources.c.fence, resources.c.deaths)
+    .returning(*_LEASED)
     for stage in Stage
 }
-# The values are passed at execution.
+_SHORT_DUE = (
+    sa.select(resources.c.id, resources.c.file_size_bytes)
+    .where(
+        resources.c.status == Status.UPLOADED,
+        resources.c.owner_id == sa.bindparam("owner"),
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+        resources.c.not_before <= sa.bindparam("now"),
+        resources.c.attempt == 0,
+        _IS_SHORT,
+    )
+    .order_by(resources.c.due, resources.c.id)
+    .limit(sa.bindparam("most"))
+)
+_LEASE_SHORT = (
+    sa.update(resources)
+    .where(
+        resources.c.id.in_(sa.bindparam("ids", expanding=True)),
+        resources.c.status == Status.UPLOADED,
+        sa.or_(resources.c.lease_until.is_(None), resources.c.lease_until < sa.bindparam("now")),
+    )
+    .values(status=Status.EXTRACTING, attempt=resources.c.attempt + 1, fence=resources.c.fence + 1)
+    .returning(*_LEASED)
+)
 _TURN = sa.update(owners).where(owners.c.id == sa.bindparam("of"))
 _NOTE = sa.update(resources).where(resources.c.id == sa.bindparam("of"))
 _HELD = sa.select(resources.c.fence).where(resources.c.id == sa.bindparam("of"))
+_HELD_OF = (
+    sa.select(resources.c.id, resources.c.fence)
+    .where(resources.c.id.in_(sa.bindparam("ids", expanding=True)))
+    .order_by(resources.c.id)
+)
 _HELD_LOCKED = _HELD.with_for_update()

@@ -15,7 +15,7 @@ from citewell.storage.clock import LeaseClock
 from citewell.storage.database import Database
 from citewell.storage.lookups import Lookup, unindexed
 from citewell.storage.tables import payload_changes, projects, resource_projects, resources
-from citewell.types import TERMINAL, FileFacts, Metadata, Status
+from citewell.types import TERMINAL, FileFacts, JsonObject, Metadata, Status
 
 _BATCH = 500
 _STATED = ("date", "modified", "created", "tags", "keywords")
@@ -176,3 +176,8 @@ def _facts(row: Mapping[Any, Any], projects_of: Iterable[str]) -> FileFacts:
         metadata=metadata_of(row["metadata"] or {}),
         stated={name: row[f"said_{name}"] for name in _STATED if row[f"said_{name}"] is not None},
     )
+
+
+def stated_of(extraction_metadata: JsonObject) -> JsonObject:
+    """Returns what points store of a file's own metadata, as `file_facts` reads it from the row."""
+    return {name: said for name in _STATED if (said := extraction_metadata.get(name)) is not None}

@@ -3,8 +3,8 @@
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0035_pictures"
-down_revision = "0034_expiry"
+revision = "0036_pictures"
+down_revision = "0035_memory"
 
 
 def upgrade() -> None:
