@@ -40,10 +40,12 @@ class TableThresholds:
     confidence:          probability from which the likeliest answer is given. From 0.54 / 0.66 / 0.76 / 0.82 on, of questions on tables that the
                          weights were not fitted to 45 / 39 / 33 / 29 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
     rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
-    meant:               probability from which what a reader of tables takes a question for is answered; `meant_of_all` where that is a
-                         figure over all rows. With 0.5 and 0.75, of questions on held-out tables 37 % are answered rightly and 5 % wrongly;
-                         with 0.4 and 0.5, 41 and 7 %
-    whole_rows, whole_columns: rows up to which, and columns up to which
+    meant_sure, parts_sure, over_all_sure, sure: weights of a logistic regression that gives the probability that the likeliest reading of a table is
+                         right: of the model's log-odds that the table is meant (at most `meant_most` either way), of the logarithm of the
+                         reading's likelihood, of its being a figure over all rows, and the constant. Fitted on questions on held-out tables in a
+                         library of 108 files
+    meant:               probability from which the reading is answered; `meant_alone` where nothing but tables is asked
+    certain:             probability from which no passages are looked at beside it
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
     stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
     selections:          ways of taking words for conditions that are tried, those that account for most words first
@@ -86,10 +88,14 @@ class TableThresholds:
     shared_word: float = 0.1
     confidence: float = 0.74
     rows_confidence: float = 0.73
-    meant: float = 0.4
-    meant_of_all: float = 0.5
-    whole_rows: int = 3
-    whole_columns: int = 12
+    meant_sure: float = 0.65
+    parts_sure: float = 0.74
+    over_all_sure: float = -1.25
+    sure: float = -0.8
+    meant_most: float = 5.0
+    meant: float = 0.5
+    meant_alone: float = 0.35
+    certain: float = 0.85
     alike: float = 0.8
     stem: int = 3
     ending: int = 4

@@ -233,16 +233,6 @@ class Grid:
         return self.numbers[highest] if abs(sum(others) - most) <= THRESHOLDS.equal * most else None
 
     @cached_property
-    def by_day(self) -> GridColumn | None:
-        """The only column of dates, where rows are not nearly in its order, so that the last row is not the last one in time."""
-        days = [c for c in self.columns if c.info.is_dated]
-        if len(days) != 1 or days[0] is not self.time:
-            return None
-        pairs = list(pairwise(value for value in days[0].measures if value is not None))
-        rising = sum(earlier <= later for earlier, later in pairs)
-        return days[0] if rising < THRESHOLDS.alike * len(pairs) else None
-
-    @cached_property
     def time(self) -> GridColumn | None:
         """The first column of dates or years."""
         return next((c for c in self.columns if c.is_dated), None)

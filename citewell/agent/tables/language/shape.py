@@ -5,28 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from citewell.agent.tables.language.metrics import CannotPlan
-from citewell.agent.tables.language.question_reading import Reading
-from citewell.agent.tables.language.wording import Operation
 from citewell.agent.tables.query.typed import (
-    MAX_ROWS,
-    Aggregate,
-    ColumnRef,
-    Comparator,
     Function,
-    Order,
-    RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.run.engine import table_key
-from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import TableColumn, TableInfo
-
-AGGREGATES = {
-    Operation.SUM: Function.SUM,
-    Operation.AVG: Function.AVG,
-    Operation.MEDIAN: Function.MEDIAN,
-}
 
 
 class Shape(StrEnum):
@@ -83,56 +66,3 @@ class Plan:
     parts: tuple[str, ...] = ()
     ranked: bool = False
     adds_up: bool = False
-
-
-def grouped(reading: Reading, aggregate: Aggregate, metric: TableColumn | None) -> Plan:
-    """One figure for each value of the column that the question groups by; `CannotPlan` where it names several."""
-    if len(reading.groups) > 1:
-        raise CannotPlan("it names more than one column to group by")
-    group = reading.groups[0]
-    ref = ColumnRef(group.name, reading.group_part)
-    query = TableQuery(
-        source=table_key(reading.words.table),
-        conditions=tuple(reading.conditions),
-        groups=(ref,),
-        aggregates=(aggregate,),
-        order=(Order(aggregate.name, True) if reading.group_part is None else Order(ref.name),),
-        limit=MAX_ROWS,
-    )
-    return Plan(
-        shape=Shape.GROUPS,
-        table=reading.words.table,
-        query=query,
-        metric=metric,
-        subject=group,
-        function=aggregate.function,
-    )
-
-
-def ranked_groups(
-    reading: Reading,
-    subject: TableColumn,
-    aggregate: Aggregate,
-    metric: TableColumn | None,
-    descending: bool,
-    best: int,
-) -> Plan:
-    """The first `best` values of a column by one figure each."""
-    query = TableQuery(
-        source=table_key(reading.words.table),
-        conditions=(*reading.conditions, RowCondition(ColumnRef(subject.name), Comparator.NOT_EMPTY)),
-        groups=(ColumnRef(subject.name),),
-        aggregates=(aggregate,),
-        order=(Order(aggregate.name, descending),),
-        limit=best + THRESHOLDS.spare_rows,
-    )
-    return Plan(
-        shape=Shape.TOP if best > 1 else Shape.EXTREME,
-        table=reading.words.table,
-        query=query,
-        metric=metric,
-        subject=subject,
-        function=aggregate.function,
-        descending=descending,
-        best=best,
-    )

@@ -15,9 +15,6 @@ _TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-
 _NUMBER = re.compile(r"[+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
 _SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
 _MAX_DIGITS = 40
-_COUNT_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +60,7 @@ MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
     "jan", "feb", "mar", "apr", "may.", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 )  # fmt: skip
-NUMBER_WORDS = (
-    {
-        word: number
-        for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
-    }
-    | {
-        word: number
-        for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)  # noqa: SIM905
-    }
-    | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "once": 1, "twice": 2}
-)
 SCALES = {word: 10 ** quantities.SCALES[word] for word in ("hundred", "thousand", "million", "billion")}
-IRREGULAR = {
-    "won": "win", "ran": "run", "held": "hold", "made": "make", "built": "build", "lost": "loss", "lose": "loss", "sold": "sale",
-    "paid": "pay", "spent": "spend", "rode": "ride", "drew": "draw", "written": "write", "wrote": "write", "flew": "fly", "led": "lead",
-    "born": "birth", "die": "death", "older": "age", "oldest": "age", "people": "popul", "tall": "height", "tallest": "height",
-    "long": "length", "longest": "length", "high": "height", "wide": "width", "far": "distanc", "deep": "depth", "deepest": "depth",
-    "heavy": "weight", "heaviest": "weight",
-}  # fmt: skip
 FORMS = {
     "won": "win",
     "winner": "win",
@@ -97,7 +76,6 @@ DIGITS = {
     "twelve": "12", "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th",
     "eighth": "8th", "ninth": "9th", "tenth": "10th",
 }  # fmt: skip
-DATE_EXTREMES = frozenset({"latest", "newest", "most recent", "earliest", "oldest"})
 COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),
     ("lte", ("at most", "no more than", "not more than", "up to", "less than or equal to", "maximum of", "<=")),
@@ -141,56 +119,6 @@ _COMPUTING = re.compile(
     + r")(?!\w)"
 )
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
-CURRENCIES = frozenset(
-    {
-        "euro",
-        "eur",
-        "dollar",
-        "usd",
-        "pound",
-        "gbp",
-        "cedi",
-        "ghs",
-        "buck",
-        "franc",
-        "chf",
-        "naira",
-        "ngn",
-        "rand",
-        "zar",
-        "yen",
-        "rupe",
-        "inr",
-    }
-)
-"""Stems of what amounts are counted in: `under 100 euros` is about the column of amounts."""
-SOFT_FILLERS = frozenset(
-    {
-        "file",
-        "sheet",
-        "tab",
-        "tabl",
-        "tabl'",
-        "spreadsheet",
-        "column",
-        "field",
-        "valu",
-        "data",
-        "dataset",
-        "report",
-        "record",
-        "line",
-        "name",
-    }
-)
-"""Fillers that a cell may hold as well: `average price of tables`."""
-LISTING = frozenset(
-    {"list", "show", "give", "name", "display", "all", "every", "each", "which", "what", "who", "different"}
-)
-"""Words that ask for the values of a column that is named after them."""
-ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
-PLACES = frozenset({"row", "line"})
-"""Those of them that have a place in the sheet: the last row is the lowest one, whatever its day."""
 FILLERS = frozenset(
     [
         "a",
@@ -372,14 +300,6 @@ def number_of(text: str) -> int | float | None:
         return None
     plain = text.replace(",", "").replace("−", "-").rstrip("%")
     return float(plain) if "." in plain else int(plain)
-
-
-def small_count(word: QuestionWord) -> int | None:
-    """How many, written in digits or as a word up to twenty."""
-    value = word.number
-    if isinstance(value, int) and 0 < value <= 100:
-        return value
-    return _COUNT_WORDS.get(word.text.casefold())
 
 
 def find_phrase(question: list[QuestionWord], phrase: str, start: int = 0) -> Iterator[int]:

@@ -20,6 +20,7 @@ from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
 
 _OVER_ALL = frozenset({RowOperation.COUNT, RowOperation.DISTINCT, RowOperation.SUM, RowOperation.AVERAGE})
+_READS_CELLS = frozenset({RowOperation.LOOKUP, RowOperation.FILTER, RowOperation.EXISTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,23 @@ class ReadTable:
     meaning: Meaning
     meant: float
 
+    @property
+    def computes(self) -> bool:
+        """Whether it takes more than the cells of certain rows."""
+        return self.meaning.operation not in _READS_CELLS
 
-def chance_of(read: ReadTable) -> float:
-    """How likely the answer is right."""
-    return math.exp(read.meaning.logarithm) / (1.0 + math.exp(-read.meant))
+    @property
+    def is_over_all(self) -> bool:
+        """Whether it is a figure over all rows."""
+        narrow = self.meaning.conditions or self.meaning.part
+        return not narrow and self.meaning.operation in _OVER_ALL
 
 
-def is_sure(read: ReadTable, limits: TableThresholds) -> bool:
-    """Whether the answer is given. A figure over all rows of a table fits many a question that is not about it, and must be likelier."""
-    narrow = read.meaning.conditions or read.meaning.part or read.meaning.operation not in _OVER_ALL
-    return chance_of(read) >= (limits.meant if narrow else limits.meant_of_all)
+def chance_of(read: ReadTable, limits: TableThresholds) -> float:
+    """How likely the answer is right. A figure over all rows of a table fits many a question that is not about it."""
+    meant = max(-limits.meant_most, min(limits.meant_most, read.meant))
+    total = limits.meant_sure * meant + limits.parts_sure * read.meaning.logarithm + limits.sure
+    return 1.0 / (1.0 + math.exp(-(total + limits.over_all_sure * read.is_over_all)))
 
 
 def view_of(question: str, known: KnownTable) -> TableView:
