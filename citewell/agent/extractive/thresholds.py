@@ -130,13 +130,13 @@ class ExtractiveThresholds:
     answer: float = 0.18
     read_sure: float = 0.16
     first_sure: float = 0.12
-    row_sure: float = 4.8
+    row_sure: float = 3.2
     nearness_sure: float = 6.4
     rank_sure: float = -0.4
     rank_most: int = 8
     sure_read: float = -4.8
     read_most: float = 13.0
-    answer_read: float = 0.30
+    answer_read: float = 0.27
 
 
 THRESHOLDS = ExtractiveThresholds()

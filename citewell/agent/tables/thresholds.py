@@ -88,12 +88,12 @@ class TableThresholds:
     shared_word: float = 0.1
     confidence: float = 0.74
     rows_confidence: float = 0.73
-    meant_sure: float = 0.65
-    parts_sure: float = 0.74
-    over_all_sure: float = -1.25
+    meant_sure: float = 0.62
+    parts_sure: float = 0.95
+    over_all_sure: float = -1.14
     sure: float = -0.8
     meant_most: float = 5.0
-    meant: float = 0.5
+    meant: float = 0.42
     meant_alone: float = 0.35
     certain: float = 0.85
     alike: float = 0.8
