@@ -136,7 +136,7 @@ class ExtractiveThresholds:
     rank_most: int = 8
     sure_read: float = -4.8
     read_most: float = 13.0
-    answer_read: float = 0.27
+    answer_read: float = 0.22
 
 
 THRESHOLDS = ExtractiveThresholds()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,7 +14,7 @@ from citewell.agent.tables.language.shape import Plan
 from citewell.agent.tables.meaning.meaning import Meaning, meanings
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
-from citewell.agent.tables.meaning.view import ColumnView, TableView, shown_values, years_of
+from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whole, shown_values, years_of
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.types import TableColumn, TableInfo
@@ -63,9 +64,13 @@ def view_of(question: str, known: KnownTable) -> TableView:
     """What the model is shown of a table beside this question."""
     table = known.words.table
     if known.grid is not None:
-        columns = tuple(_of_cells(question, column) for column in known.grid.columns)
+        texts = [tuple(dict.fromkeys(filter(None, c.texts))) for c in known.grid.columns]
+        pairs = list(zip(known.grid.columns, texts, strict=True))
+        named = named_whole(question, [text for c, one in pairs if _kind(c.info, c.part) == "text" for text in one])
+        columns = tuple(_of_cells(question, column, one, named) for column, one in pairs)
     else:
-        columns = tuple(_of_words(question, column, known.words) for column in table.columns)
+        named = named_whole(question, [value for values in known.words.values.values() for value in values])
+        columns = tuple(_of_words(question, column, known.words, named) for column in table.columns)
     return TableView(title_of(table), columns)
 
 
@@ -75,12 +80,11 @@ def title_of(table: TableInfo) -> str:
     return " ".join(f"{stem} {table.sheet or ''}".replace("_", " ").split())
 
 
-def _of_cells(question: str, column: GridColumn) -> ColumnView:
+def _of_cells(question: str, column: GridColumn, values: Sequence[str], named: frozenset[str]) -> ColumnView:
     kind = _kind(column.info, column.part)
-    values = dict.fromkeys(text for text in column.texts if text)
     years = years_of(_days(column)) if kind == "date" else None
     ref = ColumnRef(column.name, column.part) if kind in ("number", "date") else ColumnRef(column.name)
-    shown = shown_values(question, tuple(values)) if kind == "text" else ()
+    shown = shown_values(question, values, named) if kind == "text" else ()
     empty, zero = any(not text for text in column.texts), kind == "number" and 0 in column.measures
     return ColumnView(column.name, kind, ref, shown, years, empty, zero)
 
@@ -98,11 +102,11 @@ def _days(column: GridColumn) -> list[date]:
     return [date.fromordinal(int(value)) for value in column.measures if value is not None]
 
 
-def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnView:
+def _of_words(question: str, column: TableColumn, words: TableWords, named: frozenset[str]) -> ColumnView:
     """Of a table whose cells are not held; cells of it may be empty."""
     kind = _kind(column)
     values = ("true", "false") if column.kind == "boolean" else words.values.get(column.name, ())
-    shown = shown_values(question, values) if kind == "text" else ()
+    shown = shown_values(question, values, named) if kind == "text" else ()
     low, high = words.ranges.get(column.name, (1.0, 1.0))
     zero = low <= 0 <= high
     return ColumnView(column.name, kind, ColumnRef(column.name), shown, words.years.get(column.name), True, zero)
