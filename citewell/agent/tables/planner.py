@@ -51,7 +51,7 @@ from citewell.text.analysis import analyze
 from citewell.text.correction import Speller, words_of
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
-_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
+_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
 _DATED_COLUMNS = 8
 """Columns of dates whose years are known,"""
 _NUMERIC_COLUMNS = 50
@@ -217,8 +217,6 @@ class TablePlanner:
                 f"row {row} of {table_name(found.table)} is the sum of all the others, and may be their total",
                 computes=True,
             )
-        if known.subtotals:
-            found = replace(found, adds_up=False)
         if left_out:
             found = replace(found, query=_without(found.query, left_out))
         if (told := _mixed_currencies(found, known)) is not None:
@@ -299,18 +297,12 @@ def _mixed_currencies(plan: Plan, known: _Known) -> tuple[str, ...] | None:
 
 def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     """The row that may be a total of the others, where it would be added to them or be the highest of all rows."""
-    highest = (plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending) or plan.lead == "highest"
+    highest = plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending
     adds = plan.shape is Shape.FIGURE and plan.function in (Function.SUM, Function.AVG)
     whole = all(c.ref.column == ROW_COLUMN or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
-
-
-def _left_out(plan: Plan) -> tuple[int, ...]:
-    """Total rows that the query excludes."""
-    conditions = [c for c in plan.query.conditions if c.ref.column == ROW_COLUMN and c.comparison is Comparator.NOT_IN]
-    return tuple(int(row) for c in conditions if isinstance(c.value, tuple) for row in c.value)
 
 
 def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds) -> list[TableInfo]:

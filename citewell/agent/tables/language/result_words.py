@@ -108,10 +108,8 @@ def valued(plan: Plan, value: Any) -> str:
 
 
 def difference_words(plan: Plan, value: Any) -> str:
-    """A difference in the unit of its column, or in the plan's."""
-    value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
-    if plan.unit:
-        return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
+    """A difference in the unit of its column."""
+    value = to_decimals(value, plan.metric.decimals if plan.metric is not None else 0)
     if plan.metric is not None and unit_of(plan.metric.name) == "%":
         return f"{shown(rounded_figure(plan, value))} percentage points"
     return figure(rounded_figure(plan, value), plan.metric.name) if plan.metric is not None else shown(value)

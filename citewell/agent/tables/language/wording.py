@@ -1,11 +1,10 @@
-"""The words of data questions: operations, comparisons and fillers, as the rule-based planner reads them (English)."""
+"""The words of questions about tables: how they are compared, which say nothing, and which ask for a calculation (English)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 from citewell.text import quantities
@@ -26,83 +25,27 @@ class QuestionWord:
     start: int
     end: int
 
-    @property
-    def number(self) -> int | float | None:
-        """Its value if it is a number in digits (`5,000`, `2.5`, `5k`)."""
-        return number_of(self.text)
 
-
-class Operation(StrEnum):
-    """What a data question wants done."""
-
-    COUNT = "count"
-    COUNT_DISTINCT = "count_distinct"
-    SUM = "sum"
-    AVG = "avg"
-    MEDIAN = "median"
-    MAX = "max"
-    MIN = "min"
-    COMPARE = "compare"
-
-
-PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
-    (Operation.COUNT_DISTINCT, ("how many different", "how many distinct", "how many unique", "number of different", "number of distinct",
-                                "number of unique", "count of distinct", "count distinct", "distinct count of")),
-    (Operation.COUNT, ("how many", "number of", "count of", "count the", "count", "row count", "what is the count of")),
-    (Operation.COMPARE, ("compare", "comparison of", "difference between", "difference in", "versus", "vs", "vs.", "compared to", "compared with")),
-    (Operation.MEDIAN, ("median",)),
-    (Operation.AVG, ("average", "mean", "avg", "on average")),
-    (Operation.SUM, ("sum total of", "total sum of", "sum of", "in total", "total", "sum up", "sum", "add up", "altogether", "combined")),
-    (Operation.MAX, ("most expensive", "highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent", "priciest", "costliest", "longest")),
-    (Operation.MIN, ("least expensive", "lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest", "cheapest", "shortest")),
-)  # fmt: skip
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
     "jan", "feb", "mar", "apr", "may.", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 )  # fmt: skip
-SCALES = {word: 10 ** quantities.SCALES[word] for word in ("hundred", "thousand", "million", "billion")}
 FORMS = {
-    "won": "win",
-    "winner": "win",
-    "lost": "loss",
-    "lose": "loss",
-    "drew": "draw",
-    "drawn": "draw",
-    "tie": "draw",
-    "tied": "draw",
-}
+    "won": "win", "winner": "win", "lost": "loss", "lose": "loss", "drew": "draw", "drawn": "draw", "tie": "draw", "tied": "draw",
+}  # fmt: skip
 DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11",
     "twelve": "12", "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th",
     "eighth": "8th", "ninth": "9th", "tenth": "10th",
 }  # fmt: skip
-COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),
-    ("lte", ("at most", "no more than", "not more than", "up to", "less than or equal to", "maximum of", "<=")),
-    ("gt", ("more than", "greater than", "higher than", "larger than", "bigger than", "over", "above", "exceeding", "exceeds", "exceed",
-            "longer than", "older than", ">")),
-    ("lt", ("less than", "fewer than", "lower than", "smaller than", "under", "below", "shorter than", "<")),
-    ("ne", ("is not", "are not", "not equal to", "other than", "except", "isn't", "aren't")),
-    ("eq", ("equal to", "equals", "exactly", "=")),
+_COMPUTED = (
+    "how many", "number of", "count", "average", "mean", "avg", "median", "total", "sum", "add up", "altogether", "combined", "out of",
+    "most", "least", "top", "bottom", "max", "maximum", "min", "minimum",
+    "compare", "compared to", "compared with", "comparison of", "difference", "versus", "vs", "vs.", "same",
+    "than", "more", "fewer", "less", "over", "above", "under", "below", "exceeding", "exceeds", "exceed", "up to", ">", "<", ">=", "<=", "=",
+    "equal to", "equals", "exactly", "is not", "are not", "isn't", "aren't", "except", "besides", "only",
+    "first", "last", "next", "after", "before", "previous", "following", "per", "each", "every", "all",
 )  # fmt: skip
-ORDERING = (
-    "first",
-    "last",
-    "next",
-    "after",
-    "before",
-    "previous",
-    "following",
-    "same",
-    "other than",
-    "besides",
-    "only",
-    "more",
-    "fewer",
-    "less",
-    "than",
-    "difference",
-)
 _SUPERLATIVE = re.compile(r"[a-z]{2,}est|best|worst", re.I)
 _NOT_SUPERLATIVE = frozenset(
     ("rest", "west", "east", "test", "contest", "protest", "forest", "interest", "request", "guest", "nest", "quest", "conquest", "harvest",
@@ -111,145 +54,18 @@ _NOT_SUPERLATIVE = frozenset(
 )  # fmt: skip
 _LETTERS = re.compile(r"[a-z]+")
 _QUESTION = 1_000
-_COMPUTING = re.compile(
-    r"(?<!\w)(?:"
-    + "|".join(re.escape(phrase) for _, group in (*PHRASES, *COMPARISONS) for phrase in group)
-    + "|"
-    + "|".join((*ORDERING, "per", "each", "every", "all", "out of"))
-    + r")(?!\w)"
-)
+_COMPUTING = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _COMPUTED))})(?!\w)")
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
 FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "with",
-        "by",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "becom",
-        "do",
-        "does",
-        "did",
-        "have",
-        "has",
-        "had",
-        "having",
-        "there",
-        "here",
-        "we",
-        "us",
-        "our",
-        "my",
-        "your",
-        "i",
-        "you",
-        "it",
-        "its",
-        "they",
-        "their",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "where",
-        "when",
-        "how",
-        "much",
-        "many",
-        "me",
-        "show",
-        "list",
-        "give",
-        "tell",
-        "display",
-        "find",
-        "get",
-        "let",
-        "know",
-        "please",
-        "can",
-        "could",
-        "would",
-        "all",
-        "any",
-        "every",
-        "each",
-        "only",
-        "also",
-        "exactly",
-        "file",
-        "sheet",
-        "tab",
-        "tabl",
-        "tabl'",
-        "spreadsheet",
-        "column",
-        "field",
-        "valu",
-        "data",
-        "dataset",
-        "report",
-        "row",
-        "rows",
-        "record",
-        "entri",
-        "line",
-        "overall",
-        "whole",
-        "entir",
-        "given",
-        "amount's",
-        "as",
-        "than",
-        "then",
-        "so",
-        "now",
-        "calcul",
-        "comput",
-        "determin",
-        "return",
-        "identifi",
-        "name",
-        "that's",
-        "what's",
-        "whose",
-        "where's",
-        "contain",
-        "contains",
-        "contained",
-        "total's",
-        "her",
-        "his",
-        "him",
-        "she",
-        "he",
-        "them",
-        "got",
-        "gets",
-        "respect",
-    ]
-)
+    ("a", "an", "the", "this", "that", "these", "those", "of", "in", "on", "at", "to", "for", "from", "with", "by", "and", "or", "is",
+     "are", "was", "were", "be", "been", "being", "becom", "do", "does", "did", "have", "has", "had", "having", "there", "here", "we",
+     "us", "our", "my", "your", "i", "you", "it", "its", "they", "their", "what", "which", "who", "whom", "whose", "where", "when",
+     "how", "much", "many", "me", "show", "list", "give", "tell", "display", "find", "get", "let", "know", "please", "can", "could",
+     "would", "all", "any", "every", "each", "only", "also", "exactly", "file", "sheet", "tab", "tabl", "tabl'", "spreadsheet", "column",
+     "field", "valu", "data", "dataset", "report", "row", "rows", "record", "entri", "line", "overall", "whole", "entir", "given",
+     "amount's", "as", "than", "then", "so", "now", "calcul", "comput", "determin", "return", "identifi", "name", "that's", "what's",
+     "where's", "contain", "contains", "contained", "total's", "her", "his", "him", "she", "he", "them", "got", "gets", "respect")
+)  # fmt: skip
 
 
 def words(text: str) -> list[QuestionWord]:
