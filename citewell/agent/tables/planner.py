@@ -284,7 +284,7 @@ class TablePlanner:
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
 
 
-def _mixed_currencies(plan: Plan, known: _Known) -> tuple[str, ...] | None:
+def _mixed_currencies(plan: Plan, known: _Known) -> Sequence[str] | None:
     """The currencies of the amounts that a plan adds up or ranks, where it takes them from rows of several."""
     told = currencies_beside(plan.table, known.words.values)
     if told is None or plan.metric is None or not plan.metric.is_numeric or not is_money(plan.metric):

@@ -144,6 +144,12 @@ class Grid:
         """The indices of all rows but totals."""
         return frozenset(range(len(self.numbers))) - self.totals
 
+    @cached_property
+    def label(self) -> GridColumn | None:
+        """The column that names the rows: the first of texts that are names, different in most rows; else the first."""
+        names = [c for c in self.columns if c.info.kind == "text" and c.part is None and not c.is_year]
+        return max(names, key=lambda c: len(set(c.texts)) >= THRESHOLDS.alike * len(self.numbers), default=None)
+
     def sum_of_others(self, name: str) -> int | None:
         """The number of a row whose figure in this column is the sum of all the others there, though nothing calls it a total: whether it
         is one cannot be told. None where there is none, or where there are too few others for that to mean anything."""
