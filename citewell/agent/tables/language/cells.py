@@ -11,7 +11,7 @@ from functools import cached_property
 
 from citewell.agent.tables.language.wording import DIGITS, FORMS, norm
 from citewell.agent.tables.query.compile import DATES
-from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
+from citewell.agent.tables.query.typed import Part, TextValue
 from citewell.agent.tables.run.engine import Cell
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
@@ -65,23 +65,10 @@ class GridColumn:
             return TextValue.DATE
         return figures_in(filled, least)
 
-    @cached_property
-    def unit(self) -> str:
-        """The unit of the figures that its texts are, as the first of them has it."""
-        comma = self.part is TextValue.DECIMAL_COMMA
-        figures = (read_figure(text, comma) for text in self.texts) if self.holds_figures else ()
-        return next((figure.unit for figure in figures if figure is not None and figure.unit), "")
-
     @property
     def holds_figures(self) -> bool:
         """Whether its texts are figures."""
         return isinstance(self.part, TextValue) and self.part.is_number
-
-    @property
-    def ref(self) -> ColumnRef:
-        """How a query orders and compares the column: by what its texts hold."""
-        numbered = self.info.kind == "text" and (self.is_year or self.is_rank)
-        return ColumnRef(self.name, self.part or (TextValue.NUMBER if numbered else None))
 
     @cached_property
     def is_rank(self) -> bool:
