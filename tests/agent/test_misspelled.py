@@ -11,7 +11,7 @@ from citewell.agent.tables.planner import Planned, TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.text.correction import Speller
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, READER, Sheets, planner_of
 
 SPELLER = Speller(dict)
 GATE = hit("The harbour gate closes at half past nine in the evening.", headings=("Hours",), ordinal=1)
@@ -54,8 +54,8 @@ async def test_a_question_for_a_table_is_corrected_by_its_words(tmp_path: Path) 
     sheets = Sheets(tmp_path)
     sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     tables = list(sheets.tables.values())
-    planner = TablePlanner(TableEngine(sheets), speller=SPELLER)
+    planner = TablePlanner(TableEngine(sheets), speller=SPELLER, reader=READER)
     for question in ("How many loans are there in Acrra?", "What is the total amuont in Kumasi?"):
         found = await planner.consider(OWNER, question, tables)
         assert isinstance(found, Planned), question
-        assert not isinstance(await TablePlanner(TableEngine(sheets)).consider(OWNER, question, tables), Planned)
+        assert not isinstance(await planner_of(TableEngine(sheets)).consider(OWNER, question, tables), Planned)

@@ -9,10 +9,9 @@ import pytest
 
 from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
-from citewell.agent.tables.planner import TablePlanner
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.types import ColumnKind
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, LOANS, OWNER, Sheets, answer_of
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, LOANS, OWNER, Sheets, answer_of, planner_of
 
 _COLUMNS: dict[str, ColumnKind] = {"Shop": "text", "Amount": "number", "City": "text"}
 _LIST = replace(LOANS, filename="list.csv", resource_id="list")
@@ -47,7 +46,7 @@ async def test_a_question_is_answered_from_the_file_that_it_names(sheets: Sheets
 
 async def test_a_picture_is_drawn_of_the_file_that_is_named(sheets: Sheets) -> None:
     engine = TableEngine(sheets)
-    planner = PicturePlanner(engine, TablePlanner(engine))
+    planner = PicturePlanner(engine, planner_of(engine))
     found = await planner.consider(OWNER, "Plot the total amount by city in list.csv", list(sheets.tables.values()))
     assert isinstance(found, PlannedPicture)
     assert found.table.filename == "list.csv"

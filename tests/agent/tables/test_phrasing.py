@@ -7,13 +7,13 @@ from dataclasses import replace
 import pytest
 
 from citewell.agent.tables.language.phrasing import conditions_text, phrase
-from citewell.agent.tables.planner import Planned, TablePlanner
+from citewell.agent.tables.planner import Planned
 from citewell.agent.tables.query.typed import Aggregate, ColumnRef, Comparator, Function, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import TableEngine
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.types import ROW_COLUMN, ColumnKind
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets, planner_of
 
 COLUMNS: dict[str, ColumnKind] = {"Branch": "text", "Loans": "integer", "Amount (GHS)": "number"}
 
@@ -27,7 +27,7 @@ def loans(tmp_path_factory: pytest.TempPathFactory) -> Sheets:
 
 async def _answer(sheets: Sheets, question: str) -> str | None:
     engine = TableEngine(sheets)
-    planned = await TablePlanner(engine).consider(OWNER, question, list(sheets.tables.values()))
+    planned = await planner_of(engine).consider(OWNER, question, list(sheets.tables.values()))
     assert isinstance(planned, Planned), planned
     result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
     numbers = range(1, len(row_hits(OWNER, result)) + 1)

@@ -15,7 +15,7 @@ from citewell.agent.tables.run.engine import TableEngine, TableResult, UnusableT
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.errors import NotFound
 from citewell.types import ROW_COLUMN, TableInfo
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, READER, Sheets, planner_of
 
 
 class Desk:
@@ -24,7 +24,7 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.sheets = Sheets(folder)
         self.engine = TableEngine(self.sheets)
-        self.planner = TablePlanner(self.engine)
+        self.planner = planner_of(self.engine)
 
     async def consider(self, question: str, tables: Sequence[TableInfo] | None = None) -> Planned | Refused | None:
         return await self.planner.consider(OWNER, question, tables or list(self.sheets.tables.values()))
@@ -225,7 +225,7 @@ async def test_a_new_version_of_a_file_is_learnt_again(desk: Desk, tmp_path: Pat
 
 
 async def test_what_was_learnt_is_kept_within_bounds(desk: Desk) -> None:
-    desk.planner = TablePlanner(desk.engine, TableThresholds(cached_tables=2))
+    desk.planner = TablePlanner(desk.engine, reader=READER, thresholds=TableThresholds(cached_tables=2))
     for number in range(4):
         desk.sheets.add({"Branch": "text", f"Figure {number}": "integer"}, [("Accra", number), ("Wa", 2)])
     for number in range(4):
@@ -235,7 +235,7 @@ async def test_what_was_learnt_is_kept_within_bounds(desk: Desk) -> None:
 
 
 async def test_a_column_of_too_many_different_texts_has_no_known_values(desk: Desk) -> None:
-    desk.planner = TablePlanner(desk.engine, TableThresholds(distinct_values=3, held_rows=1))
+    desk.planner = TablePlanner(desk.engine, reader=READER, thresholds=TableThresholds(distinct_values=3, held_rows=1))
     desk.sheets.add(LOAN_COLUMNS, LOAN_ROWS)
     assert (await desk.refused("How many records of Kofi Boateng are there?")).reason.startswith(
         "it is not clear what “Kofi”"

@@ -99,7 +99,7 @@ async def answered(sheets: Sheets, question: str, says: Says) -> str | None:
         (
             "what part is late",
             Says(RowOperation.SHARE, {}, {"overdue": ValueUse.PART}, figure=GroupFigure.COUNT),
-            "Rows for overdue: 2 of 6, which is 33.3% [2].",
+            "Status is overdue in 2 of 6 rows in “Loans”, which is 33.3% [2].",
         ),
         (
             "still without a date",
