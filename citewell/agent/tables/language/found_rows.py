@@ -40,7 +40,7 @@ class _Found:
         self.asked = plan.asked.name
         self.label = plan.subject.name if plan.subject is not None else self.asked
         self.marks = [f" [{number}]" for number, _ in zip(numbers, result.rows, strict=False)]
-        self.values = [figure(_cell(result, row, self.asked), self.asked) for row in result.rows]
+        self.values = [figure(_cell(result, row, self.asked), self.asked) or "(empty)" for row in result.rows]
         self.labels = [shown(_cell(result, row, self.label)) for row in result.rows]
 
     @property
