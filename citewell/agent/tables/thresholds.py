@@ -26,9 +26,9 @@ class TableThresholds:
     shared_word:         cosine that a word of the question counts for that one table has; by words alone 86 / 89 % and 50 / 55 %
 
     How likely an answer is right:
-    meant_sure, parts_sure, over_all_sure, sure: weights of a logistic regression that gives the probability that the likeliest reading of a table is
+    meant_sure, parts_sure, explained_sure, sure: weights of a logistic regression that gives the probability that the likeliest reading of a table is
                          right: of the model's log-odds that the table is meant (at most `meant_most` either way), of the logarithm of the
-                         reading's likelihood, of its being a figure over all rows, and the constant. Fitted on questions on held-out tables in a
+                         reading's likelihood, of the share of the question's words that it explains, and the constant. Fitted on questions on held-out tables in a
                          library of 108 files
     meant:               probability from which the reading is answered; `meant_alone` where nothing but tables is asked
     certain:             probability from which no passages are looked at beside it
@@ -62,10 +62,10 @@ class TableThresholds:
     held_rows: int = 1_000
     read_tables: int = 5
     shared_word: float = 0.1
-    meant_sure: float = 0.62
-    parts_sure: float = 0.95
-    over_all_sure: float = -1.14
-    sure: float = -0.8
+    meant_sure: float = 0.55
+    parts_sure: float = 0.89
+    explained_sure: float = 2.17
+    sure: float = -1.53
     meant_most: float = 5.0
     meant: float = 0.42
     meant_alone: float = 0.35

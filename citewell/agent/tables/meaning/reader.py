@@ -17,10 +17,20 @@ from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
 from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whole, shown_values, years_of
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
+from citewell.text.analysis import analyze
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
 
-_OVER_ALL = frozenset({RowOperation.COUNT, RowOperation.DISTINCT, RowOperation.SUM, RowOperation.AVERAGE})
+_ANSWERED = {
+    RowOperation.COUNT: "rows",
+    RowOperation.DISTINCT: "number of different values",
+    RowOperation.SUM: "total",
+    RowOperation.AVERAGE: "average",
+    RowOperation.EXTREME: "highest lowest",
+    RowOperation.TOP: "highest lowest",
+    RowOperation.DIFFERENCE: "difference",
+}
+"""The words that answers of these have besides those of the table."""
 _READS_CELLS = frozenset({RowOperation.LOOKUP, RowOperation.FILTER, RowOperation.EXISTS})
 
 
@@ -35,29 +45,28 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """What a question means of a table, with the plan; meant: log-odds that the table is meant."""
+    """What a question means of a table, with the plan.
+
+    meant: log-odds that the table is meant; explained: share of the question's words that the table's name, the columns and values of the
+    reading, and the words of its answer have
+    """
 
     plan: Plan
     meaning: Meaning
     meant: float
+    explained: float
 
     @property
     def computes(self) -> bool:
         """Whether it takes more than the cells of certain rows."""
         return self.meaning.operation not in _READS_CELLS
 
-    @property
-    def is_over_all(self) -> bool:
-        """Whether it is a figure over all rows."""
-        narrow = self.meaning.conditions or self.meaning.part
-        return not narrow and self.meaning.operation in _OVER_ALL
-
 
 def chance_of(read: ReadTable, limits: TableThresholds) -> float:
-    """How likely the answer is right. A figure over all rows of a table fits many a question that is not about it."""
+    """How likely the answer is right."""
     meant = max(-limits.meant_most, min(limits.meant_most, read.meant))
-    total = limits.meant_sure * meant + limits.parts_sure * read.meaning.logarithm + limits.sure
-    return 1.0 / (1.0 + math.exp(-(total + limits.over_all_sure * read.is_over_all)))
+    parts = limits.parts_sure * read.meaning.logarithm + limits.explained_sure * read.explained
+    return 1.0 / (1.0 + math.exp(-(limits.meant_sure * meant + parts + limits.sure)))
 
 
 def view_of(question: str, known: KnownTable) -> TableView:
@@ -120,8 +129,17 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
     table = PlannedTable(known.words.table, known.label, _time_of(known))
     for one in meanings(read, view, found, question):
         if (plan := plan_of(one, table)) is not None:
-            return read.meant, ReadTable(plan, one, read.meant)
+            return read.meant, ReadTable(plan, one, read.meant, _explained(question, view, one))
     return read.meant, None
+
+
+def _explained(question: str, view: TableView, meaning: Meaning) -> float:
+    asked = set(analyze(question, "en", query=True))
+    conditions = (*meaning.conditions, *meaning.part)
+    said = [view.title, _ANSWERED.get(meaning.operation, ""), meaning.figure.value]
+    said += [column.name for columns in meaning.roles.values() for column in columns]
+    said += [str(part) for c in conditions for part in (c.ref.column, *c.values)]
+    return len(asked.intersection(analyze(" ".join(said), "en"))) / len(asked) if asked else 0.5
 
 
 def shown(view: TableView) -> ShownTable:
