@@ -33,8 +33,6 @@ def sheets(tmp_path: Path) -> Sheets:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("How many rows are there in list.csv?", "There are 3 rows in “list.csv” [1]."),
-        ("How many rows does shop list.csv have?", "There are 2 rows in “shop list.csv” [1]."),
         ("What is the total amount in the file “shop list.csv”?", "The total of Amount is 15, over 2 rows [1]."),
         ("In LIST.CSV, which shop has the highest amount?", "Amount was highest for b: 18 [1]."),
         ("Total amount of list.csv in Tema", "The total of Amount is 20, over 2 rows where City is Tema [1]."),
