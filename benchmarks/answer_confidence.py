@@ -1,4 +1,4 @@
-"""Fits the weights by which an answer without a chat model is told from none (`score_sure` … `sure` of `ExtractiveThresholds`).
+"""Fits the weights by which an answer is told from none where no statement was read (`score_sure` … `sure` of `ExtractiveThresholds`).
 
     python benchmarks/answer_confidence.py SET TURNS.jsonl PARAGRAPHS.jsonl
 
@@ -22,7 +22,7 @@ import hashlib
 import json
 import tempfile
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 
 import conversations
@@ -44,6 +44,8 @@ PENALTY = 2.0
 STEPS = 50
 SHARES = {"turns": 0.3, "paragraphs": 0.6, "strangers": 0.1}
 THRESHOLDS = tuple(n / 100 for n in range(10, 42, 2))
+FEATURES = ("score", "passage", "own", "held", "agreed", "whether")
+"""Fields of `AnswerEvidence` that are weighed without a reader."""
 Floats = NDArray[np.float64]
 
 
@@ -77,10 +79,10 @@ class EvidenceReader:
         answers.weigh = weigh_and_keep
 
     async def read(self, question: str, hits: Sequence[Hit], message: str) -> tuple[float, ...] | None:
-        """The evidence in the order of its fields; None where no statement could answer, which is no matter of weights."""
+        """The evidence in the order of FEATURES; None where no statement could answer, which is no matter of weights."""
         self._seen.clear()
         await self._answerer.answer(question, hits, message=message)
-        return tuple(float(value) for value in astuple(self._seen[0])) if self._seen else None
+        return tuple(float(getattr(self._seen[0], name)) for name in FEATURES) if self._seen else None
 
 
 async def examples(folder: Path, turns: Path, paragraphs: Path) -> list[Example]:
@@ -194,7 +196,7 @@ def main() -> None:
         likely[out] = confidence(weights, [one for one in made if one.fold == fold])
     for threshold in THRESHOLDS:
         print(json.dumps(quality(made, likely, threshold)))
-    names = [*(field.name for field in fields(AnswerEvidence)), "constant"]
+    names = [*FEATURES, "constant"]
     print(json.dumps({name: round(float(value), 2) for name, value in zip(names, fit(made), strict=True)}))
 
 

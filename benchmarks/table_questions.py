@@ -1,8 +1,8 @@
-"""Questions over the tables of real files, answered by typed queries and by the rule-based planner, against plain Python.
+"""Questions over the tables of real files, answered by typed queries and by the built-in planner, against plain Python.
 
     python benchmarks/table_questions.py FILE… [--questions 200] [--seed 1] [--show]
 
-Typed queries must all be exact. The planner may refuse, but must never be wrong.
+Typed queries must all be exact. The planner may refuse; what it answers should be right.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ from typing import Any
 
 import duckdb
 
+from citewell.adapters.reader.reading_model import ReadingModel
+from citewell.adapters.reader.table_reader import BuiltinTableReader
 from citewell.agent.citations.numbers import find_figures
 from citewell.agent.tables.language.links import core_name
 from citewell.agent.tables.language.phrasing import phrase
@@ -309,7 +311,8 @@ async def run(files: list[Path], wanted: int, seed: int, show: bool) -> dict[str
                 store.read(path)
             except Exception as error:  # noqa: BLE001 - one unreadable file must not end the run
                 print(f"{path.name}: {error}")
-        engine, planner = TableEngine(store), TablePlanner(TableEngine(store))
+        engine = TableEngine(store)
+        planner = TablePlanner(engine, reader=BuiltinTableReader(ReadingModel.open()))
         read = [(t, store.rows(t)) for t in store.tables if t.rows >= 2 and t.columns]
         usable = [(t, rows) for t, rows in read if not any(_TOTAL.match(str(v)) for r in rows for v in r.values())]
         asked: dict[str, Question] = {}

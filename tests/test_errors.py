@@ -85,7 +85,6 @@ def test_everything_a_user_needs_is_at_the_top_of_the_package() -> None:
 # Signals between neighbouring functions, each caught by the module that asks for it; none reaches a user as it is.
 _SIGNALS = {
     "citewell/agent/tables/run/engine.py": {"UnusableTable"},  # the answer goes on without the table, and says so
-    "citewell/agent/tables/language/metrics.py": {"CannotPlan"},  # a question that no typed query answers
     # what a call of the Bot API comes to: nobody is there, nothing is there, try later, or not like this
     "citewell/channels/telegram/calls.py": {"BotBlocked", "MessageGone", "RefusedCall", "TelegramAway"},
     "citewell/extract/formats/tabular/json_stream.py": {"Damaged"},  # where a stream of records stops being JSON

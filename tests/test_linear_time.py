@@ -34,14 +34,10 @@ from citewell.agent.extractive.thresholds import THRESHOLDS as EXTRACTIVE
 from citewell.agent.interface import PastMessage, Source
 from citewell.agent.model.window import alternating
 from citewell.agent.statements import Statement, cut_statements
-from citewell.agent.tables.language import generic, links, named_file, reading, wording
-from citewell.agent.tables.language import plan as planner
+from citewell.agent.tables.language import generic, links, named_file, wording
 from citewell.agent.tables.language import sentences as sentences_of_tables
 from citewell.agent.tables.language.cells import figures_in, grid_of
-from citewell.agent.tables.language.codes import coded_rows
-from citewell.agent.tables.language.evidence import evidence_of
 from citewell.agent.tables.language.exchange import exchanged
-from citewell.agent.tables.language.grammar import interpretations
 from citewell.agent.tables.lookup.asked import read_lookup
 from citewell.agent.tables.lookup.find import known_rows, named_rows
 from citewell.agent.tables.lookup.fiscal import read_calendar
@@ -57,7 +53,6 @@ from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
-from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.understand import question, rephrase, titles, topics
 from citewell.agent.understand.intent import intent_of
 from citewell.agent.whole.kinds import KINDS, items_of
@@ -144,7 +139,6 @@ _TABLE = TableInfo(
     columns=(TableColumn("Branch", "text"), TableColumn("Amount (GHS)", "number"), TableColumn("Date", "date")),
     rows=20,
 )
-_GRID = grid_of(_TABLE, [(tuple("a" for _ in _TABLE.columns), 2), (tuple("1 b" for _ in _TABLE.columns), 3)], ())
 _WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
 _GRAMMAR = cast(Grammar, grammar_of("en"))
 _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
@@ -168,7 +162,7 @@ def _expecting(attempt: Reader) -> Reader:
     def reader(text: str) -> object:
         try:
             return attempt(text)
-        except (InvalidInput, planner.CannotPlan) as error:
+        except InvalidInput as error:
             return error
 
     return reader
@@ -308,10 +302,6 @@ READERS: dict[str, Reader] = {
     "agent.understand.question.meets_expectation": lambda t: question.read_question("when is it?").meets_expectation(t),
     "agent.citations.writer.write": lambda t: _said(t, SIZE),
     "agent.citations.writer.write:pieces": lambda t: _said(_part(t), 8),
-    "agent.tables.language.reading.read": lambda t: planner.plan(reading.read(t, _WORDS), None),
-    "agent.tables.language.reading.read:longest": _expecting(
-        lambda t: planner.plan(reading.read(t[:1_000], _WORDS), None)
-    ),
     "agent.tables.language.wording.find_phrase": lambda t: list(
         wording.find_phrase(wording.words(t)[:1_000], "more than")
     ),
@@ -322,11 +312,6 @@ READERS: dict[str, Reader] = {
     ),
     "agent.tables.language.links.names_of_table": lambda t: links.names_of_table(replace(_TABLE, name=t)),
     "agent.tables.language.links.is_coded": lambda t: links.is_coded((t, t[:900])),
-    "agent.tables.language.codes.coded_rows": lambda t: coded_rows([t, *t.split()]),
-    "agent.tables.language.evidence.evidence_of": lambda t: evidence_of(t, _GRID),
-    "agent.tables.language.evidence.evidence_of:longest": lambda t: [
-        *interpretations(evidence_of(t[: THRESHOLDS.weighed_characters], _GRID))
-    ],
     "agent.tables.language.sentences.figure": lambda t: (
         sentences_of_tables.figure(5, t),
         sentences_of_tables.figure(t, "a (kg)"),
@@ -414,7 +399,7 @@ NO_READERS = {
     "retrieve.diversity.maximal_marginal_relevance", "retrieve.evaluate.normalised_gain", "retrieve.feedback.pulls_of",
     "retrieve.filters.build_filter", "retrieve.fusion.in_places_of", "retrieve.fusion.judged_by_words", "retrieve.fusion.led_by", "retrieve.fusion.ordered", "chunk.flow.locate", "chunk.tables.row_headings",
     "chunk.sections.cut_sections", "agent.citations.places.narrow_locator", "agent.citations.places.locate_pieces", "agent.graph.with_references",
-    "agent.tables.run.totals.find_total_rows", "agent.tables.language.choice.choose", "agent.tables.language.found_rows.found_rows", "agent.tables.language.found_rows.whole_rows", "agent.tables.language.dates.time_span", "agent.tables.language.amounts.column_of_unit", "agent.tables.lookup.answer.compose_part", "agent.tables.lookup.answer.compose_rows",
+    "agent.tables.run.totals.find_total_rows", "agent.tables.language.found_rows.found_rows", "agent.tables.language.found_rows.whole_rows", "agent.tables.language.dates.time_span", "agent.tables.language.amounts.column_of_unit", "agent.tables.lookup.answer.compose_part", "agent.tables.lookup.answer.compose_rows",
     "agent.tables.language.sentences.as_cell", "agent.tables.language.amounts.currencies_beside",
     "agent.tables.language.sentences.joined", "agent.tables.language.sentences.marked", "agent.tables.language.sentences.highest",
     "agent.tables.lookup.answer.compose", "agent.tables.lookup.answer.compose_cell", "agent.tables.lookup.asked.known_names",

@@ -15,7 +15,7 @@ from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.lookup.answer import LookupAnswer
 from citewell.agent.tables.lookup.table_lookup import TableLookup
 from citewell.agent.tables.picture.answer import answer_with_picture
-from citewell.agent.tables.planner import Planned, Refused, gives_what_was_weighed
+from citewell.agent.tables.planner import Planned, Refused
 from citewell.agent.tables.run.engine import TableResult, UnusableTable, faults_of
 from citewell.agent.tables.run.results import row_hits
 from citewell.agent.turn.parts import joined, parts_of, turn_of
@@ -83,7 +83,7 @@ class RuleAssistant:
                 hits = _found(turn)
                 if await self._is_corrected(turn, hits):
                     return await search_calls(turn, _beside(turn))
-                return await self._from_passages(turn, hits, await self._look_up(turn, hits))
+                return await self._from_passages(turn, hits, _from_page(await self._look_up(turn, hits)))
 
     async def _from_parts(self, turn: TurnState) -> Draft | None:
         """The answers to the questions of a message that asks several; None where one answer says as much."""
@@ -103,22 +103,23 @@ class RuleAssistant:
         return joined(parts, drafts)
 
     async def _from_rows_or_pages(self, turn: TurnState) -> Step:
-        """The rows of the planned query; a table on a page where it is likelier meant; else the passages."""
+        """The rows of the planned query, a table on a page, or the passages: whichever most likely answers."""
         planned, table = turn.table_plan, turn.results[-1]
         searched = any(result.call.name == "search_files" for result in turn.results)
         hits = _found(turn) if searched else []
         page = await self._look_up(turn, hits) if searched else None
-        if isinstance(planned, Planned) and page is not None and page.chance > planned.confidence:
-            return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
         draft = _from_rows(turn, table)
+        if isinstance(planned, Planned) and page is not None and page.chance > planned.confidence:
+            draft = _from_page(page)
         if draft is not None:
-            return _say(turn, draft)
+            weighs = searched and draft.confidence is not None
+            return await self._from_passages(turn, hits, draft) if weighs else _say(turn, draft)
         if not searched:
             return await search_calls(turn, _beside(turn))
         turn.stage = NextStep.READ_PASSAGES
         if await self._is_corrected(turn, hits):
             return await search_calls(turn, _beside(turn))
-        return await self._from_passages(turn, hits, page)
+        return await self._from_passages(turn, hits, _from_page(page))
 
     async def _is_corrected(self, turn: TurnState, hits: Sequence[Hit]) -> bool:
         """Whether words of the question were misspelled, as the words of the passages found show; they are searched for again, once."""
@@ -141,14 +142,14 @@ class RuleAssistant:
         with turn.timed("look_up_tables"):
             return await self._lookup.answer(turn.request.owner_id, turn.sought, turn.request.scope, files)
 
-    async def _from_passages(self, turn: TurnState, hits: Sequence[Hit], page: LookupAnswer | None = None) -> Draft:
-        """The statements that answer; the cells of tables on pages where these are certain, or likelier to."""
-        if page is not None and page.chance == 1.0:
-            return _say(turn, Draft(page.text, True, number_hits(page.hits)))
+    async def _from_passages(self, turn: TurnState, hits: Sequence[Hit], cells: Draft | None) -> Draft:
+        """The statements that answer; the cells of tables where these are certain, or likelier to."""
+        if cells is not None and cells.confidence is None:
+            return _say(turn, cells)
         refused = turn.table_plan if isinstance(turn.table_plan, Refused) else None
         sought = turn.sought
         usable = quotable(await offload(len(sought), read_question, sought), hits)
-        if refused is not None and refused.computes:
+        if isinstance(turn.table_plan, Planned) or (refused is not None and refused.computes):
             usable = [hit for hit in usable if hit.chunk.type not in (ChunkType.ROW, ChunkType.TABLE)]
         top_k = turn.request.top_k
         message = turn.corrected or " ".join(turn.request.message.split())
@@ -161,8 +162,8 @@ class RuleAssistant:
             extract = extract or await self._answerer.answer(
                 sought, usable[:top_k], usable[top_k:], message=own, pictures=pictures, cut_off=cut_off
             )
-        if page is not None and page.chance > extract.confidence * extract.answered:
-            return _say(turn, Draft(page.text, True, number_hits(page.hits), confidence=_below_1(page.chance)))
+        if cells is not None and (cells.confidence or 0.0) > extract.confidence * extract.answered:
+            return _say(turn, cells)
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)
         if extract.answered:
@@ -189,9 +190,12 @@ def _found(turn: TurnState) -> list[Hit]:
     return merge_hits(found, MAX_TOP_K, beside)
 
 
-def _below_1(chance: float) -> float | None:
-    """A probability that was weighed; None for what is certain."""
-    return round(chance, 4) if chance < 1.0 else None
+def _from_page(page: LookupAnswer | None) -> Draft | None:
+    """The cells of a table on a page; without a confidence where they are certain."""
+    if page is None:
+        return None
+    confidence = round(page.chance, 4) if page.chance < 1.0 else None
+    return Draft(page.text, True, number_hits(page.hits), confidence=confidence)
 
 
 def _corrected(speller: Speller, texts: Sequence[str], hits: Sequence[Hit]) -> list[str]:
@@ -258,12 +262,11 @@ def _from_rows(turn: TurnState, result: ToolResult) -> Draft | None:
 
 def _from_table(planned: Planned | Refused | None, result: ToolResult) -> Draft | None:
     """The worded result, with its sources numbered from 1; None when its rows do not answer."""
-    if not isinstance(planned, Planned) or result.table is None or not gives_what_was_weighed(planned, result.table):
+    if not isinstance(planned, Planned) or result.table is None:
         return None
     sources = tuple(Source(n, source.hit) for n, source in enumerate(result.sources, start=1))
     text = phrase(planned.plan, result.table, planned.left_out, [source.n for source in sources])
-    weighed = planned.confidence if planned.confidence < 1.0 else None
-    return Draft(text, True, sources, confidence=weighed, computed=True) if text else None
+    return Draft(text, True, sources, confidence=planned.confidence, computed=True) if text else None
 
 
 def _from_picture(turn: TurnState, rows: TableResult) -> Draft | None:

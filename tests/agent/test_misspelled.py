@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, TurnRequest
-from citewell.agent.tables.planner import Planned, TablePlanner
-from citewell.agent.tables.run.engine import TableEngine
 from citewell.text.correction import Speller
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
 
 SPELLER = Speller(dict)
 GATE = hit("The harbour gate closes at half past nine in the evening.", headings=("Hours",), ordinal=1)
@@ -48,14 +43,3 @@ async def test_words_are_corrected_by_passages_of_the_owner_alone() -> None:
     assistant = Assistant(searcher, WordEmbedder(), speller=SPELLER)
     await assistant.answer(TurnRequest(owner_id="ada", message="When does the zepelin land in the harbour?"))
     assert all("zeppelin" not in request.query for request in searcher.requests)
-
-
-async def test_a_question_for_a_table_is_corrected_by_its_words(tmp_path: Path) -> None:
-    sheets = Sheets(tmp_path)
-    sheets.add(LOAN_COLUMNS, LOAN_ROWS)
-    tables = list(sheets.tables.values())
-    planner = TablePlanner(TableEngine(sheets), speller=SPELLER)
-    for question in ("How many loans are there in Acrra?", "What is the total amuont in Kumasi?"):
-        found = await planner.consider(OWNER, question, tables)
-        assert isinstance(found, Planned), question
-        assert not isinstance(await TablePlanner(TableEngine(sheets)).consider(OWNER, question, tables), Planned)

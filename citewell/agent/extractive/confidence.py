@@ -23,7 +23,7 @@ TELLING = frozenset(analyze("describe discuss mention", "en"))
 
 @dataclass(frozen=True, slots=True)
 class AnswerEvidence:
-    """What speaks for an answer; all but the last three in 0..1.
+    """What speaks for an answer; all but `rank` and what is read in 0..1.
 
     score:   of the best statement (`citewell.agent.extractive.scoring`), without what the reader says
     passage: the greatest similarity of a passage to the question
@@ -31,9 +31,10 @@ class AnswerEvidence:
     held:    share of the message's terms that the best statement's passage holds, those rare among the passages counting more
     agreed:  whether search by meaning and search by words find the same passage first
     whether: whether the message asks for yes or no, in English, which few passages say
-    read:    the reader's log-odds that a statement answers, of the one that it is surest of; None where it read none, or not the best one,
-             or where a thread added words to the question
-    covered: the greatest share of the question's terms that a statement holds
+    read:    the reader's log-odds that a statement answers, of the one that it is surest of; None without a reader
+    first:   the same of the best statement; None of one that is not read, such as a row
+    row:     whether the best statement is a row of a table
+    rank:    the place of its passage among those found, from 0
     """
 
     score: float
@@ -43,27 +44,37 @@ class AnswerEvidence:
     agreed: bool
     whether: bool
     read: float | None = None
-    covered: float = 1.0
+    first: float | None = None
+    row: bool = False
+    rank: int = 0
 
 
 def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
     """The probability of an answer, 0..1: where nothing was read, were there one to every second question."""
-    total = (
-        limits.score_sure * evidence.score
-        + limits.passage_sure * evidence.passage
-        + limits.own_sure * evidence.own
-        + limits.held_sure * evidence.held
-        + limits.agreed_sure * evidence.agreed
-        + limits.whether_sure * evidence.whether
-        + limits.sure
-    )
     if evidence.read is not None:
-        read = max(-limits.read_most, min(limits.read_most, evidence.read))
-        if evidence.covered >= limits.worded:
-            total = limits.unread_joined * total + limits.read_joined * read + limits.joined
-        else:
-            total = limits.unread_joined_unworded * total + limits.read_joined_unworded * read + limits.joined_unworded
+        total = (
+            limits.read_sure * _bounded(evidence.read, limits)
+            + limits.first_sure * _bounded(evidence.first, limits)
+            + limits.row_sure * evidence.row
+            + limits.nearness_sure * evidence.own
+            + limits.rank_sure * min(evidence.rank, limits.rank_most)
+            + limits.sure_read
+        )
+    else:
+        total = (
+            limits.score_sure * evidence.score
+            + limits.passage_sure * evidence.passage
+            + limits.own_sure * evidence.own
+            + limits.held_sure * evidence.held
+            + limits.agreed_sure * evidence.agreed
+            + limits.whether_sure * evidence.whether
+            + limits.sure
+        )
     return 1.0 / (1.0 + math.exp(-total))
+
+
+def _bounded(read: float | None, limits: ExtractiveThresholds) -> float:
+    return -limits.read_most if read is None else max(-limits.read_most, min(limits.read_most, read))
 
 
 def is_answered(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> bool:
@@ -74,6 +85,7 @@ def is_answered(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> bool:
 def gather(question: Question, message: str, scored: Sequence[ScoredStatement], hits: Sequence[Hit]) -> AnswerEvidence:
     """The evidence for statements, at least one, of these passages; `message` as it was written."""
     best = max(scored, key=lambda one: one.unread)
+    first = max(scored, key=lambda one: one.score)
     return AnswerEvidence(
         score=best.unread,
         passage=max(one.passage for one in scored),
@@ -81,15 +93,11 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         held=_held(question, message, best.statement.hit, hits),
         agreed=_agreed(hits),
         whether=question.language in (None, "en") and asks_whether(message),
-        covered=max(one.coverage for one in scored),
-        read=_read(scored) if len(message.strip()) >= len(question.text.strip()) else None,
+        read=max((one.read.sure for one in scored if one.read is not None), default=None),
+        first=first.read.sure if first.read is not None else None,
+        row=bool(first.statement.row),
+        rank=first.statement.rank,
     )
-
-
-def _read(scored: Sequence[ScoredStatement]) -> float | None:
-    if max(scored, key=lambda one: one.score).read is None:
-        return None
-    return max(one.read.sure for one in scored if one.read is not None)
 
 
 def _held(question: Question, message: str, best: Hit, hits: Sequence[Hit]) -> float:

@@ -13,38 +13,26 @@ from typing import Any
 from citewell.agent.interface import TableReader
 from citewell.agent.offload import offload
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.asked import asks_for_unknown
-from citewell.agent.tables.language.cells import Grid, comparable, grid_of
-from citewell.agent.tables.language.choice import Chosen, choose, reading_weights
-from citewell.agent.tables.language.evidence import QuestionEvidence, evidence_of
+from citewell.agent.tables.language.amounts import currencies_beside, is_money
+from citewell.agent.tables.language.cells import Grid, grid_of
 from citewell.agent.tables.language.exchange import exchanged
 from citewell.agent.tables.language.generic import LISTING_SHAPES, asks_of_a_kind
-from citewell.agent.tables.language.grammar import interpretations
-from citewell.agent.tables.language.interpretation import Interpretation
 from citewell.agent.tables.language.links import (
     TableWords,
     column_mentions,
-    core_name,
     is_coded,
-    name_norms,
     names_of_table,
     table_words,
 )
-from citewell.agent.tables.language.metrics import CannotPlan
 from citewell.agent.tables.language.named_file import of_named_file
-from citewell.agent.tables.language.plan import plan
-from citewell.agent.tables.language.reading import read
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.meaning.meaning import passes_over_year
 from citewell.agent.tables.meaning.nearest import Described, NearestTables, description
 from citewell.agent.tables.meaning.reader import (
     KnownTable,
     ReadTable,
     chance_of,
-    is_sure,
     read_table,
     title_of,
-    view_of,
 )
 from citewell.agent.tables.query.typed import (
     Aggregate,
@@ -56,47 +44,30 @@ from citewell.agent.tables.query.typed import (
     RowCondition,
     TableQuery,
 )
-from citewell.agent.tables.run.engine import TableEngine, TableResult, faults_of, table_key, table_name
-from citewell.agent.tables.run.results import shown
+from citewell.agent.tables.run.engine import TableEngine, faults_of, table_key, table_name
 from citewell.agent.tables.run.totals import find_total_rows, holds_subtotals
 from citewell.agent.tables.thresholds import THRESHOLDS, TableThresholds
 from citewell.text.analysis import analyze
 from citewell.text.correction import Speller, words_of
-from citewell.text.language import detect_language
 from citewell.types import ROW_COLUMN, TableColumn, TableInfo
 
-_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.SHARE})
+_WITHOUT_TOTALS = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP})
 _DATED_COLUMNS = 8
 """Columns of dates whose years are known,"""
 _NUMERIC_COLUMNS = 50
 """and of numbers whose ranges are."""
-_SUMMING = frozenset({Shape.COUNT, Shape.FIGURE, Shape.GROUPS, Shape.SHARE})
+_MIXING = frozenset({Shape.FIGURE, Shape.GROUPS, Shape.EXTREME, Shape.TOP, Shape.COMPARE, Shape.PART, Shape.SERIES})
+_SHOWN = 4
+"""Currencies that a refusal names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """A plan that means one thing; `left_out` are total rows that it does not count. `confidence` is below 1 where readings were weighed.
-
-    weighed: the values that the chosen reading gives: its query must give no others.
-    """
+    """A plan, and how likely it is what was asked; `left_out` are total rows that it does not count."""
 
     plan: Plan
     left_out: tuple[int, ...] = ()
     confidence: float = 1.0
-    weighed: frozenset[str] | None = None
-
-
-def gives_what_was_weighed(planned: Planned, result: TableResult) -> bool:
-    """Whether the query's figure, count or cells are the values of the reading that was chosen; true where none was weighed."""
-    plan = planned.plan
-    if planned.weighed is None or not result.rows:
-        return True
-    if plan.shape is Shape.COUNT:
-        return planned.weighed == frozenset((comparable(shown(result.rows[0].values[0])),))
-    if plan.shape is Shape.FOUND and plan.asked is not None:
-        place = result.columns.index(plan.asked.name)
-        return planned.weighed == frozenset(comparable(shown(row.values[place])) for row in result.rows)
-    return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,32 +142,17 @@ class TablePlanner:
     ) -> Planned | Refused | None:
         """A plan; a refusal with its reason; or None when the question is not one for the tables.
 
-        only: the question is asked of these tables and of no other file, so some words of it may mean nothing in them; so it is
-        where it names a file itself. Raises `UnusableTable` for one that must be left out: the others can be considered without it.
+        only: the question is asked of these tables and of no other file, so they are likelier meant; so it is where it
+        names a file itself. Raises `UnusableTable` for one that must be left out: the others can be considered without it.
         """
         if len(question) > self._thresholds.question_characters:
             return None
         if named := of_named_file(question, tables):
             question, tables, only = named.question, named.tables, True
         asked = await self._asked_of(owner_id, question, tables)
-        found = await self._by_grammar(owner_id, question, asked, only=only)
-        if not isinstance(found, Planned) and self._reader is not None:
-            meant, read = await self._meant(self._reader, owner_id, question, asked)
-            # What the grammar cannot work out is no reason to refuse a question that is about none of the tables.
-            found = read or (found if only or meant else None)
+        found = await self._meant(owner_id, question, asked, only=only)
         if isinstance(found, Planned) and found.plan.shape in LISTING_SHAPES and asks_of_a_kind(question):
             return Refused("it asks what makes a row so, and rows only show which are", computes=True, of_a_kind=True)
-        return found
-
-    async def _by_grammar(
-        self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
-    ) -> Planned | Refused | None:
-        """What the grammar of English makes of the question, which leaves out no word and no year."""
-        if detect_language(question) not in (None, "en"):
-            return None
-        found = await self._read_or_weigh(owner_id, question, asked, only=only)
-        if isinstance(found, Planned) and await self._passes_over(owner_id, question, found):
-            return Refused("it names a year, and not what of the table is of that year", computes=True)
         return found
 
     async def _asked_of(self, owner_id: str, question: str, tables: Sequence[TableInfo]) -> list[tuple[str, _Known]]:
@@ -209,32 +165,29 @@ class TablePlanner:
         return asked
 
     async def _meant(
-        self, reader: TableReader, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]]
-    ) -> tuple[bool, Planned | None]:
-        """Whether a model reads the question as one for a table, and its plan, where it is sure enough of what it means."""
-        nearest = asked
+        self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
+    ) -> Planned | Refused | None:
+        """The plan of the likeliest reading beside any table; None where the question is meant for none of them."""
+        if self._reader is None:
+            return None
+        limits, nearest = self._thresholds, asked
         if self._nearest is not None:
             nearest = await self._nearest.of(question, asked, lambda one: one[1].described)
         found: list[tuple[float, ReadTable, _Known]] = []
         is_meant = False
         for spelt, known in nearest:
             with faults_of(known.words.table):
-                meant, read = await asyncio.to_thread(read_table, reader, spelt, known.shown)
+                meant, read = await asyncio.to_thread(read_table, self._reader, spelt, known.shown)
                 is_meant = is_meant or meant > 0
-                found += [(chance_of(read), read, known)] if read is not None else []
-        best = max(found, key=lambda one: one[0], default=None)
-        if best is None or not is_sure(best[1], self._thresholds):
-            return is_meant, None
-        settled = await self._settle(owner_id, best[1].plan, best[2])
-        return True, replace(settled, confidence=round(best[0], 4)) if isinstance(settled, Planned) else None
-
-    async def _passes_over(self, owner_id: str, question: str, planned: Planned) -> bool:
-        """Whether the question names a year that the plan has no condition for."""
-        if self._reader is None:
-            return False
-        known = await self._learn(owner_id, planned.plan.table)
-        view = await asyncio.to_thread(view_of, question, known.shown)
-        return passes_over_year(question, planned.plan.query.conditions, view)
+                found += [(chance_of(read, limits), read, known)] if read is not None else []
+        chance, read, known = max(found, key=lambda one: one[0], default=(0.0, None, None))
+        if read is None or known is None:
+            return None
+        if chance < (limits.meant_alone if only else limits.meant):
+            reason = f"it is not clear what of {table_name(read.plan.table)} is meant"
+            return Refused(reason, computes=read.computes) if is_meant else None
+        settled = await self._settle(owner_id, read.plan, known)
+        return replace(settled, confidence=round(chance, 4)) if isinstance(settled, Planned) else settled
 
     async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
         """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
@@ -245,88 +198,9 @@ class TablePlanner:
                 found.update(filter(None, [exchanged(base, own, known.words)]))
         return found.pop() if len(found) == 1 else None
 
-    async def _read_or_weigh(
-        self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
-    ) -> Planned | Refused | None:
-        plans: list[tuple[Plan, _Known]] = []
-        reasons: list[tuple[int, str, bool]] = []
-        small: list[tuple[str, _Known]] = []
-        for spelt, known in asked:
-            table = known.words.table
-            with faults_of(table):
-                reading = read(spelt, known.words)
-                if known.grid is not None:
-                    small.append((spelt, known))
-                try:
-                    found = plan(reading, known.label)
-                except CannotPlan as error:
-                    if reading.operations or reading.groups or reading.asks_rows or reading.names_table:
-                        explained = len(reading.columns) + len(reading.values) + reading.names_table
-                        order = len(reading.left_over) - explained
-                        reasons.append((order, f"{error} ({table_name(table)})", error.computes))
-                    continue
-                if found is not None:
-                    plans.append((found, known))
-        if len(plans) > 1:
-            plans = _named_ones(question, plans) or _of_most_columns(question, plans) or plans
-        if len(plans) > 1:
-            names = ", ".join(table_name(p.table) for p, _ in plans)
-            return Refused(f"several tables could be meant: {names}", computes=True)
-        weighs = (
-            only and bool(plans) and plans[0][0].shape in LISTING_SHAPES
-        )  # one cell answers better than the rows that hold it
-        if plans and not weighs:
-            return await self._settle(owner_id, *plans[0])
-        weighed = await asyncio.to_thread(self._weigh, question, small, only)
-        if weighed is not None and not (plans and weighed.plan.shape is Shape.WHOLE):
-            return weighed
-        if plans:
-            return await self._settle(owner_id, *plans[0])
-        return Refused(*min(reasons)[1:]) if reasons else None
-
     def _spelt(self, question: str, known: _Known) -> str:
         """The question, with misspelled words of the table corrected."""
         return question if self._speller is None else self._speller.correct(question, known.vocabulary)
-
-    def _weigh(self, question: str, tables: Sequence[tuple[str, _Known]], only: bool) -> Planned | None:
-        """The likeliest reading over all grids, where it is likely enough and no other table has one. tables: each with the question as
-        it spells it.
-        """
-        if len(question) > self._thresholds.weighed_characters:
-            return None
-        likely: list[Planned] = []
-        for spelt, known in tables[: self._thresholds.weighed_tables]:
-            if known.grid is None:
-                continue
-            with faults_of(known.grid.table):
-                found = self._weighed(spelt, known, known.grid, alone=only and len(tables) == 1)
-                likely += [found] if found is not None else []
-        return likely[0] if len(likely) == 1 else None
-
-    def _weighed(self, question: str, known: _Known, grid: Grid, *, alone: bool) -> Planned | None:
-        """The likeliest reading of one grid. alone: no other table or file is asked."""
-        evidence = evidence_of(question, grid)
-        chosen = choose(evidence, list(interpretations(evidence)), reading_weights())
-        if chosen is None or (found := self._likely_enough(chosen, evidence)) is None:
-            return None
-        reading, plan, confidence = found
-        named = any(link.words <= reading.used for link in (*evidence.columns, *evidence.values))
-        if not alone and not (named and evidence.content <= reading.used):
-            return None
-        if (known.subtotals and plan.shape in _SUMMING) or _summed_row(plan, grid) is not None:
-            return None
-        answer = None if plan.shape is Shape.WHOLE else reading.answer
-        return Planned(plan, _left_out(plan), round(confidence, 4), answer)
-
-    def _likely_enough(self, chosen: Chosen, evidence: QuestionEvidence) -> tuple[Interpretation, Plan, float] | None:
-        """The answer, else the rows it is in with all their cells, else nothing."""
-        if chosen.confidence >= self._thresholds.confidence:
-            return chosen.reading, chosen.reading.plan, chosen.confidence
-        enough = chosen.rows_confidence >= self._thresholds.rows_confidence
-        rows = chosen.of_rows
-        if rows is not None and enough and not asks_for_unknown(evidence, named=bool(rows.selection.links)):
-            return rows, rows.whole, chosen.rows_confidence
-        return None
 
     async def _settle(self, owner_id: str, found: Plan, known: _Known) -> Planned | Refused:
         with faults_of(found.table):
@@ -343,26 +217,11 @@ class TablePlanner:
                 f"row {row} of {table_name(found.table)} is the sum of all the others, and may be their total",
                 computes=True,
             )
-        if known.subtotals:
-            found = replace(found, adds_up=False)
         if left_out:
             found = replace(found, query=_without(found.query, left_out))
-        for column in found.unique:
-            if not await self._is_unique(owner_id, found, column):
-                return Refused(
-                    f"several rows have the same {core_name(column)}; ask for the total, the average or the count",
-                    computes=True,
-                )
+        if (told := _mixed_currencies(found, known)) is not None:
+            return Refused(f"its amounts are in several currencies ({', '.join(told[:_SHOWN])})", computes=True)
         return Planned(found, left_out)
-
-    async def _is_unique(self, owner_id: str, found: Plan, column: str) -> bool:
-        query = TableQuery(
-            source=table_key(found.table),
-            conditions=found.query.conditions,
-            aggregates=(Aggregate(Function.COUNT), Aggregate(Function.COUNT_DISTINCT, column)),
-        )
-        values = (await self._engine.run(owner_id, found.table, query)).rows[0].values
-        return values[0] == values[1]
 
     async def _learn(self, owner_id: str, table: TableInfo) -> _Known:
         key = (table.resource_id, table.version, table.id)
@@ -425,20 +284,25 @@ class TablePlanner:
         return grid_of(table, [(row.values, row.rows.first or 0) for row in found.rows], totals)
 
 
+def _mixed_currencies(plan: Plan, known: _Known) -> Sequence[str] | None:
+    """The currencies of the amounts that a plan adds up or ranks, where it takes them from rows of several."""
+    told = currencies_beside(plan.table, known.words.values)
+    if told is None or plan.metric is None or not plan.metric.is_numeric or not is_money(plan.metric):
+        return None
+    column, texts = told
+    chosen = any(c.ref.column == column.name and c.comparison is Comparator.EQ for c in plan.query.conditions)
+    grouped = any(group.column == column.name for group in plan.query.groups)
+    return None if chosen or grouped or plan.shape not in _MIXING else texts
+
+
 def _summed_row(plan: Plan, grid: Grid | None) -> int | None:
     """The row that may be a total of the others, where it would be added to them or be the highest of all rows."""
-    highest = (plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending) or plan.lead == "highest"
+    highest = plan.shape in (Shape.EXTREME, Shape.TOP) and plan.descending
     adds = plan.shape is Shape.FIGURE and plan.function in (Function.SUM, Function.AVG)
     whole = all(c.ref.column == ROW_COLUMN or c.comparison is Comparator.NOT_EMPTY for c in plan.query.conditions)
     if grid is None or plan.metric is None or not whole or not (highest or adds):
         return None
     return grid.sum_of_others(plan.metric.name)
-
-
-def _left_out(plan: Plan) -> tuple[int, ...]:
-    """Total rows that the query excludes."""
-    conditions = [c for c in plan.query.conditions if c.ref.column == ROW_COLUMN and c.comparison is Comparator.NOT_IN]
-    return tuple(int(row) for c in conditions if isinstance(c.value, tuple) for row in c.value)
 
 
 def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds) -> list[TableInfo]:
@@ -453,24 +317,6 @@ def _likely(question: str, tables: Sequence[TableInfo], limits: TableThresholds)
         table for score, table in sorted(scored, key=lambda pair: -pair[0]) if score or table.rows <= limits.small_table
     ]
     return likely[: limits.tables]
-
-
-def _named_ones(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
-    """The plans whose table is the only one named by sheet or file; a column that all have says nothing (`Borrower ID` of a sheet `Borrowers`)."""
-    norms = {word.norm for word in wording.words(question)}
-    columns = [{frozenset(name_norms(c)) for c in p.table.columns} for p, _ in plans]
-    asked = frozenset(norm for name in set.intersection(*columns) if name <= norms for norm in name)
-    shared = frozenset.intersection(*(names_of_table(p.table) for p, _ in plans)) | asked
-    named = [pair for pair in plans if norms & (names_of_table(pair[0].table) - shared - wording.FILLERS)]
-    return named if len(named) == 1 else []
-
-
-def _of_most_columns(question: str, plans: Sequence[tuple[Plan, _Known]]) -> list[tuple[Plan, _Known]]:
-    """The plan of the one table whose columns' names have more of the question's words than any other's."""
-    norms = {word.norm for word in wording.words(question)} - wording.FILLERS
-    named = [len(norms & {n for c in p.table.columns for n in name_norms(c)}) for p, _ in plans]
-    best = [pair for pair, count in zip(plans, named, strict=True) if count == max(named)]
-    return best if len(best) == 1 else []
 
 
 def _without(query: TableQuery, rows: tuple[int, ...]) -> TableQuery:

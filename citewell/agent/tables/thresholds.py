@@ -9,18 +9,8 @@ from dataclasses import dataclass
 class TableThresholds:
     """Thresholds of reading questions against tables and of planning their queries.
 
-    Set by hand, on the questions of `benchmarks/table_questions.py` (every planned query is compared with plain Python: refusing is
-    allowed, being wrong is not) and of `tests/agent/tables/`. The distances between words are as small as those questions allow:
-    a larger one reads more questions, and takes more words for something they do not mean.
-
-    Reading a question; distances are counted in words between the two:
+    Reading a question:
     question_characters: longer questions are not read against tables, as reading takes time for each table
-    value_after_column:  distance up to which a value found in several columns belongs to the column named before it
-    value_before_column: the same for a column named after it
-    plain_value:         distance up to which a value that is an everyday word or a number ("no", "A", "12") must have its column's name
-    number_after_column: distance up to which the number of a comparison or an equality belongs to the column named before it
-    number_before_column: the same for a column named after it ("over 30 days overdue")
-    label_words:         words from which a value alone makes a question one about the rows of that value
     first_year, last_year: numbers of four digits within these are years
     years_of_a_month:    years between the first and the last date of a column up to which `in March` is the March of each
 
@@ -30,25 +20,21 @@ class TableThresholds:
     distinct_values:     different texts of a column up to which its values are looked for in questions
     cached_tables:       table versions whose values are remembered
 
-    Weighing readings (`cells.py` to `choice.py`):
-    held_rows:           rows up to which a table's cells are held, so that its questions can be weighed
-    weighed_characters:  longer questions are not weighed
-    weighed_tables:      tables for which readings of one question are weighed
+    held_rows:           rows up to which a table's cells are held: what its texts are, and which rows are totals, is told from all of them
     read_tables:         tables that a model reads a question beside. The one that is meant is among the nearest 4 / 6 of 30 for 91 / 94 % of
                          English questions on `training/tables`, and for 77 / 84 % of those in other languages
     shared_word:         cosine that a word of the question counts for that one table has; by words alone 86 / 89 % and 50 / 55 %
-    confidence:          probability from which the likeliest answer is given. From 0.54 / 0.66 / 0.76 / 0.82 on, of questions on tables that the
-                         weights were not fitted to 45 / 39 / 33 / 29 % are answered rightly and 8 / 5 / 3 / 2 % wrongly
-    rows_confidence:     probability from which the likeliest rows are shown whole, where no answer is likely enough
-    meant:               probability from which what a reader of tables takes a question for is answered; `meant_of_all` where that is a
-                         figure over all rows. With 0.5 and 0.75, of questions on held-out tables 37 % are answered rightly and 5 % wrongly;
-                         with 0.4 and 0.5, 41 and 7 %
-    whole_rows, whole_columns: rows up to which, and columns up to which
+
+    How likely an answer is right:
+    meant_sure, parts_sure, explained_sure, sure: weights of a logistic regression that gives the probability that the likeliest reading of a table is
+                         right: of the model's log-odds that the table is meant (at most `meant_most` either way), of the logarithm of the
+                         reading's likelihood, of the share of the question's words that it explains, and the constant. Fitted on questions on held-out tables in a
+                         library of 108 files
+    meant:               probability from which the reading is answered; `meant_alone` where nothing but tables is asked
+    certain:             probability from which no passages are looked at beside it
+
+    What columns hold:
     alike:               share of a column's cells that must hold a number, a date or a year for the column to be one of these
-    stem, ending:        letters from which a word is another's beginning (win, winner), and how many more the other may have
-    selections:          ways of taking words for conditions that are tried, those that account for most words first
-    asked_columns:       columns of a table that may be asked for; of more than these, those that are named and those that name rows or times first
-    linked_places, linked_columns: places of a question where cells are looked at, and columns for each
 
     Results:
     spare_rows:          rows asked for beyond the "top n", to see ties at its end
@@ -64,12 +50,6 @@ class TableThresholds:
     """
 
     question_characters: int = 1_000
-    value_after_column: int = 3
-    value_before_column: int = 1
-    plain_value: int = 1
-    number_after_column: int = 2
-    number_before_column: int = 1
-    label_words: int = 2
     first_year: int = 1900
     last_year: int = 2100
     years_of_a_month: int = 20
@@ -80,23 +60,17 @@ class TableThresholds:
     cached_tables: int = 200
 
     held_rows: int = 1_000
-    weighed_characters: int = 300
-    weighed_tables: int = 8
     read_tables: int = 5
     shared_word: float = 0.1
-    confidence: float = 0.74
-    rows_confidence: float = 0.73
-    meant: float = 0.4
-    meant_of_all: float = 0.5
-    whole_rows: int = 3
-    whole_columns: int = 12
+    meant_sure: float = 0.55
+    parts_sure: float = 0.89
+    explained_sure: float = 2.17
+    sure: float = -1.53
+    meant_most: float = 5.0
+    meant: float = 0.42
+    meant_alone: float = 0.35
+    certain: float = 0.85
     alike: float = 0.8
-    stem: int = 3
-    ending: int = 4
-    selections: int = 30
-    asked_columns: int = 8
-    linked_places: int = 7
-    linked_columns: int = 3
 
     spare_rows: int = 20
     cited_rows: int = 10

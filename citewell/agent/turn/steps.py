@@ -10,6 +10,7 @@ from citewell.agent.offload import offload
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.tables.planner import Planned, Refused, TablePlanner
 from citewell.agent.tables.run.engine import UnusableTable
+from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.agent.turn.specs import MAX_TOP_K
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.tools import Toolbox, search_call
@@ -57,7 +58,7 @@ async def first_calls(
 ) -> tuple[ToolCall, ...]:
     """What a question needs in any case: the table query that it means, else a search (`search_calls`).
 
-    weighs: both, where it is not certain that the table is meant; or_search: without it, there is only the table query
+    weighs: both, where it is not certain what is meant; or_search: without it, there is only the table query
     """
     tables = list(await toolbox.tables(turn))
     if tables and planners is not None:
@@ -69,7 +70,7 @@ async def first_calls(
             turn.picture_plan, turn.stage = drawn, NextStep.READ_ROWS
             return (ToolCall(PLANNED_CALL, "query_table", drawn.query.to_json()),)
         if isinstance(turn.table_plan, Planned):
-            uncertain = weighs and turn.table_plan.confidence < 1.0
+            uncertain = weighs and turn.table_plan.confidence < THRESHOLDS.certain
             searches = await search_calls(turn, beside) if uncertain else ()
             turn.stage = NextStep.READ_ROWS
             return (*searches, ToolCall(PLANNED_CALL, "query_table", turn.table_plan.plan.query.to_json()))

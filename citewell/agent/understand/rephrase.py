@@ -93,7 +93,7 @@ def rephrase(
     if (
         len(text) <= THRESHOLDS.follow_up_characters
         and len(earlier[-1]) <= THRESHOLDS.follow_up_characters
-        and _EXCHANGED.search(text)
+        and (_EXCHANGED.search(text) or len(text.split()) <= THRESHOLDS.exchanged_words)
     ):
         own = _LEAD.sub("", text).strip(" ?!.")
         before = _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]

@@ -18,7 +18,7 @@ import xlsxwriter
 from citewell.agent.tables.language.phrasing import phrase
 from citewell.agent.tables.picture.illustrator import Illustrator
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
-from citewell.agent.tables.planner import Planned, TablePlanner, gives_what_was_weighed
+from citewell.agent.tables.planner import Planned
 from citewell.agent.tables.query.typed import TableQuery
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.agent.tables.run.engine import TableEngine
@@ -28,6 +28,7 @@ from citewell.features.tables.schemas import RowPage, SpreadOut
 from citewell.features.tables.service import TableService
 from citewell.storage.files.table_copies import _column
 from citewell.types import Scope, TableInfo
+from tests.agent.tables.sheets import planner_of
 from tests.extract.documents.reading import Reading, read
 from tests.extract.tabular.tables import copy_path, tables
 
@@ -202,13 +203,12 @@ async def test_every_question_is_planned_run_and_phrased(kind: str, tmp_path: Pa
     found = OneTable(copy_path(reading), _info(reading))
     assert found.info.rows == len(ITEMS)
     engine = TableEngine(found)
-    planner = TablePlanner(engine)
+    planner = planner_of(engine)
     pictures = PicturePlanner(engine, planner)
     for question in QUESTIONS:
         planned = await planner.consider(OWNER, question, [found.info])
         if isinstance(planned, Planned):
             result = await engine.run(OWNER, found.info, planned.plan.query)
-            gives_what_was_weighed(planned, result)
             phrase(planned.plan, result, planned.left_out, [*range(1, 99)])
             row_hits(OWNER, result)
             await Illustrator(engine).draw(OWNER, result, ())

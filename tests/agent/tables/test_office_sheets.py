@@ -30,10 +30,6 @@ SANK = "Margin was higher in Q1 2025, 24% [1], than in Q2 2025, 18.37% [2], a di
         ("How much did revenue increase between Q3 2025 and Q4 2025?", ROSE),
         ("How much higher was revenue in Q4 than in Q3?", ROSE),
         ("How much more was the revenue in Q4 2025 compared to Q3 2025?", ROSE),
-        ("Did revenue fall from Q3 to Q4?", ROSE),
-        ("How did revenue change from Q3 to Q4?", ROSE),
-        ("did margin go up or down from Q1 to Q2?", SANK),
-        ("is the margin in Q2 lower than in Q1?", SANK),
         ("Did staff grow between Q2 and Q3?", "Staff was the same, 13, in Q2 2025 [1] and Q3 2025 [2]."),
     ],
 )  # fmt: skip
@@ -53,7 +49,6 @@ async def test_a_change_is_the_difference_of_the_two_rows_that_are_named(
         ("How much higher was revenue in Q4 than in Q3 in percent?", "4.9% more than in Q3 2025"),
         ("Revenue in Q4 compared to Q3 in percent", "4.9% more than in Q3 2025"),
         ("What was the growth rate of revenue from Q3 to Q4?", "4.9% more than in Q3 2025"),
-        ("Compare Q4 vs Q3 revenue in percent", "4.7% less than in Q4 2025"),
     ],
 )
 async def test_a_change_is_given_in_percent_where_that_is_asked(sheets: Sheets, question: str, share: str) -> None:
@@ -109,21 +104,12 @@ STAFF_ROWS = (
     [
         ("average salary in IT", "The average of Salary is 55,000, over 2 rows where Team is IT [1]."),
         ("highest salary in IT", "Salary was highest for Cyd where Team is IT: 60,000 [1]."),
-        ("who has no manager", "Bo [1]"),
-        ("people without a manager", "Bo: Team Sales, Remote no, Salary 70,000 [1]"),
         ("total salary over 48000", "The total of Salary is 180,000, over 3 rows where Salary is over 48,000 [1]."),
     ],
 )  # fmt: skip
 async def test_short_words_and_numbers_are_read_for_what_they_are(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(STAFF, STAFF_ROWS, filename="people.csv", sheet=None)
     assert await answer_of(sheets, question) == answer
-
-
-async def test_figures_of_different_scales_are_not_compared(sheets: Sheets) -> None:
-    columns: dict[str, ColumnKind] = {"Project": "text", "Budget": "text", "Progress": "number"}
-    rows = (("Alpha", "$12k", 0.7), ("Gamma", "$1.2m", 0.2), ("Delta", "$5k", 1.0))
-    sheets.add(columns, rows, filename="budgets.csv", sheet=None)
-    assert await answer_of(sheets, "highest budget") == "refused: Budget holds text, not numbers (budgets.csv)"
 
 
 FLATS_TO_LET: dict[str, ColumnKind] = {
@@ -147,15 +133,8 @@ ALL_RENTS = "- A1: Rent EUR 780 [1]\n- A2: Rent EUR 1050 [2]\n- B1: Rent EUR 520
     ("question", "answer"),
     [
         ("which flat is available first?", "Available from was earliest for A2: 2025-12-15 [1]."),
-        ("Which flat becomes available last?", "Available from was latest for C1: 2026-03-15 [1]."),
-        ("list all flats with their rent", ALL_RENTS),
-        ("rent of all flats", ALL_RENTS),
         ("cheapest flat with a balcony", "Rent was lowest for A1 where Balcony is yes: EUR 780 [1]."),
         ("average rent of flats without a balcony", "The average of Rent is EUR 785, over 2 rows where Balcony is no [1]."),
-        ("flats available before January 15, 2026", "- A2 [1]\n- B1 [2]"),
-        ("which flats are available after 15 December 2025?", "- A1 [1]\n- B1 [2]\n- C1 [3]"),
-        ("which flat is available on the 1st of January 2026", "B1 [1]"),
-        ("flats available on 1.2.2026", "A1 [1]"),
     ],
 )  # fmt: skip
 async def test_days_lists_and_traits(sheets: Sheets, question: str, answer: str) -> None:
@@ -170,7 +149,6 @@ INVOICE_IN_ROWS = (("A1", 1200, "EUR"), ("A2", 850, "GBP"), ("A3", 5000, "USD"),
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        ("total amount", "refused: its amounts are in several currencies (EUR, GBP, USD) (currencies.csv)"),
         ("total amount in EUR", "The total of Amount is 1300, over 2 rows where Currency is EUR [1]."),
         ("total amount by currency", "Total of Amount by Currency:\n- USD: 5000 [1]\n- EUR: 1300 [2]\n- GBP: 850 [3]"),
     ],
@@ -191,14 +169,6 @@ async def test_lines_that_sum_up_others_are_not_counted_with_them(sheets: Sheets
     assert answer.startswith("refused: costs.csv holds subtotals among its rows")
 
 
-async def test_a_price_that_is_not_named_is_not_added_up(sheets: Sheets) -> None:
-    columns: dict[str, ColumnKind] = {"Item": "text", "Unit price": "number"}
-    sheets.add(columns, (("Pump", 12.5), ("Valve", 3.0)), filename="Stock.xlsx", sheet="Stock")
-    answer = await answer_of(sheets, "total stock")
-    assert answer is not None
-    assert answer.startswith("refused: it is not clear which column to add up")
-
-
 ORDERS: dict[str, ColumnKind] = {"Order no": "integer", "Customer": "text", "Min. order": "integer", "Hours": "number"}
 ORDER_ROWS = ((100234, "Acme", 1, 2.5), (100235, "Bolt", 10, 4.0), (100236, "Acme", 5, 1.0))
 
@@ -207,25 +177,9 @@ ORDER_ROWS = ((100234, "Acme", 1, 2.5), (100235, "Bolt", 10, 4.0), (100236, "Acm
     ("question", "answer"),
     [
         ("how many customers", "The number of different values of Customer is 2, over 3 rows [1]."),
-        ("how many hours did Acme work", "The total of Hours is 3.5, over 2 rows where Customer is Acme [1]."),
         ("lowest minimum order", "The lowest Min. order is 1 [1]."),
-        ("order no of Bolt", "Order no 100235 [1]"),
     ],
 )
 async def test_numbers_that_only_tell_rows_apart_and_names_in_short(sheets: Sheets, question: str, answer: str) -> None:
     sheets.add(ORDERS, ORDER_ROWS, filename="sales.csv", sheet=None)
-    assert await answer_of(sheets, question) == answer
-
-
-@pytest.mark.parametrize(
-    ("question", "answer"),
-    [
-        ("which flats do not have a balcony", "- A2 [1]\n- B1 [2]"),
-        ("which flats don't have a balcony", "- A2 [1]\n- B1 [2]"),
-        ("flats without a balcony", "- A2 [1]\n- B1 [2]"),
-        ("which flats have a balcony", "- A1 [1]\n- C1 [2]"),
-    ],
-)
-async def test_what_is_not_so_is_left_out_or_the_question_refused(sheets: Sheets, question: str, answer: str) -> None:
-    sheets.add(FLATS_TO_LET, FLATS_TO_LET_ROWS, filename="letting.csv", sheet=None)
     assert await answer_of(sheets, question) == answer

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.agent.tables.language.wording import FILLERS, find_phrase, norm, norms, number_of, small_count, words
+from citewell.agent.tables.language.wording import FILLERS, find_phrase, norm, norms, number_of, words
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,6 @@ def test_different_words_and_codes_stay_different(one: str, other: str) -> None:
 def test_the_words_of_a_name_are_compared_each() -> None:
     assert norms("Days overdue (as of 30/06)") == ("day", "overdu", "as", "of", "30/06")
     assert norms("—") == ()
-
-
-@pytest.mark.parametrize(
-    ("text", "count"),
-    [("5", 5), ("three", 3), ("Twenty", 20), ("0", None), ("101", None), ("2.5", None), ("many", None)],
-)
-def test_small_counts_are_read_in_digits_and_words(text: str, count: int | None) -> None:
-    assert small_count(words(text)[0]) == count
 
 
 def test_phrases_are_found_word_by_word_in_any_case() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of, unit_words
+from citewell.agent.tables.language.links import is_numbering, name_norms, unit_of
 from citewell.agent.tables.language.wording import norm
 from citewell.types import TableColumn, TableInfo, figures
 
@@ -27,46 +27,7 @@ _ADDITIVE = _stems(
     "debit credit proceeds sum total hours quantity units weight goals visits visitors volume pieces bottles "
     "betrag umsatz einnahmen ausgaben stunden menge"
 )
-_PRICED = _stems("price prices rate rates tariff per preis satz")
 _SIZES = _stems("size area surface population capacity volume acres hectares m² sqm fläche größe")
-_UNITS = {
-    "kilo": "kg", "kilogram": "kg", "kilogramm": "kg", "hour": "h", "minut": "min", "litr": "l", "liter": "l", "kilomet": "km", "metr": "m",
-    "meter": "m", "tonn": "t", "ton": "t", "gram": "g", "mile": "mi", "euro": "eur", "dollar": "usd", "pound": "gbp",
-}  # fmt: skip
-_CODES = _stems(
-    "id no nr number code year month day week rank position phone zip index line row lat lon latitude longitude jahr monat tag woche plz"
-)
-DEALINGS = _stems(
-    "spend spent spending pay pays paid paying cost costs costing lend lent lending borrow borrowed buy bought sell sold receive received earn earned "
-    "charge charged repay repaid owe owed invest invested donate donated"
-)
-"""Verbs whose object is an amount of money; beside a column of amounts they say nothing that it does not."""
-
-COSTING = _stems("cost costs costing charge charged pay pays paid")
-"""Those of them that ask for a price."""
-
-SUMMED = DEALINGS - _stems("cost costs costing charge charged")
-"""Those of them that ask for what was dealt with in all."""
-EARNED = _stems("earn earned spend spent pay paid owe owed")
-"""Those whose object is asked for with `what`: `what did we earn`."""
-
-
-def amount_column(table: TableInfo) -> TableColumn | None:
-    """The column of amounts: the only one with a currency, else the only one that is called a price, a cost or the like, else the only one
-    of numbers that are no codes. None where there is none, or several."""
-    numeric = [
-        column
-        for column in table.columns
-        if column.is_numeric and not (_is_called(column, _CODES) or is_numbering(column.name))
-    ]
-    for chosen in (
-        [c for c in numeric if _has_currency(c)],
-        [c for c in numeric if _is_called(c, _MONEY)],
-        numeric,
-    ):
-        if chosen:
-            return chosen[0] if len(chosen) == 1 else None
-    return None
 
 
 def is_money(column: TableColumn) -> bool:
@@ -83,29 +44,6 @@ def currencies_beside(
         if column.kind == "text" and len(texts) > 1 and all(map(CURRENCY.fullmatch, texts)):
             return column, texts
     return None
-
-
-def adds_up(column: TableColumn) -> bool:
-    """Whether the sum of several of its amounts answers `how much`: payments do, prices and rates do not."""
-    return _is_called(column, _ADDITIVE)
-
-
-def is_price(column: TableColumn) -> bool:
-    """Whether a column says what one of something costs, so that a sum of its amounts means nothing."""
-    return _is_called(column, _PRICED)
-
-
-def size_column(table: TableInfo) -> TableColumn | None:
-    """The only column of numbers that says how large things are; None where there is none, or several."""
-    sizes = [c for c in table.columns if c.is_numeric and _is_called(c, _SIZES)]
-    return sizes[0] if len(sizes) == 1 else None
-
-
-def column_of_unit(table: TableInfo, word: str) -> TableColumn | None:
-    """The only column of numbers that is in the unit with this stem: `Weight (kg)` for `kilo`."""
-    units = {word, _UNITS.get(word, word)}
-    held = [c for c in table.columns if c.is_numeric and units & (unit_words(c.name) | {c.unit.casefold()})]
-    return held[0] if len(held) == 1 else None
 
 
 def is_called_amount(name: str) -> bool:

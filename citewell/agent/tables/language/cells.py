@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from functools import cached_property
-from itertools import pairwise
 
-from citewell.agent.tables.language.codes import coded_rows
-from citewell.agent.tables.language.wording import DIGITS, FORMS, norm, number_of
+from citewell.agent.tables.language.wording import DIGITS, FORMS, norm
 from citewell.agent.tables.query.compile import DATES
-from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
+from citewell.agent.tables.query.typed import Part, TextValue
 from citewell.agent.tables.run.engine import Cell
 from citewell.agent.tables.run.results import shown
 from citewell.agent.tables.run.totals import is_total
@@ -34,7 +32,7 @@ _NO_RANK_BEFORE = frozenset(("of", "angl", "point", "chang"))
 _PLACED = re.compile(r"first|second|third|fourth|fifth|top|ten|\d+(?:st|nd|rd|th)?")
 _NUMBERS = (TextValue.NUMBER, TextValue.DECIMAL_COMMA)
 _DIGIT = re.compile(r"\d")
-MAX_MEASURE = 60
+_MAX_CLOCK = 60
 
 
 @dataclass(frozen=True)
@@ -55,23 +53,6 @@ class GridColumn:
         return tuple(shown(cell) for cell in self.cells)
 
     @cached_property
-    def keys(self) -> tuple[tuple[str, ...], ...]:
-        """The words of each cell, as they are compared with those of a question."""
-        return tuple(
-            tuple(map(form, WORDS.findall(text))) if len(text) <= THRESHOLDS.question_characters else ()
-            for text in self.texts
-        )
-
-    @cached_property
-    def places(self) -> dict[str, list[tuple[int, int]]]:
-        """Where each word is: (row, place in the cell)."""
-        found: dict[str, list[tuple[int, int]]] = {}
-        for row, key in enumerate(self.keys):
-            for place, word in enumerate(key):
-                found.setdefault(word, []).append((row, place))
-        return found
-
-    @cached_property
     def part(self) -> Part | None:
         """What its texts hold nearly everywhere, a number or a date; None where they are names, or it is not a column of texts."""
         if self.info.kind != "text":
@@ -84,38 +65,10 @@ class GridColumn:
             return TextValue.DATE
         return figures_in(filled, least)
 
-    @cached_property
-    def unit(self) -> str:
-        """The unit of the figures that its texts are, as the first of them has it."""
-        comma = self.part is TextValue.DECIMAL_COMMA
-        figures = (read_figure(text, comma) for text in self.texts) if self.holds_figures else ()
-        return next((figure.unit for figure in figures if figure is not None and figure.unit), "")
-
     @property
     def holds_figures(self) -> bool:
         """Whether its texts are figures."""
         return isinstance(self.part, TextValue) and self.part.is_number
-
-    @property
-    def ref(self) -> ColumnRef:
-        """How a query orders and compares the column: by what its texts hold."""
-        numbered = self.info.kind == "text" and (self.is_year or self.is_rank)
-        return ColumnRef(self.name, self.part or (TextValue.NUMBER if numbered else None))
-
-    @cached_property
-    def comparable(self) -> tuple[str, ...]:
-        """What each cell is compared by as an answer: a number by its value, a text in lower case."""
-        return tuple(comparable(text) for text in self.texts)
-
-    @cached_property
-    def coded(self) -> dict[str, frozenset[int]]:
-        """The rows of each result or place that its texts are codes for, such as `win`."""
-        return coded_rows(self.texts) if self.info.kind == "text" else {}
-
-    @cached_property
-    def stems(self) -> tuple[str, ...]:
-        """The stems of its name's words."""
-        return tuple(norm(word) for word in WORDS.findall(self.name.casefold()))
 
     @cached_property
     def is_rank(self) -> bool:
@@ -125,15 +78,6 @@ class GridColumn:
             return False
         filled = [text for text in self.texts if WORDS.search(text)]
         return 2 * sum(number_in(text) is not None for text in filled) >= len(filled)
-
-    @property
-    def sort(self) -> str:
-        """`number`, `year`, `date`, `time`, `rank` or `name`, by what most of its cells are."""
-        if self.is_rank:
-            return "rank"
-        if self.is_timed:
-            return "time"
-        return "year" if self.is_year else "date" if self.is_dated else "number" if self.is_numeric else "name"
 
     @cached_property
     def is_numeric(self) -> bool:
@@ -166,26 +110,11 @@ class GridColumn:
         return sum(seconds_in(text) is not None for text in filled) >= THRESHOLDS.alike * len(filled)
 
     @cached_property
-    def is_percent(self) -> bool:
-        """Whether its name or most of its cells say that it holds percentages."""
-        name = self.name.casefold()
-        return "%" in name or "percent" in name or 2 * sum("%" in text for text in self.texts) > len(self.texts)
-
-    @cached_property
     def measures(self) -> tuple[float | None, ...]:
         """What each row is ranked and compared by: a number, a date as its ordinal, a time in seconds; None where the cell holds none."""
         if self.is_timed:
             return tuple(seconds_in(text) for text in self.texts)
         return tuple(_measure(cell, self.part) for cell in self.cells)
-
-    @cached_property
-    def direction(self) -> int:
-        """1 where values only rise from row to row, -1 where they only fall, 0 else."""
-        values = [value for value in self.measures if value is not None]
-        if len(values) < 2 or values[0] == values[-1]:
-            return 0
-        pairs = list(pairwise(values))
-        return 1 if all(a <= b for a, b in pairs) else -1 if all(a >= b for a, b in pairs) else 0
 
 
 @dataclass(frozen=True)
@@ -197,21 +126,16 @@ class Grid:
     numbers: tuple[int, ...]
     totals: frozenset[int] = frozenset()
 
-    @property
-    def size(self) -> int:
-        """How many rows there are."""
-        return len(self.numbers)
-
     @cached_property
     def rows(self) -> frozenset[int]:
         """The indices of all rows but totals."""
-        return frozenset(range(self.size)) - self.totals
+        return frozenset(range(len(self.numbers))) - self.totals
 
     @cached_property
     def label(self) -> GridColumn | None:
         """The column that names the rows: the first of texts that are names, different in most rows; else the first."""
         names = [c for c in self.columns if c.info.kind == "text" and c.part is None and not c.is_year]
-        return max(names, key=lambda c: len(set(c.texts)) >= THRESHOLDS.alike * self.size, default=None)
+        return max(names, key=lambda c: len(set(c.texts)) >= THRESHOLDS.alike * len(self.numbers), default=None)
 
     def sum_of_others(self, name: str) -> int | None:
         """The number of a row whose figure in this column is the sum of all the others there, though nothing calls it a total: whether it
@@ -231,16 +155,6 @@ class Grid:
         ):
             return None
         return self.numbers[highest] if abs(sum(others) - most) <= THRESHOLDS.equal * most else None
-
-    @cached_property
-    def by_day(self) -> GridColumn | None:
-        """The only column of dates, where rows are not nearly in its order, so that the last row is not the last one in time."""
-        days = [c for c in self.columns if c.info.is_dated]
-        if len(days) != 1 or days[0] is not self.time:
-            return None
-        pairs = list(pairwise(value for value in days[0].measures if value is not None))
-        rising = sum(earlier <= later for earlier, later in pairs)
-        return days[0] if rising < THRESHOLDS.alike * len(pairs) else None
 
     @cached_property
     def time(self) -> GridColumn | None:
@@ -291,13 +205,6 @@ def form(word: str) -> str:
     return FORMS.get(stem) or DIGITS.get(stem, stem)
 
 
-def comparable(text: str) -> str:
-    """What answers are compared by: a number's value, else the text in lower case."""
-    plain = " ".join(text.casefold().split())
-    value = number_of(plain) if plain[:1].isdigit() or plain[:1] in ("-", "−", "+") else None
-    return plain if value is None else repr(float(value))
-
-
 def figures_in(texts: Sequence[str], least: float) -> TextValue | None:
     """How texts are figures, with a decimal point or comma; None where fewer than `least` are, or they have several units."""
     return next((part for part in _NUMBERS if _are_figures(texts, part, least)), None)
@@ -331,7 +238,7 @@ def number_in(text: str, part: Part | None = None) -> float | None:
 
 def seconds_in(text: str) -> float | None:
     """What a text with colons is as a time or duration: `3:25` is 205, `1:00:02.5` is 3602.5."""
-    found = _CLOCK.fullmatch(text[:MAX_MEASURE]) if ":" in text[:MAX_MEASURE] else None
+    found = _CLOCK.fullmatch(text[:_MAX_CLOCK]) if ":" in text[:_MAX_CLOCK] else None
     if found is None:
         return None
     hours, minutes, seconds = found.groups()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 from citewell.agent.tables.language.wording import MONTHS
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, DatePart, RowCondition, Scalar
+from citewell.agent.tables.query.typed import DatePart, Scalar
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _QUARTER = re.compile(r"q([1-4])")
@@ -28,24 +28,6 @@ class NamedTime:
     high: date
     part: DatePart | None = None
     values: tuple[Scalar, ...] = ()
-
-    def conditions(self, column: str, word: str) -> list[RowCondition]:
-        """What a column of dates must meet; `word` is the one before the time."""
-        if self.part is not None and len(self.values) > 1:
-            return [RowCondition(ColumnRef(column, self.part), Comparator.IN, self.values)]
-        after, before = (Comparator.GTE, self.low.isoformat()), (Comparator.LT, self.high.isoformat())
-        match word:
-            case "before":
-                chosen = [(Comparator.LT, self.low.isoformat())]
-            case "after":
-                chosen = [(Comparator.GTE, self.high.isoformat())]
-            case "since":
-                chosen = [after]
-            case "until":
-                chosen = [before]
-            case _:
-                chosen = [after, before]
-        return [RowCondition(ColumnRef(column), comparison, value) for comparison, value in chosen]
 
 
 def time_span(texts: Sequence[str], index: int, years: tuple[int, int] | None) -> NamedTime | None:

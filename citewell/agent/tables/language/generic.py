@@ -5,7 +5,7 @@ from __future__ import annotations
 from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.language.wording import words
 
-LISTING_SHAPES = frozenset({Shape.ROWS, Shape.LOOKUP, Shape.FOUND, Shape.WHOLE})
+LISTING_SHAPES = frozenset({Shape.ROWS, Shape.LOOKUP, Shape.FOUND})
 """Answers that are rows, or cells of them."""
 _ASKING = frozenset(("when", "what", "why", "how"))
 _PRESENT = frozenset(("is", "are", "does", "do", "becomes", "become"))

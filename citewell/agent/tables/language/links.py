@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from citewell.agent.tables.language.wording import FILLERS, QuestionWord, norm, norms
 from citewell.agent.tables.thresholds import THRESHOLDS
@@ -16,8 +15,6 @@ _SHORT_FORMS = {
     for short, long in (("min", "minimum"), ("max", "maximum"), ("avg", "average"), ("qty", "quantity"))
 }
 _NUMBERINGS = frozenset({"no", "nr", "number", "num", "id", "code", "#"})
-_SUPERIORS = frozenset(map(norm, ("manager", "supervisor", "superior", "boss", "reports")))
-_REPORTING = frozenset({(norm("reports"), "to"), (norm("answers"), "to"), (norm("works"), "under")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,17 +121,6 @@ def column_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[
             if tuple(texts[first : first + len(key)]) == key and not _taken(found, first, first + len(key)):
                 found.append(ColumnMention(column, first, first + len(key), whole=True))
     return sorted([*found, *_partial(texts, table, found)], key=lambda m: m.first)
-
-
-def superior_mentions(question: Sequence[QuestionWord], table: TableInfo) -> list[ColumnMention]:
-    """The `reports to` of `who reports to Bo`, which names the only column of managers."""
-    columns = [c for c in table.columns if c.kind == "text" and not _SUPERIORS.isdisjoint(name_norms(c))]
-    pairs = [(a.norm, b.text.casefold()) for a, b in pairwise(question)]
-    return [
-        ColumnMention(columns[0], index, index + 2, whole=True)
-        for index, pair in enumerate(pairs)
-        if len(columns) == 1 and pair in _REPORTING
-    ]
 
 
 def value_mentions(question: Sequence[QuestionWord], words: TableWords) -> list[ValueMention]:

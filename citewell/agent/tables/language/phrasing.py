@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.cells import number_in
-from citewell.agent.tables.language.found_rows import found_rows, whole_rows
+from citewell.agent.tables.language.found_rows import found_rows
 from citewell.agent.tables.language.result_words import (
     cited_lines,
     conditions_text,
@@ -21,7 +21,6 @@ from citewell.agent.tables.language.result_words import (
     percent_more,
     rounded_figure,
     sheet_words,
-    value_words,
     valued,
 )
 from citewell.agent.tables.language.sentences import at, figure, highest, marked, row_sentence, title, verb_of
@@ -29,7 +28,7 @@ from citewell.agent.tables.language.shape import Plan, Shape
 from citewell.agent.tables.language.side_by_side import cells_words, exists_words, part_words, series_words
 from citewell.agent.tables.query.typed import Function
 from citewell.agent.tables.run.engine import ResultRow, TableResult, table_name
-from citewell.agent.tables.run.results import as_written, format_number, shown, to_decimals, with_decimals
+from citewell.agent.tables.run.results import as_written, format_number, shown, with_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
 
 _FUNCTIONS = {
@@ -43,7 +42,7 @@ _FUNCTIONS = {
 _PLAIN = (None, Function.MAX, Function.MIN)
 
 
-_SHOWN = frozenset({Shape.EXTREME, Shape.LOOKUP, Shape.ROWS, Shape.FOUND, Shape.WHOLE})
+_SHOWN = frozenset({Shape.EXTREME, Shape.LOOKUP, Shape.ROWS, Shape.FOUND})
 """Answers whose cells are shown and not calculated with, so that they may be texts."""
 
 
@@ -55,11 +54,6 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         return None
     if plan.shape is Shape.COMPARE and all(row.rows.count == 1 for row in result.rows):
         plan = replace(plan, function=None)
-    if plan.ranked:
-        rows = _best(plan, result.rows, [row.values[result.columns.index(_metric_name(plan))] for row in result.rows])
-        if len(rows) > THRESHOLDS.cited_rows:
-            return None
-        result, numbers = replace(result, rows=rows), numbers[: len(rows)]
     result = as_written(result) if plan.shape in _SHOWN else with_decimals(result)
     plan, result = (
         _quoted(plan),
@@ -70,18 +64,6 @@ def phrase(plan: Plan, result: TableResult, left_out: Sequence[int], numbers: Se
         rows = ", ".join(map(str, left_out))
         text += f"\nRow {rows} of {table_name(plan.table)}, a total of the others, is left out."
     return text
-
-
-def _best(plan: Plan, rows: Sequence[ResultRow], values: Sequence[Any]) -> tuple[ResultRow, ...]:
-    """The first `best` of ranked rows, and those that are as high as the last of them."""
-    least = values[min(plan.best, len(values)) - 1]
-    return tuple(
-        row for place, (row, value) in enumerate(zip(rows, values, strict=True)) if place < plan.best or value == least
-    )
-
-
-def _metric_name(plan: Plan) -> str:
-    return plan.metric.name if plan.metric is not None else ""
 
 
 def _quoted(plan: Plan) -> Plan:
@@ -105,9 +87,7 @@ def _quoted(plan: Plan) -> Plan:
         metric=plan.metric and replace(plan.metric, name=safe_text(plan.metric.with_unit)),
         subject=plan.subject and replace(plan.subject, name=safe_text(plan.subject.with_unit)),
         asked=plan.asked and replace(plan.asked, name=safe_text(plan.asked.with_unit)),
-        lead=safe_text(plan.lead),
         percent_of=safe_text(plan.percent_of),
-        part=safe_text(plan.part),
     )
 
 
@@ -129,7 +109,6 @@ def _count(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
         noun = f"{'value' if count == 1 else 'different values'} of {plan.subject.name}"
     verb = "is" if count == 1 else "are"
     where = conditions_text(plan.query)
-    noun = f"{noun} {plan.lead}".rstrip()
     return f"There {verb} {format_number(count)} {noun} in {sheet_words(plan)}{where} [{numbers[0]}]."
 
 
@@ -190,8 +169,6 @@ def _extreme(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | N
     where = conditions_text(plan.query)
     word = _end(plan)
     if len(tied) > THRESHOLDS.cited_rows:
-        if plan.unique:
-            return None
         more = "more than " if len(tied) == len(result.rows) == result.query.limit else ""
         count = len(tied) - 1 if more else len(tied)
         marks = "".join(f"[{n}]" for n in numbers[:3])
@@ -256,7 +233,7 @@ def _two(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     if a == b:
         return f"{what}{where} {verb} the same, {valued(plan, a)}, {at(shown(first))} [{numbers[0]}] and {shown(second)} [{numbers[1]}]."
     ends = [(a, first, numbers[0]), (b, second, numbers[1])]
-    dated = not isinstance(a, int | float | Decimal) or plan.unit == "years"
+    dated = not isinstance(a, int | float | Decimal)
     low_first = dated or not plan.descending
     (x, ahead, m), (y, behind, n) = sorted(ends, key=lambda end: end[0], reverse=not low_first)
     word = "earlier" if dated else "lower" if low_first else "higher"
@@ -282,35 +259,6 @@ def _found(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | Non
     return found_rows(plan, result, numbers, conditions_text(plan.query))
 
 
-def _whole(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
-    where = conditions_text(plan.query) if plan.metric is None or not plan.beside else ""
-    return whole_rows(plan, result, numbers, where)
-
-
-def _span(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """From the lowest to the highest value, and how far that is."""
-    assert plan.metric is not None
-    low, high = result.rows[0].values
-    if is_missing(low) or is_missing(high):
-        return None
-    where = conditions_text(plan.query)
-    name = plan.metric.name
-    apart = difference_words(plan, abs(exact(high) - exact(low)))
-    return f"{title(name)} runs from {figure(low, name)} to {figure(high, name)}{where}: a difference of {apart} [{numbers[0]}]."
-
-
-def _share(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """`Status is overdue in 6 of 40 rows in “Loans”, which is 15% [1].`"""
-    place = next((i for i, row in enumerate(result.rows) if shown(row.values[0]) == plan.part), None)
-    if place is None or place >= len(numbers) or plan.subject is None or len(result.rows) == result.query.limit:
-        return None
-    counts = [int(row.values[-1]) for row in result.rows]
-    some, total = counts[place], sum(counts)
-    rows = f"{some:,} of {total:,} rows in {sheet_words(plan)}{conditions_text(plan.query)}"
-    share = shown(round(100 * some / total, 1))
-    return f"{plan.subject.name} is {value_words(plan.part)} in {rows}, which is {share}% [{numbers[place]}]."
-
-
 def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
     """`Amount for Kofi Boateng: GHS 12,000 [1].`, or the cells of each row with their names."""
     if len(result.rows) == 1 and len(result.columns) == 2 and plan.subject is not None:
@@ -323,22 +271,7 @@ def _lookup(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
         return row_sentence(list(zip(result.columns, row.values, strict=True)))
 
     lines = _with_rest(result, cited_lines(result.rows[: THRESHOLDS.cited_rows], numbers, line))
-    return "\n".join([*_total(plan, result, numbers), *lines])
-
-
-def _total(plan: Plan, result: TableResult, numbers: Sequence[int]) -> list[str]:
-    """What the rows add up to, before them: of two and more, where they are all there."""
-    if not plan.adds_up or plan.metric is None or not 1 < len(result.rows) < result.query.limit:
-        return []
-    name = plan.metric.name
-    values = [row.values[result.columns.index(name)] for row in result.rows]
-    numeric = [exact(value) for value in values if not is_missing(value)]
-    if len(numeric) < 2 or not all(isinstance(value, int | Decimal) for value in numeric):
-        return []
-    total = figure(to_decimals(sum(numeric), plan.metric.decimals), name)
-    marks = "".join(f"[{number}]" for number in numbers[: len(result.rows)])
-    rows = f"{format_number(len(numeric))} rows{conditions_text(plan.query)}"
-    return [f"The total of {title(name)} is {total}, over {rows} {marks}."]
+    return "\n".join(lines)
 
 
 def _rows(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str:
@@ -363,10 +296,7 @@ _SHAPES = {
     Shape.LOOKUP: _lookup,
     Shape.ROWS: _rows,
     Shape.FOUND: _found,
-    Shape.WHOLE: _whole,
     Shape.VALUES: _values,
-    Shape.SPAN: _span,
-    Shape.SHARE: _share,
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import math
 from collections.abc import Callable, Sequence
 from decimal import Decimal
@@ -11,7 +12,7 @@ from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.tables.language.links import unit_of
 from citewell.agent.tables.language.sentences import at, figure
 from citewell.agent.tables.language.shape import Plan
-from citewell.agent.tables.query.typed import Comparator, Function, RowCondition, TableQuery
+from citewell.agent.tables.query.typed import Comparator, DatePart, Function, Part, RowCondition, TableQuery
 from citewell.agent.tables.run.engine import ResultRow, table_name
 from citewell.agent.tables.run.results import AVERAGES, condition_value, rounded_number, shown, to_decimals
 from citewell.agent.tables.thresholds import THRESHOLDS
@@ -31,6 +32,7 @@ _COMPARISONS = {
     Comparator.EMPTY: "is empty",
     Comparator.NOT_EMPTY: "is filled in",
 }
+_TIMES: dict[Part | None, str] = {DatePart.YEAR: "in", DatePart.QUARTER: "in", DatePart.MONTH: "in", DatePart.DAY: "on"}
 
 
 def conditions_text(query: TableQuery) -> str:
@@ -45,14 +47,36 @@ def conditions_text(query: TableQuery) -> str:
     named = {*query.columns, *groups, *aggregates, *(order.by for order in query.order)}
     measured = named | {safe_text(name) for name in named}  # in conditions they may be written safely already
     parts = [
-        f"{c.ref.column} {_COMPARISONS[c.comparison]} {c.than or _compared(c)}".strip()
+        _condition_words(c)
         for c in query.conditions
         if c.ref.column != ROW_COLUMN and (c.comparison is not Comparator.NOT_EMPTY or c.ref.column not in measured)
     ]
     return f" where {' and '.join(parts)}" if parts else ""
 
 
+def _condition_words(condition: RowCondition) -> str:
+    """`Status is overdue`, `Disbursed is in March 2025`, `Note is “has a cat”`."""
+    column, comparison, part = condition.ref.column, condition.comparison, condition.ref.part
+    if (
+        part in _TIMES
+        and comparison in (Comparator.EQ, Comparator.IN)
+        and len(condition.values) <= THRESHOLDS.listed_values
+    ):
+        return f"{column} is {_TIMES[part]} {' or '.join(_time_words(shown(value)) for value in condition.values)}"
+    return f"{column} {_COMPARISONS[comparison]} {condition.than or _compared(condition)}".strip()
+
+
+def _time_words(time: str) -> str:
+    """`2025-03` as `March 2025`, `2025-Q1` as `Q1 2025`; years and days as they are."""
+    year, _, within = time.partition("-")
+    if within.startswith("Q"):
+        return f"{within} {year}"
+    return f"{calendar.month_name[int(within)]} {year}" if within.isdigit() else time
+
+
 def _compared(condition: RowCondition) -> str:
+    if isinstance(condition.value, str) and " " in condition.value and condition.value[:1].islower():
+        return f"“{condition.value}”"
     many = len(condition.values) > THRESHOLDS.listed_values
     return value_words(condition.value) if many else condition_value(condition)
 
@@ -108,10 +132,8 @@ def valued(plan: Plan, value: Any) -> str:
 
 
 def difference_words(plan: Plan, value: Any) -> str:
-    """A difference in the unit of its column, or in the plan's."""
-    value = to_decimals(value, plan.metric.decimals if plan.metric is not None and not plan.unit else 0)
-    if plan.unit:
-        return f"{shown(value)} {plan.unit.removesuffix('s') if value == 1 else plan.unit}"
+    """A difference in the unit of its column."""
+    value = to_decimals(value, plan.metric.decimals if plan.metric is not None else 0)
     if plan.metric is not None and unit_of(plan.metric.name) == "%":
         return f"{shown(rounded_figure(plan, value))} percentage points"
     return figure(rounded_figure(plan, value), plan.metric.name) if plan.metric is not None else shown(value)

@@ -61,7 +61,7 @@ def cells_words(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str 
 
 
 def part_words(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:
-    """`Amount of Travel: GHS 300 of GHS 1,200, which is 25% [1].`"""
+    """`Amount for Travel: GHS 300 of GHS 1,200, which is 25% [1].`, or `Status is overdue in 6 of 40 rows in “Loans”, which is 15% [1].`"""
     if plan.subject is None or len(result.rows) == result.query.limit:
         return None
     values = [exact(row.values[-1] or 0) for row in result.rows]
@@ -69,10 +69,13 @@ def part_words(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str |
     if not places or max(places) >= len(numbers) or any(value < 0 for value in values) or not sum(values):
         return None
     some, total = sum(values[i] for i in places), sum(values)
-    what = "Rows" if plan.metric is None else title(plan.metric.name)
-    of, whole = (shown(v) if plan.metric is None else figure(v, plan.metric.name) for v in (some, total))
-    marks = "".join(f"[{numbers[i]}]" for i in places)
-    return f"{what} {at(value_words(plan.parts))}: {of} of {whole}{conditions_text(plan.query)}, which is {shown(round(100 * some / total, 1))}% {marks}."
+    parts, where = value_words(plan.parts), conditions_text(plan.query)
+    share = f"which is {shown(round(100 * some / total, 1))}% {''.join(f'[{numbers[i]}]' for i in places)}."
+    if plan.metric is None:
+        rows = f"{shown(some)} of {shown(total)} rows in {sheet_words(plan)}{where}"
+        return f"{plan.subject.name} is {parts} in {rows}, {share}"
+    of, whole = (figure(value, plan.metric.name) for value in (some, total))
+    return f"{title(plan.metric.name)} {at(parts)}: {of} of {whole}{where}, {share}"
 
 
 def series_words(plan: Plan, result: TableResult, numbers: Sequence[int]) -> str | None:

@@ -1,11 +1,10 @@
-"""The words of data questions: operations, comparisons and fillers, as the rule-based planner reads them (English)."""
+"""The words of questions about tables: how they are compared, which say nothing, and which ask for a calculation (English)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import lru_cache
 
 from citewell.text import quantities
@@ -15,9 +14,6 @@ _TOKEN = re.compile(r"(?<![^\s(=<>])[-−](?=\d)[\d.,]*\d%?|[^\W_]+(?:[.,'’/&-
 _NUMBER = re.compile(r"[+−-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?%?")
 _SCALED = re.compile(r"(\d+(?:\.\d+)?)(k|m|bn)")
 _MAX_DIGITS = 40
-_COUNT_WORDS = {
-    "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8, "nine": 9, "ten": 10, "twenty": 20,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,102 +25,27 @@ class QuestionWord:
     start: int
     end: int
 
-    @property
-    def number(self) -> int | float | None:
-        """Its value if it is a number in digits (`5,000`, `2.5`, `5k`)."""
-        return number_of(self.text)
 
-
-class Operation(StrEnum):
-    """What a data question wants done."""
-
-    COUNT = "count"
-    COUNT_DISTINCT = "count_distinct"
-    SUM = "sum"
-    AVG = "avg"
-    MEDIAN = "median"
-    MAX = "max"
-    MIN = "min"
-    COMPARE = "compare"
-
-
-PHRASES: tuple[tuple[Operation, tuple[str, ...]], ...] = (
-    (Operation.COUNT_DISTINCT, ("how many different", "how many distinct", "how many unique", "number of different", "number of distinct",
-                                "number of unique", "count of distinct", "count distinct", "distinct count of")),
-    (Operation.COUNT, ("how many", "number of", "count of", "count the", "count", "row count", "what is the count of")),
-    (Operation.COMPARE, ("compare", "comparison of", "difference between", "difference in", "versus", "vs", "vs.", "compared to", "compared with")),
-    (Operation.MEDIAN, ("median",)),
-    (Operation.AVG, ("average", "mean", "avg", "on average")),
-    (Operation.SUM, ("sum total of", "total sum of", "sum of", "in total", "total", "sum up", "sum", "add up", "altogether", "combined")),
-    (Operation.MAX, ("most expensive", "highest", "largest", "biggest", "maximum", "max", "greatest", "most", "top", "latest", "newest", "most recent", "priciest", "costliest", "longest")),
-    (Operation.MIN, ("least expensive", "lowest", "smallest", "minimum", "min", "least", "fewest", "bottom", "earliest", "oldest", "cheapest", "shortest")),
-)  # fmt: skip
 MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december",
     "jan", "feb", "mar", "apr", "may.", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
 )  # fmt: skip
-NUMBER_WORDS = (
-    {
-        word: number
-        for number, word in enumerate("zero one two three four five six seven eight nine ten eleven twelve".split())  # noqa: SIM905
-    }
-    | {
-        word: number
-        for number, word in enumerate("first second third fourth fifth sixth seventh eighth ninth tenth".split(), 1)  # noqa: SIM905
-    }
-    | {"twenty": 20, "thirty": 30, "fifty": 50, "hundred": 100, "once": 1, "twice": 2}
-)
-SCALES = {word: 10 ** quantities.SCALES[word] for word in ("hundred", "thousand", "million", "billion")}
-IRREGULAR = {
-    "won": "win", "ran": "run", "held": "hold", "made": "make", "built": "build", "lost": "loss", "lose": "loss", "sold": "sale",
-    "paid": "pay", "spent": "spend", "rode": "ride", "drew": "draw", "written": "write", "wrote": "write", "flew": "fly", "led": "lead",
-    "born": "birth", "die": "death", "older": "age", "oldest": "age", "people": "popul", "tall": "height", "tallest": "height",
-    "long": "length", "longest": "length", "high": "height", "wide": "width", "far": "distanc", "deep": "depth", "deepest": "depth",
-    "heavy": "weight", "heaviest": "weight",
-}  # fmt: skip
 FORMS = {
-    "won": "win",
-    "winner": "win",
-    "lost": "loss",
-    "lose": "loss",
-    "drew": "draw",
-    "drawn": "draw",
-    "tie": "draw",
-    "tied": "draw",
-}
+    "won": "win", "winner": "win", "lost": "loss", "lose": "loss", "drew": "draw", "drawn": "draw", "tie": "draw", "tied": "draw",
+}  # fmt: skip
 DIGITS = {
     "two": "2", "three": "3", "four": "4", "five": "5", "six": "6", "seven": "7", "eight": "8", "nine": "9", "ten": "10", "eleven": "11",
     "twelve": "12", "first": "1st", "second": "2nd", "third": "3rd", "fourth": "4th", "fifth": "5th", "sixth": "6th", "seventh": "7th",
     "eighth": "8th", "ninth": "9th", "tenth": "10th",
 }  # fmt: skip
-DATE_EXTREMES = frozenset({"latest", "newest", "most recent", "earliest", "oldest"})
-COMPARISONS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("gte", ("at least", "no less than", "not less than", "greater than or equal to", "minimum of", ">=")),
-    ("lte", ("at most", "no more than", "not more than", "up to", "less than or equal to", "maximum of", "<=")),
-    ("gt", ("more than", "greater than", "higher than", "larger than", "bigger than", "over", "above", "exceeding", "exceeds", "exceed",
-            "longer than", "older than", ">")),
-    ("lt", ("less than", "fewer than", "lower than", "smaller than", "under", "below", "shorter than", "<")),
-    ("ne", ("is not", "are not", "not equal to", "other than", "except", "isn't", "aren't")),
-    ("eq", ("equal to", "equals", "exactly", "=")),
+_COMPUTED = (
+    "how many", "number of", "count", "average", "mean", "avg", "median", "total", "sum", "add up", "altogether", "combined", "out of",
+    "most", "least", "top", "bottom", "max", "maximum", "min", "minimum",
+    "compare", "compared to", "compared with", "comparison of", "difference", "versus", "vs", "vs.", "same",
+    "than", "more", "fewer", "less", "over", "above", "under", "below", "exceeding", "exceeds", "exceed", "up to", ">", "<", ">=", "<=", "=",
+    "equal to", "equals", "exactly", "is not", "are not", "isn't", "aren't", "except", "besides", "only",
+    "first", "last", "next", "after", "before", "previous", "following", "per", "each", "every", "all",
 )  # fmt: skip
-ORDERING = (
-    "first",
-    "last",
-    "next",
-    "after",
-    "before",
-    "previous",
-    "following",
-    "same",
-    "other than",
-    "besides",
-    "only",
-    "more",
-    "fewer",
-    "less",
-    "than",
-    "difference",
-)
 _SUPERLATIVE = re.compile(r"[a-z]{2,}est|best|worst", re.I)
 _NOT_SUPERLATIVE = frozenset(
     ("rest", "west", "east", "test", "contest", "protest", "forest", "interest", "request", "guest", "nest", "quest", "conquest", "harvest",
@@ -133,195 +54,18 @@ _NOT_SUPERLATIVE = frozenset(
 )  # fmt: skip
 _LETTERS = re.compile(r"[a-z]+")
 _QUESTION = 1_000
-_COMPUTING = re.compile(
-    r"(?<!\w)(?:"
-    + "|".join(re.escape(phrase) for _, group in (*PHRASES, *COMPARISONS) for phrase in group)
-    + "|"
-    + "|".join((*ORDERING, "per", "each", "every", "all", "out of"))
-    + r")(?!\w)"
-)
+_COMPUTING = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, _COMPUTED))})(?!\w)")
 GROUPING = ("for each", "for every", "in each", "in every", "each", "per", "by", "grouped by", "broken down by")
-CURRENCIES = frozenset(
-    {
-        "euro",
-        "eur",
-        "dollar",
-        "usd",
-        "pound",
-        "gbp",
-        "cedi",
-        "ghs",
-        "buck",
-        "franc",
-        "chf",
-        "naira",
-        "ngn",
-        "rand",
-        "zar",
-        "yen",
-        "rupe",
-        "inr",
-    }
-)
-"""Stems of what amounts are counted in: `under 100 euros` is about the column of amounts."""
-SOFT_FILLERS = frozenset(
-    {
-        "file",
-        "sheet",
-        "tab",
-        "tabl",
-        "tabl'",
-        "spreadsheet",
-        "column",
-        "field",
-        "valu",
-        "data",
-        "dataset",
-        "report",
-        "record",
-        "line",
-        "name",
-    }
-)
-"""Fillers that a cell may hold as well: `average price of tables`."""
-LISTING = frozenset(
-    {"list", "show", "give", "name", "display", "all", "every", "each", "which", "what", "who", "different"}
-)
-"""Words that ask for the values of a column that is named after them."""
-ROW_NOUNS = frozenset({"row", "record", "entri", "line", "item", "case"})
-PLACES = frozenset({"row", "line"})
-"""Those of them that have a place in the sheet: the last row is the lowest one, whatever its day."""
 FILLERS = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "those",
-        "of",
-        "in",
-        "on",
-        "at",
-        "to",
-        "for",
-        "from",
-        "with",
-        "by",
-        "and",
-        "or",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "being",
-        "becom",
-        "do",
-        "does",
-        "did",
-        "have",
-        "has",
-        "had",
-        "having",
-        "there",
-        "here",
-        "we",
-        "us",
-        "our",
-        "my",
-        "your",
-        "i",
-        "you",
-        "it",
-        "its",
-        "they",
-        "their",
-        "what",
-        "which",
-        "who",
-        "whom",
-        "whose",
-        "where",
-        "when",
-        "how",
-        "much",
-        "many",
-        "me",
-        "show",
-        "list",
-        "give",
-        "tell",
-        "display",
-        "find",
-        "get",
-        "let",
-        "know",
-        "please",
-        "can",
-        "could",
-        "would",
-        "all",
-        "any",
-        "every",
-        "each",
-        "only",
-        "also",
-        "exactly",
-        "file",
-        "sheet",
-        "tab",
-        "tabl",
-        "tabl'",
-        "spreadsheet",
-        "column",
-        "field",
-        "valu",
-        "data",
-        "dataset",
-        "report",
-        "row",
-        "rows",
-        "record",
-        "entri",
-        "line",
-        "overall",
-        "whole",
-        "entir",
-        "given",
-        "amount's",
-        "as",
-        "than",
-        "then",
-        "so",
-        "now",
-        "calcul",
-        "comput",
-        "determin",
-        "return",
-        "identifi",
-        "name",
-        "that's",
-        "what's",
-        "whose",
-        "where's",
-        "contain",
-        "contains",
-        "contained",
-        "total's",
-        "her",
-        "his",
-        "him",
-        "she",
-        "he",
-        "them",
-        "got",
-        "gets",
-        "respect",
-    ]
-)
+    ("a", "an", "the", "this", "that", "these", "those", "of", "in", "on", "at", "to", "for", "from", "with", "by", "and", "or", "is",
+     "are", "was", "were", "be", "been", "being", "becom", "do", "does", "did", "have", "has", "had", "having", "there", "here", "we",
+     "us", "our", "my", "your", "i", "you", "it", "its", "they", "their", "what", "which", "who", "whom", "whose", "where", "when",
+     "how", "much", "many", "me", "show", "list", "give", "tell", "display", "find", "get", "let", "know", "please", "can", "could",
+     "would", "all", "any", "every", "each", "only", "also", "exactly", "file", "sheet", "tab", "tabl", "tabl'", "spreadsheet", "column",
+     "field", "valu", "data", "dataset", "report", "row", "rows", "record", "entri", "line", "overall", "whole", "entir", "given",
+     "amount's", "as", "than", "then", "so", "now", "calcul", "comput", "determin", "return", "identifi", "name", "that's", "what's",
+     "where's", "contain", "contains", "contained", "total's", "her", "his", "him", "she", "he", "them", "got", "gets", "respect")
+)  # fmt: skip
 
 
 def words(text: str) -> list[QuestionWord]:
@@ -372,14 +116,6 @@ def number_of(text: str) -> int | float | None:
         return None
     plain = text.replace(",", "").replace("−", "-").rstrip("%")
     return float(plain) if "." in plain else int(plain)
-
-
-def small_count(word: QuestionWord) -> int | None:
-    """How many, written in digits or as a word up to twenty."""
-    value = word.number
-    if isinstance(value, int) and 0 < value <= 100:
-        return value
-    return _COUNT_WORDS.get(word.text.casefold())
 
 
 def find_phrase(question: list[QuestionWord], phrase: str, start: int = 0) -> Iterator[int]:

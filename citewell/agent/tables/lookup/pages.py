@@ -17,7 +17,7 @@ from citewell.agent.tables.language.shape import Shape
 from citewell.agent.tables.lookup.answer import LookupAnswer, cells_hit, plain
 from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.meaning.nearest import Described, description
-from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, is_sure, read_table
+from citewell.agent.tables.meaning.reader import KnownTable, ReadTable, chance_of, read_table
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.quoting import quoted
 from citewell.agent.tables.query.typed import TableQuery, TextValue
@@ -137,9 +137,10 @@ def answer_from_pages(
         held = HeldPageTable(page)
         with suppress(UnusableTable), faults_of(held.info):
             _, read = read_table(reader, question, held.known)
-            if read is not None and (best is None or chance_of(read) > best[0]):
-                best = chance_of(read), read, held
-    if best is None or not is_sure(best[1], THRESHOLDS):
+            chance = 0.0 if read is None else chance_of(read, THRESHOLDS)
+            if read is not None and (best is None or chance > best[0]):
+                best = chance, read, held
+    if best is None or best[0] < THRESHOLDS.meant:
         return None
     found = None
     with suppress(UnusableTable), faults_of(best[2].info):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from citewell.agent.tables.meaning.mentions import Mention, mentions
+from citewell.agent.tables.meaning.mentions import Mention
 from citewell.agent.tables.meaning.view import ColumnView, TableView, conditions_of
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, one_of
 from citewell.types.table_reading import (
@@ -145,15 +145,6 @@ def _makes_sense(meaning: Meaning) -> bool:
         return False
     bounds = [(c.ref, c.comparison) for c in meaning.conditions if c.comparison in _BOUNDS]
     return len(set(bounds)) == len(bounds)
-
-
-def passes_over_year(question: str, conditions: Sequence[RowCondition], view: TableView) -> bool:
-    """Whether the question names a year of several that a column of dates has, and no condition is about dates."""
-    dated = {column.name: column.years for column in view.columns if column.years is not None}
-    if any(c.ref.column in dated for c in conditions):
-        return False
-    years = [one.time.year for one in mentions(question) if one.time is not None and one.time.year is not None]
-    return any(first <= year <= last and first < last for year in years for first, last in dated.values())
 
 
 def _is_used(meaning: Meaning, view: TableView, mention: Mention, text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -13,15 +14,26 @@ from citewell.agent.tables.language.shape import Plan
 from citewell.agent.tables.meaning.meaning import Meaning, meanings
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
-from citewell.agent.tables.meaning.view import ColumnView, TableView, shown_values, years_of
+from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whole, shown_values, years_of
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
+from citewell.text.analysis import analyze
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
 
 MAX_MENTIONS = 64
 """Numbers and times of a question that a table is read for; the work grows with their square."""
-_OVER_ALL = frozenset({RowOperation.COUNT, RowOperation.DISTINCT, RowOperation.SUM, RowOperation.AVERAGE})
+_ANSWERED = {
+    RowOperation.COUNT: "rows",
+    RowOperation.DISTINCT: "number of different values",
+    RowOperation.SUM: "total",
+    RowOperation.AVERAGE: "average",
+    RowOperation.EXTREME: "highest lowest",
+    RowOperation.TOP: "highest lowest",
+    RowOperation.DIFFERENCE: "difference",
+}
+"""The words that answers of these have besides those of the table."""
+_READS_CELLS = frozenset({RowOperation.LOOKUP, RowOperation.FILTER, RowOperation.EXISTS})
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,31 +47,41 @@ class KnownTable:
 
 @dataclass(frozen=True, slots=True)
 class ReadTable:
-    """What a question means of a table, with the plan; meant: log-odds that the table is meant."""
+    """What a question means of a table, with the plan.
+
+    meant: log-odds that the table is meant; explained: share of the question's words that the table's name, the columns and values of the
+    reading, and the words of its answer have
+    """
 
     plan: Plan
     meaning: Meaning
     meant: float
+    explained: float
+
+    @property
+    def computes(self) -> bool:
+        """Whether it takes more than the cells of certain rows."""
+        return self.meaning.operation not in _READS_CELLS
 
 
-def chance_of(read: ReadTable) -> float:
+def chance_of(read: ReadTable, limits: TableThresholds) -> float:
     """How likely the answer is right."""
-    return math.exp(read.meaning.logarithm) / (1.0 + math.exp(-read.meant))
-
-
-def is_sure(read: ReadTable, limits: TableThresholds) -> bool:
-    """Whether the answer is given. A figure over all rows of a table fits many a question that is not about it, and must be likelier."""
-    narrow = read.meaning.conditions or read.meaning.part or read.meaning.operation not in _OVER_ALL
-    return chance_of(read) >= (limits.meant if narrow else limits.meant_of_all)
+    meant = max(-limits.meant_most, min(limits.meant_most, read.meant))
+    parts = limits.parts_sure * read.meaning.logarithm + limits.explained_sure * read.explained
+    return 1.0 / (1.0 + math.exp(-(limits.meant_sure * meant + parts + limits.sure)))
 
 
 def view_of(question: str, known: KnownTable) -> TableView:
     """What the model is shown of a table beside this question."""
     table = known.words.table
     if known.grid is not None:
-        columns = tuple(_of_cells(question, column) for column in known.grid.columns)
+        texts = [tuple(dict.fromkeys(filter(None, c.texts))) for c in known.grid.columns]
+        pairs = list(zip(known.grid.columns, texts, strict=True))
+        named = named_whole(question, [text for c, one in pairs if _kind(c.info, c.part) == "text" for text in one])
+        columns = tuple(_of_cells(question, column, one, named) for column, one in pairs)
     else:
-        columns = tuple(_of_words(question, column, known.words) for column in table.columns)
+        named = named_whole(question, [value for values in known.words.values.values() for value in values])
+        columns = tuple(_of_words(question, column, known.words, named) for column in table.columns)
     return TableView(title_of(table), columns)
 
 
@@ -69,12 +91,11 @@ def title_of(table: TableInfo) -> str:
     return " ".join(f"{stem} {table.sheet or ''}".replace("_", " ").split())
 
 
-def _of_cells(question: str, column: GridColumn) -> ColumnView:
+def _of_cells(question: str, column: GridColumn, values: Sequence[str], named: frozenset[str]) -> ColumnView:
     kind = _kind(column.info, column.part)
-    values = dict.fromkeys(text for text in column.texts if text)
     years = years_of(_days(column)) if kind == "date" else None
     ref = ColumnRef(column.name, column.part) if kind in ("number", "date") else ColumnRef(column.name)
-    shown = shown_values(question, tuple(values)) if kind == "text" else ()
+    shown = shown_values(question, values, named) if kind == "text" else ()
     empty, zero = any(not text for text in column.texts), kind == "number" and 0 in column.measures
     return ColumnView(column.name, kind, ref, shown, years, empty, zero)
 
@@ -92,11 +113,11 @@ def _days(column: GridColumn) -> list[date]:
     return [date.fromordinal(int(value)) for value in column.measures if value is not None]
 
 
-def _of_words(question: str, column: TableColumn, words: TableWords) -> ColumnView:
+def _of_words(question: str, column: TableColumn, words: TableWords, named: frozenset[str]) -> ColumnView:
     """Of a table whose cells are not held; cells of it may be empty."""
     kind = _kind(column)
     values = ("true", "false") if column.kind == "boolean" else words.values.get(column.name, ())
-    shown = shown_values(question, values) if kind == "text" else ()
+    shown = shown_values(question, values, named) if kind == "text" else ()
     low, high = words.ranges.get(column.name, (1.0, 1.0))
     zero = low <= 0 <= high
     return ColumnView(column.name, kind, ColumnRef(column.name), shown, words.years.get(column.name), True, zero)
@@ -110,8 +131,17 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
     table = PlannedTable(known.words.table, known.label, _time_of(known))
     for one in meanings(read, view, found, question):
         if (plan := plan_of(one, table)) is not None:
-            return read.meant, ReadTable(plan, one, read.meant)
+            return read.meant, ReadTable(plan, one, read.meant, _explained(question, view, one))
     return read.meant, None
+
+
+def _explained(question: str, view: TableView, meaning: Meaning) -> float:
+    asked = set(analyze(question, "en", query=True))
+    conditions = (*meaning.conditions, *meaning.part)
+    said = [view.title, _ANSWERED.get(meaning.operation, ""), meaning.figure.value]
+    said += [column.name for columns in meaning.roles.values() for column in columns]
+    said += [str(part) for c in conditions for part in (c.ref.column, *c.values)]
+    return len(asked.intersection(analyze(" ".join(said), "en"))) / len(asked) if asked else 0.5
 
 
 def shown(view: TableView) -> ShownTable:

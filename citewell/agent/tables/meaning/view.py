@@ -61,17 +61,38 @@ def _asked(question: str) -> _Asked:
     return _Asked(words, beginnings, tuple(one.time for one in mentions(question) if one.time is not None))
 
 
-def shown_values(question: str, values: Sequence[str]) -> tuple[str, ...]:
+def named_whole(question: str, values: Sequence[str]) -> frozenset[str]:
+    """The words of the question that are whole values of a column."""
+    asked = _asked(question)
+    whole = (words for value in values if len(value) <= MAX_SHOWN and (words := _words(value)))
+    return frozenset(word for words in whole if asked.words.issuperset(words) for word in words)
+
+
+def shown_values(question: str, values: Sequence[str], named: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """The values of a column of texts that the question may name: all of a few; else times within those that it names, and those with most
-    of their words in it."""
+    of their words in it.
+
+    named: words of the question that are values elsewhere: the `heating` of a column of trades is not that of `heating does not start`.
+    """
     short = [value for value in values if value and len(value) <= MAX_SHOWN]
     if len(values) <= MAX_LISTED:
         return tuple(short)
     asked = _asked(question)
     timed = [v for v in short if (held := _time_in(v)) is not None and any(_is_within(held, t) for t in asked.times)]
     ranked = sorted(((_share(value, asked), -place, value) for place, value in enumerate(short)), reverse=True)
-    named = [v for share, _, v in ranked[:MAX_MATCHED] if share > 0 and not (timed and _time_in(v) is not None)]
-    return tuple(dict.fromkeys((*timed[:MAX_TIMED], *named)))
+    other = (v for share, _, v in ranked if share > 0 and not (timed and _time_in(v) is not None))
+    shared = [v for v in other if not _is_named_elsewhere(v, asked, named)]
+    return tuple(dict.fromkeys((*timed[:MAX_TIMED], *shared[:MAX_MATCHED])))
+
+
+def _is_named_elsewhere(value: str, asked: _Asked, named: frozenset[str]) -> bool:
+    """Whether all that a value has of the question are words that are whole values of other columns."""
+    words = _words(value)
+    if not named or asked.words.issuperset(words):
+        return False
+    beginnings = {word[:_MIN_BEGINNING] for word in named}
+    shared = [word for word in words if word in asked.words or word[:_MIN_BEGINNING] in asked.beginnings]
+    return all(word in named or word[:_MIN_BEGINNING] in beginnings for word in shared)
 
 
 @lru_cache(maxsize=20_000)

@@ -99,7 +99,7 @@ async def answered(sheets: Sheets, question: str, says: Says) -> str | None:
         (
             "what part is late",
             Says(RowOperation.SHARE, {}, {"overdue": ValueUse.PART}, figure=GroupFigure.COUNT),
-            "Rows for overdue: 2 of 6, which is 33.3% [2].",
+            "Status is overdue in 2 of 6 rows in “Loans”, which is 33.3% [2].",
         ),
         (
             "still without a date",
@@ -193,3 +193,34 @@ async def test_a_year_that_no_condition_uses_is_not_passed_over(sheets: Sheets) 
     found = await answered(sheets, "what did we lend in 2024", used)
     assert found is not None
     assert found.startswith("The total of Amount is GHS 17,800.75")
+
+
+LOANS_OF = {"Loans": MEASURE}
+TOTALLED = [("Accra", 100), ("Kumasi", 250), ("Tamale", 50), ("Total", 400)]
+
+
+@pytest.mark.parametrize(
+    ("says", "answer"),
+    [
+        (Says(RowOperation.SUM, LOANS_OF), "The total of Loans is 400, over 3 rows [1]."),
+        (
+            Says(RowOperation.EXTREME, {**LOANS_OF, "Branch": ANSWER}),
+            "Loans were highest for Kumasi: 250 [1].",
+        ),
+    ],
+)
+async def test_a_total_row_is_not_counted_with_the_rows_that_it_sums_up(
+    sheets: Sheets, says: Says, answer: str
+) -> None:
+    sheets.add({"Branch": "text", "Loans": "integer"}, TOTALLED, sheet="Summary")
+    left_out = "\nRow 5 of Loans.xlsx/Summary, a total of the others, is left out."
+    assert await answered(sheets, "loans", says) == answer + left_out
+
+
+async def test_amounts_of_several_currencies_are_not_added_up(sheets: Sheets) -> None:
+    rows = (("A1", 1200, "EUR"), ("A2", 850, "GBP"), ("A3", 5000, "USD"), ("A4", 100, "EUR"))
+    sheets.add({"Invoice": "text", "Amount": "integer", "Currency": "text"}, rows, filename="owed.csv", sheet=None)
+    total = Says(RowOperation.SUM, {"Amount": MEASURE})
+    of_one = Says(RowOperation.SUM, {"Amount": MEASURE}, {"EUR": IS})
+    assert await answered(sheets, "total amount", total) is None
+    assert (await answered(sheets, "total amount in EUR", of_one) or "").startswith("The total of Amount is 1300")

@@ -16,13 +16,13 @@ from citewell.agent.tables.picture.choose import Wish, picture_of
 from citewell.agent.tables.picture.picture import MAX_BARS, Form, Picture
 from citewell.agent.tables.picture.planner import PicturePlanner, PlannedPicture
 from citewell.agent.tables.picture.vega import SCHEMA, vega_lite
-from citewell.agent.tables.planner import Refused, TablePlanner
+from citewell.agent.tables.planner import Refused
 from citewell.agent.tables.query.typed import TableQuery, parse_query
 from citewell.agent.tables.run.engine import ResultRow, RowFacts, TableEngine, TableResult, table_key
 from citewell.errors import InvalidInput
 from citewell.types import ColumnKind
 from tests.agent.tables import sheets
-from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets
+from tests.agent.tables.sheets import LOAN_COLUMNS, LOAN_ROWS, OWNER, Sheets, planner_of
 
 LOANS = replace(sheets.LOANS, resource_id="resource-0")
 
@@ -35,7 +35,7 @@ def engine(tmp_path: Path) -> TableEngine:
 
 
 async def plan(engine: TableEngine, message: str) -> PlannedPicture | Refused | None:
-    return await PicturePlanner(engine, TablePlanner(engine)).consider(OWNER, message, (LOANS,))
+    return await PicturePlanner(engine, planner_of(engine)).consider(OWNER, message, (LOANS,))
 
 
 async def draw(engine: TableEngine, message: str) -> Picture:
@@ -103,7 +103,7 @@ async def test_columns_of_one_unit_are_drawn_together_also_in_a_sheet_called_lik
     columns: dict[str, ColumnKind] = {"Quarter": "text", "Sales (EUR)": "number", "Costs (EUR)": "number"}
     table = folder.add(columns, rows, sheet="Sales by quarter")
     engine = TableEngine(folder)
-    found = await PicturePlanner(engine, TablePlanner(engine)).consider(
+    found = await PicturePlanner(engine, planner_of(engine)).consider(
         OWNER, "plot sales and costs by quarter", (table,)
     )
     assert isinstance(found, PlannedPicture), found
