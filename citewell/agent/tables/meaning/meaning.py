@@ -12,6 +12,7 @@ import numpy as np
 from citewell.agent.tables.meaning.mentions import Mention
 from citewell.agent.tables.meaning.view import ColumnView, TableView, conditions_of
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, one_of
+from citewell.text.analysis import analyze
 from citewell.types.table_reading import (
     ColumnRole,
     GroupFigure,
@@ -56,6 +57,7 @@ _ROLES: dict[RowOperation, dict[ColumnRole, tuple[int, int]]] = {
     RowOperation.TREND: {ColumnRole.MEASURE: (1, 20), ColumnRole.ANSWER: (0, 1)},
 }
 """The roles that matter to each operation, with the fewest and the most columns that may have them."""
+_TAKES_NAMED = frozenset({ColumnRole.ANSWER, ColumnRole.MEASURE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,16 +106,27 @@ def meanings(read: TableRead, view: TableView, told: Sequence[Mention], question
     likely = [place for place in order if np.exp(read.operations[place]) >= _MIN_OPERATION]
     named = [one for one in told if one.time is not None or any(map(str.isdigit, question[one.start : one.end]))]
     values = frozenset(_named_by_column(question, view))
+    asked = frozenset(analyze(question, "en", query=True))
     found: list[Meaning] = []
     for operation in (_OPERATIONS[place] for place in likely):
         one = _of_operation(operation, read, view, told, frozenset(), values)
         left = frozenset() if one is None else _left_out(one, view, named, question)
-        if left:
-            one = _of_operation(operation, read, view, told, left, values)
-        if one is not None and not _left_out(one, view, named, question):
+        unused = frozenset() if one is None else _unused(one, view, asked)
+        if left or unused:
+            one = _of_operation(operation, read, view, told, left, values, unused)
+        if one is not None and not _left_out(one, view, named, question) and not _unused(one, view, asked):
             found.append(one)
     whole = [one for one in found if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
     return sorted(whole, key=lambda one: -one.logarithm)
+
+
+def _unused(meaning: Meaning, view: TableView, asked: frozenset[str]) -> frozenset[str]:
+    """Columns of numbers and dates whose whole name is in the question, and that the meaning has no use for."""
+    used = {c.ref.column for c in (*meaning.conditions, *meaning.part)} | {c.than for c in meaning.conditions}
+    used |= {column.name for columns in meaning.roles.values() for column in columns}
+    said = frozenset(analyze(" ".join((view.title, *used)), "en"))
+    named = (column.name for column in view.columns if column.kind in ("number", "date") and column.name not in used)
+    return frozenset(name for name in named if (words := frozenset(analyze(name, "en"))) <= asked and words - said)
 
 
 def _left_out(meaning: Meaning, view: TableView, named: Sequence[Mention], question: str) -> frozenset[Mention]:
@@ -168,12 +181,15 @@ def _of_operation(
     told: Sequence[Mention],
     required: frozenset[Mention],
     values: frozenset[tuple[ColumnView, str]],
+    wanted: frozenset[str] = frozenset(),
 ) -> Meaning | None:
-    """The likeliest meaning with this operation. required: numbers and times that a condition is made of, values: values likewise."""
+    """The likeliest meaning with this operation. required: numbers and times that a condition is made of, values: values likewise;
+    wanted: columns that are measured or the answer.
+    """
     likelihood = {"operation": float(read.operations[_OPERATIONS.index(operation)])}
     roles: dict[ColumnRole, tuple[ColumnView, ...]] = {}
     for role, (least, most) in _ROLES[operation].items():
-        chosen, likely = _columns(role, operation, read, view, least, most)
+        chosen, likely = _columns(role, operation, read, view, (least, most), wanted)
         if len(chosen) < least:
             return None
         roles[role] = chosen
@@ -216,13 +232,21 @@ def _of_operation(
 
 
 def _columns(
-    role: ColumnRole, operation: RowOperation, read: TableRead, view: TableView, least: int, most: int
+    role: ColumnRole,
+    operation: RowOperation,
+    read: TableRead,
+    view: TableView,
+    bounds: tuple[int, int],
+    wanted: frozenset[str],
 ) -> tuple[tuple[ColumnView, ...], float]:
     """Those that more likely have the role than not, as many as there may be, and the logarithm of the probability of this choice."""
+    least, most = bounds
     odds = read.roles[:, list(ColumnRole).index(role)]
     fit = [place for place, column in enumerate(view.columns) if _fits(role, operation, column)]
-    order = sorted(fit, key=lambda place: -odds[place])
-    chosen = {place for rank, place in enumerate(order) if (odds[place] > 0 and rank < most) or rank < least}
+    first = {place for place in fit if role in _TAKES_NAMED and view.columns[place].name in wanted}
+    order = sorted(fit, key=lambda place: (place not in first, -odds[place]))
+    taken = {place for place in fit if odds[place] > 0} | first
+    chosen = {place for rank, place in enumerate(order) if (place in taken and rank < most) or rank < least}
     likely = sum(
         _log_chance(float(odds[place]) if place in chosen else -float(odds[place]))
         for place in range(len(view.columns))

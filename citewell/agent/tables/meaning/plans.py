@@ -123,7 +123,9 @@ def _rows(made: _Planner) -> Plan | None:
     if not made.meaning.conditions:
         return None
     label = made.table.label
-    names = [view.name for view in asked] or ([label.name] if label is not None else [])
+    names = [view.name for view in asked]
+    if not names and label is not None and label.name not in made.meaning.fixed:
+        names = [label.name]
     if not names:
         return made.plan(Shape.ROWS, made.query(), subject=label)
     if made.meaning.operation is RowOperation.FILTER and len(names) == 1 and (label is None or names[0] != label.name):
