@@ -12,7 +12,8 @@ from datetime import UTC, date, datetime, tzinfo
 from citewell.agent.citations.claims import plain_sentences
 from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.extractive.answerer import ExtractiveAnswerer
-from citewell.agent.interface import Conversations, says_no_answer
+from citewell.agent.interface import Conversations
+from citewell.agent.spoken import says_no_answer
 from citewell.agent.turn.state import Recalled, TurnState
 from citewell.agent.understand.recollection import Leaning, read_leaning
 from citewell.ports import Embedder
