@@ -1,4 +1,4 @@
-"""Haystack's component and LangChain's standard tests of retrievers, over a real data folder."""
+"""Haystack's component over a real data folder."""
 
 from __future__ import annotations
 
@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import haystack
 import pytest
 
 from citewell import Citewell
 from citewell.errors import InvalidFilter
-from citewell.integrations import langchain
-
-haystack = pytest.importorskip("haystack", reason="haystack-ai is not installed")
-standard = pytest.importorskip("langchain_tests.integration_tests", reason="langchain-tests is not installed")
 
 RECORDS = [
     {"id": "hours", "title": "Hours", "text": "The harbour office opens at eight.", "metadata": {"place": "office", "year": 2024}},
@@ -35,30 +32,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def opened(folder: Path) -> Iterator[Citewell]:
     with Citewell(folder) as cw:
         yield cw
-
-
-class TestLangChain(standard.RetrieversIntegrationTests):  # type: ignore[misc]
-    """LangChain's own."""
-
-    @pytest.fixture(autouse=True)
-    def _open(self, opened: Citewell) -> None:
-        self._citewell = opened
-
-    @property
-    def retriever_constructor(self) -> type[langchain.CitewellRetriever]:
-        return langchain.CitewellRetriever
-
-    @property
-    def retriever_constructor_params(self) -> dict[str, Any]:
-        return {"citewell": self._citewell}
-
-    @property
-    def retriever_query_example(self) -> str:
-        return QUESTION
-
-    @property
-    def num_results_arg_name(self) -> str:
-        return "top_k"
 
 
 def _retriever(data: Any, **parameters: Any) -> Any:
@@ -87,7 +60,8 @@ def test_it_runs_in_a_pipeline_and_survives_being_written_down(folder: Path, ope
         (found,) = again.run({"retriever": {"query": "When does the office open?"}})["retriever"]["documents"]
         assert found.meta["record_id"] == "hours"
     finally:
-        again.get_component("retriever").close()
+        retriever: Any = again.get_component("retriever")
+        retriever.close()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,4 @@
-"""Traces: off by default, joined over processes by the file, with the GenAI conventions, and without anybody's words. Logs as JSON.
-
-Needs `citewell[telemetry]`: `python -m pytest tests/check_tracing.py`.
-"""
+"""Traces: off by default, joined over processes by the file, with the GenAI conventions, and without anybody's words. Logs as JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from opentelemetry.sdk import trace as sdk
+from opentelemetry.trace import SpanContext
 
 from citewell.composition import open_services
 from citewell.errors import ConfigurationError
@@ -37,6 +35,15 @@ def spans() -> Iterator[list[sdk.ReadableSpan]]:
     tracing.stop_tracing()
 
 
+def _of(span: sdk.ReadableSpan) -> SpanContext:
+    assert span.context is not None
+    return span.context
+
+
+def _said(span: sdk.ReadableSpan, name: str) -> object:
+    return (span.attributes or {})[name]
+
+
 async def test_an_upload_its_stages_and_a_search_are_traced_without_words(
     tmp_path: Path, spans: list[sdk.ReadableSpan]
 ) -> None:
@@ -54,20 +61,22 @@ async def test_an_upload_its_stages_and_a_search_are_traced_without_words(
     for span in spans:
         by_name.setdefault(span.name, []).append(span)
     (request,) = by_name["POST"]
-    assert f"{request.context.trace_id:x}" == "ab" * 16  # the caller's trace goes on
-    roots = {span.attributes["citewell.resource.id"]: span for span in by_name["file"]}
-    assert {link.context.span_id for span in roots.values() for link in span.links} == {request.context.span_id}
-    by_file = roots[files[1].id].context
+    assert f"{_of(request).trace_id:x}" == "ab" * 16  # the caller's trace goes on
+    roots = {_said(span, "citewell.resource.id"): span for span in by_name["file"]}
+    assert {link.context.span_id for span in roots.values() for link in span.links} == {_of(request).span_id}
+    by_file = _of(roots[files[1].id])
     stages = [span for name in ("stage extract", "stage index") for span in by_name[name]]
-    assert {(span.context.trace_id, span.parent.span_id) for span in stages} == {(by_file.trace_id, by_file.span_id)}
+    assert {(_of(span).trace_id, span.parent and span.parent.span_id) for span in stages} == {
+        (by_file.trace_id, by_file.span_id)
+    }
     (together,) = by_name["stage short"]
-    assert [link.context.trace_id for link in together.links] == [roots[files[0].id].context.trace_id]
+    assert [link.context.trace_id for link in together.links] == [_of(roots[files[0].id]).trace_id]
     (search,) = by_name["search"]
     legs = [span for name, some in by_name.items() if name.startswith("retrieve ") for span in some]
-    assert {span.context.trace_id for span in legs} == {search.context.trace_id}
+    assert {_of(span).trace_id for span in legs} == {_of(search).trace_id}
     calls = [span for name, some in by_name.items() if name.startswith("embeddings ") for span in some]
-    assert all(span.attributes["gen_ai.operation.name"] == "embeddings" for span in calls)
-    assert all(span.attributes["gen_ai.provider.name"] == "builtin" for span in calls)
+    assert all(_said(span, "gen_ai.operation.name") == "embeddings" for span in calls)
+    assert all(_said(span, "gen_ai.provider.name") == "builtin" for span in calls)
     said = json.dumps([[span.name, dict(span.attributes or {}), len(span.events)] for span in spans]).lower()
     assert not any(word in said for word in ("zanzibar", "pemba", "locker", "4711"))
 
@@ -94,4 +103,4 @@ def test_a_log_line_is_an_object_with_the_ids_of_its_span(spans: list[sdk.Readab
     said = json.loads(line)
     assert "\n" not in line
     assert (said["level"], said["logger"], said["message"]) == ("INFO", "citewell", "read 3\nfiles")
-    assert said["span_id"] == f"{spans[0].context.span_id:016x}"
+    assert said["span_id"] == f"{_of(spans[0]).span_id:016x}"
