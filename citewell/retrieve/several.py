@@ -136,4 +136,13 @@ def _joined(found: Sequence[Found], fused: Sequence[ScoredId]) -> Found:
     dense = {one.id: one for each in reversed(found) for one in each.dense}
     lexical = {one.id: one for each in reversed(found) for one in each.lexical}
     similar = {key: value for each in reversed(found) for key, value in each.similar.items()}
-    return Found(found[0].language, None, tuple(dense.values()), tuple(lexical.values()), tuple(fused), similar)
+    named = frozenset[str]().union(*(each.named for each in found))
+    return Found(
+        found[0].language,
+        None,
+        tuple(dense.values()),
+        tuple(lexical.values()),
+        tuple(fused),
+        named=named,
+        similar=similar,
+    )

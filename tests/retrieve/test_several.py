@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import pytest
 from hypothesis import given
@@ -29,15 +29,24 @@ class FakeLegs:
 
     compares = True
 
-    def __init__(self, ids: Sequence[str] = (), error: Exception | None = None) -> None:
+    def __init__(
+        self,
+        ids: Sequence[str] = (),
+        error: Exception | None = None,
+        *,
+        named: Iterable[str] = (),
+        similar: Mapping[str, float] | None = None,
+    ) -> None:
         self.ids = ids
         self.error = error
+        self.named = frozenset(named)
+        self.similar = similar or {}
 
     async def find(self, query: str, scope: Filter, limit: int, trace: Trace) -> Found:
         if self.error is not None:
             raise self.error
         fused = tuple(ScoredId(key, 1.0 / rank) for rank, key in enumerate(self.ids, 1))
-        return Found("en", None, fused, (), fused)
+        return Found("en", None, fused, (), fused, self.named, self.similar)
 
     async def cosines(self, query: str, vector: FloatMatrix | None, ids: Sequence[str]) -> dict[str, float]:
         return {key: 0.5 for key in ids if key in self.ids}
@@ -93,6 +102,14 @@ async def test_several_indexes_are_joined_by_rank_and_the_trace_says_what_each_f
     assert isinstance(indexes, list)
     assert [(one["index"], one["found"]) for one in indexes if isinstance(one, dict)] == [("a", 3), ("b", 2)]
     assert await legs.cosines("query", None, ["c1", "c9", "c10"]) == {"c1": 0.5, "c9": 0.5}
+
+
+async def test_chunks_that_a_code_names_and_their_similarity_stay_known_when_indexes_are_joined() -> None:
+    first = FakeLegs(["c1"], named={"c1"}, similar={"c1": 0.7})
+    second = FakeLegs(["c1", "c2"], named={"c2"}, similar={"c1": 0.3, "c2": 0.4})
+    found = await SeveralLegs([SearchedIndex("a", first), SearchedIndex("b", second)]).find("q", ANYTHING, 9, Trace())
+    assert found.named == {"c1", "c2"}
+    assert found.similar == {"c1": 0.7, "c2": 0.4}
 
 
 async def test_an_index_that_is_down_is_left_out_and_named() -> None:

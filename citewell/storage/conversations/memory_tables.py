@@ -7,8 +7,9 @@ import sqlalchemy as sa
 from citewell.storage.tables import Id, Json, Time, metadata, owner_column
 
 
-def _message(name: str = "message_id", **options: bool) -> sa.Column[str]:
-    return sa.Column(name, Id, sa.ForeignKey("messages.id", ondelete="CASCADE"), nullable=False, **options)
+def _message(name: str = "message_id", *, primary_key: bool = False, index: bool = False) -> sa.Column[str]:
+    to = sa.ForeignKey("messages.id", ondelete="CASCADE")
+    return sa.Column(name, Id, to, primary_key=primary_key, index=index, nullable=False)
 
 
 # People whose earlier conversations are searched.

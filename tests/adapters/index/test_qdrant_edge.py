@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 import qdrant_edge as qe
 
@@ -147,7 +148,7 @@ def test_close_vectors_of_others_do_not_change_what_an_owner_finds(
     assert abs(found["alone"] - found["beside others"]) < 0.05
 
 
-def _unit(vectors: FloatMatrix) -> FloatMatrix:
+def _unit(vectors: npt.NDArray[np.floating]) -> FloatMatrix:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), dtype=np.float32)
 
 
