@@ -9,15 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from citewell.agent.tables.language.wording import asks_to_compute
+from citewell.agent.tables.language.wording import asks_to_compute, leaves_out
 from citewell.agent.understand.question import Question
 from citewell.text.analysis import analyze
 from citewell.types import ChunkType, Hit
 
-_LEAVES_OUT = re.compile(
-    r"(?i)(?<!\w)(?:(?<!or )not|never|without|neither|nor|both|except|excluding|besides|other than|\w+n['’]t|no(?![.\w]|\s*\d)"
-    r"|nicht|nie|kein\w{0,2}|ohne|weder|außer)(?!\w)"
-)
 _COMPUTES_IN_GERMAN = re.compile(
     r"(?i)(?<!\w)(?:wie ?viele?|anzahl|summe|gesamt\w*|insgesamt|durchschnitt\w*|mittelwert|(?:mehr|weniger) als|pro|je|alle[rsnm]?|jede[rsnm]?"
     r"|(?:höch|niedrig|größ|klein|meis|wenig|teuer|billig|günstig|ält|jüng|neu|läng|kürz|früh|spät|schlecht)e?s?te[nrsm]?|beste[nrsm]?)(?!\w)"
@@ -30,8 +26,8 @@ def quotable(question: Question, hits: Sequence[Hit]) -> list[Hit]:
 
     A small sheet is one passage, whose rows are treated alike. Tables among text, which explains them, stay.
     """
-    asks = (_LEAVES_OUT, _COMPUTES_IN_GERMAN)
-    computes = asks_to_compute(question.text) or any(one.search(question.text) for one in asks)
+    text = question.text
+    computes = asks_to_compute(text) or leaves_out(text) or _COMPUTES_IN_GERMAN.search(text) is not None
     return [hit for hit in hits if not _of_sheet(hit) or (not computes and _explains(question, hit))]
 
 

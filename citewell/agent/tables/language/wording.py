@@ -66,6 +66,10 @@ FILLERS = frozenset(
      "amount's", "as", "than", "then", "so", "now", "calcul", "comput", "determin", "return", "identifi", "name", "that's", "what's",
      "where's", "contain", "contains", "contained", "total's", "her", "his", "him", "she", "he", "them", "got", "gets", "respect")
 )  # fmt: skip
+_LEAVES_OUT = re.compile(
+    r"(?i)(?<!\w)(?:(?<!or )not|never|without|neither|nor|except|excluding|besides|other than|\w+n['’]t|no(?![.\w]|\s*\d)"
+    r"|nicht|nie|kein\w{0,2}|ohne|weder|außer)(?!\w)"
+)
 
 
 def words(text: str) -> list[QuestionWord]:
@@ -80,6 +84,11 @@ def asks_to_compute(text: str) -> bool:
     """
     start = text[:_QUESTION].casefold()
     return any(is_superlative(word) for word in _LETTERS.findall(start)) or _COMPUTING.search(start) is not None
+
+
+def leaves_out(text: str) -> bool:
+    """Whether a question asks for what does *not* meet a condition; told from its first 1,000 characters."""
+    return _LEAVES_OUT.search(text[:_QUESTION]) is not None
 
 
 def is_superlative(word: str) -> bool:

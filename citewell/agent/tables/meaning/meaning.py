@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from citewell.agent.tables.language.wording import leaves_out
 from citewell.agent.tables.meaning.mentions import Mention
 from citewell.agent.tables.meaning.view import ColumnView, TableView, conditions_of
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, one_of
@@ -57,6 +58,9 @@ _ROLES: dict[RowOperation, dict[ColumnRole, tuple[int, int]]] = {
     RowOperation.TREND: {ColumnRole.MEASURE: (1, 20), ColumnRole.ANSWER: (0, 1)},
 }
 """The roles that matter to each operation, with the fewest and the most columns that may have them."""
+_LEAVING_OUT = frozenset(
+    {Comparator.NE, Comparator.NOT_IN, Comparator.EMPTY, Comparator.LT, Comparator.LTE, Comparator.GTE, Comparator.GT}
+)
 _TAKES_NAMED = frozenset({ColumnRole.ANSWER, ColumnRole.MEASURE})
 
 
@@ -117,15 +121,18 @@ def meanings(read: TableRead, view: TableView, told: Sequence[Mention], question
         if one is not None and not _left_out(one, view, named, question) and not _unused(one, view, asked):
             found.append(one)
     whole = [one for one in found if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
+    if leaves_out(question):
+        whole = [one for one in whole if any(c.comparison in _LEAVING_OUT for c in one.conditions)]
     return sorted(whole, key=lambda one: -one.logarithm)
 
 
 def _unused(meaning: Meaning, view: TableView, asked: frozenset[str]) -> frozenset[str]:
-    """Columns of numbers and dates whose whole name is in the question, and that the meaning has no use for."""
+    """Columns of numbers whose whole name is in the question, and that the meaning has no use for."""
     used = {c.ref.column for c in (*meaning.conditions, *meaning.part)} | {c.than for c in meaning.conditions}
     used |= {column.name for columns in meaning.roles.values() for column in columns}
     said = frozenset(analyze(" ".join((view.title, *used)), "en"))
-    named = (column.name for column in view.columns if column.kind in ("number", "date") and column.name not in used)
+    numbers = (column for column in view.columns if column.kind == "number" and column.ref.part is None)
+    named = (column.name for column in numbers if column.name not in used)
     return frozenset(name for name in named if (words := frozenset(analyze(name, "en"))) <= asked and words - said)
 
 

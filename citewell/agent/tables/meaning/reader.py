@@ -18,6 +18,7 @@ from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whol
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
 from citewell.text.analysis import analyze
+from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
 
@@ -33,6 +34,7 @@ _ANSWERED = {
     RowOperation.DIFFERENCE: "difference",
 }
 """The words that answers of these have besides those of the table."""
+_USUAL = 0.35
 _READS_CELLS = frozenset({RowOperation.LOOKUP, RowOperation.FILTER, RowOperation.EXISTS})
 
 
@@ -136,12 +138,14 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
 
 
 def _explained(question: str, view: TableView, meaning: Meaning) -> float:
+    """Words tell little of a question in another language: it counts as one of which a usual share is explained."""
     asked = set(analyze(question, "en", query=True))
     conditions = (*meaning.conditions, *meaning.part)
     said = [view.title, _ANSWERED.get(meaning.operation, ""), meaning.figure.value]
     said += [column.name for columns in meaning.roles.values() for column in columns]
     said += [str(part) for c in conditions for part in (c.ref.column, *c.values)]
-    return len(asked.intersection(analyze(" ".join(said), "en"))) / len(asked) if asked else 0.5
+    share = len(asked.intersection(analyze(" ".join(said), "en"))) / len(asked) if asked else 0.0
+    return share if detect_language(question) in (None, "en") else max(share, _USUAL)
 
 
 def shown(view: TableView) -> ShownTable:
