@@ -122,7 +122,7 @@ def meanings(read: TableRead, view: TableView, told: Sequence[Mention], question
             found.append(one)
     whole = [one for one in found if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
     if leaves_out(question):
-        whole = [one for one in whole if any(c.comparison in _LEAVING_OUT for c in one.conditions)]
+        whole = [one for one in whole if any(c.comparison in _LEAVING_OUT or c.value == 0 for c in one.conditions)]
     return sorted(whole, key=lambda one: -one.logarithm)
 
 
