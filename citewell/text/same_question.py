@@ -116,36 +116,38 @@ _TAIL = re.compile(
 )
 _OF = {"en": "of", "de": "von", "fr": "de", "es": "de", "it": "di", "pt": "de", "nl": "van"}
 # Words that a question may have or lack: prepositions of place and belonging, and what it is called that is asked for.
-_LOOSE = frozenset(
-    [
-        "of",
-        "for",
-        "in",
-        "on",
-        "at",
-        "by",
-        "with",
-        "about",
-        "as",
-        "that",
-        "this",
-        "these",
-        "those",
-        "it",
-        "its",
-        "own",
-        "also",
-        "there",
-        "be",
-        "been",
-        "being",
-        "s",
-    ]
+_LOOSE = (
+    frozenset(
+        [
+            "of",
+            "for",
+            "in",
+            "on",
+            "at",
+            "by",
+            "with",
+            "about",
+            "as",
+            "that",
+            "this",
+            "these",
+            "those",
+            "it",
+            "its",
+            "own",
+            "also",
+            "there",
+            "be",
+            "been",
+            "being",
+            "s",
+        ]
+    )
+    | frozenset(
+        ["show", "list", "find", "give", "name", "tell", "make", "get", "please", "know", "see", "question", "answer"]
+    )
+    | frozenset(["and", "have", "has", "had", "come", "comes", "made", "mean", "means", "take", "takes", "year"])
 )
-_LOOSE |= frozenset(
-    ["show", "list", "find", "give", "name", "tell", "make", "get", "please", "know", "see", "question", "answer"]
-)
-_LOOSE |= frozenset(["and", "have", "has", "had", "come", "comes", "made", "mean", "means", "take", "takes", "year"])
 _RELATING = frozenset(
     [
         "to",
