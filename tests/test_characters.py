@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from citewell.types.characters import cut, isolated, whole_end
+from citewell.system.characters import cut, isolated, whole_end
 
 WHOLE = {
     "Devanagari": "कि",

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from itertools import chain, groupby, pairwise, repeat
 
+from citewell.system.characters import cut
 from citewell.text.lines import leaders, line_ends
 from citewell.text.sentences import running_spans, sentence_spans
 from citewell.types import ChunkType, Hit
-from citewell.types.characters import cut
 
 MAX_CHARACTERS = 600  # of a statement as shown; longer ones end in an ellipsis
 _TABLE_RULE = re.compile(r"\s*+(?:\|\s*+)?:?--")

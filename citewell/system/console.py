@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from citewell.errors import DatabaseAway
+from citewell.system.characters import cut, isolated
 from citewell.system.source_lines import only_page, page_lines
 from citewell.system.tracing import current_ids
-from citewell.types.characters import cut, isolated
 
 if TYPE_CHECKING:
     from rich.console import Console

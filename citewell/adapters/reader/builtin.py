@@ -16,8 +16,8 @@ from citewell.adapters.embedder.builtin import usable_processors
 from citewell.adapters.reader.outputs import OUTPUTS
 from citewell.adapters.reader.reading_model import END, START, ReadingModel
 from citewell.ports import FloatMatrix
+from citewell.system.characters import whole_end
 from citewell.types import AnswerSpan, StatementRead
-from citewell.types.characters import whole_end
 
 MAX_QUESTION_TOKENS, MAX_BEFORE_TOKENS, MAX_INPUT_TOKENS = 48, 56, 208
 MAX_ANSWER_TOKENS = 30

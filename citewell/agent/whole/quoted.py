@@ -10,10 +10,10 @@ from citewell.agent.citations.safe_text import safe_text
 from citewell.agent.whole.listed import list_items
 from citewell.agent.whole.reading import Quotable, Quoted, Quoter, WholeReader, matching
 from citewell.agent.whole.request import WholeKind, WholeRequest, name_terms
+from citewell.system.characters import cut
 from citewell.text.analysis import analyze
 from citewell.text.sentences import sentence_spans
 from citewell.types import ChunkType, Hit, ResourceInfo, StoredChunk
-from citewell.types.characters import cut
 
 MAX_FILES = 8
 """Files that one answer tells of."""
