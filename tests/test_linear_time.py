@@ -45,6 +45,7 @@ from citewell.agent.tables.lookup.glossary import LINES
 from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
 from citewell.agent.tables.lookup.sheet import PageTable
+from citewell.agent.tables.meaning import view
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.nearest import description
 from citewell.agent.tables.meaning.reader import KnownTable, read_table, view_of
@@ -53,7 +54,7 @@ from citewell.agent.tables.picture import dimension, moments, request
 from citewell.agent.tables.query.compile import compile_query
 from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, TableQuery
 from citewell.agent.tables.run import engine, results, totals
-from citewell.agent.understand import question, rephrase, titles, topics
+from citewell.agent.understand import question, recollection, rephrase, titles, topics
 from citewell.agent.understand.intent import intent_of
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
@@ -69,6 +70,7 @@ from citewell.ingest.chunking import chunk_title
 from citewell.ingest.describe import describe_picture
 from citewell.ports import ChatMessage
 from citewell.ports.points import index_point
+from citewell.retrieve import conversations
 from citewell.retrieve.diversity import without_near_duplicates
 from citewell.retrieve.modelquery import parse_answer
 from citewell.retrieve.periods import periods
@@ -92,6 +94,7 @@ from citewell.types import (
     TableColumn,
     TableInfo,
 )
+from citewell.types.conversations import Exchange
 from citewell.types.message_reading import Act, MessageRead
 from citewell.types.table_reading import RowOperation
 from tests.agent.fakes import WordEmbedder, WordTokenizer, hit
@@ -140,6 +143,7 @@ _TABLE = TableInfo(
     rows=20,
 )
 _WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
+_GRID = grid_of(_TABLE, [(("a", "1", "2"), 2), (("a", "1 b", "2 b"), 3)], ())
 _GRAMMAR = cast(Grammar, grammar_of("en"))
 _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
 _EMBEDDER = WordEmbedder()
@@ -214,6 +218,10 @@ def _asked_before(text: str) -> list[PastMessage]:
     return [PastMessage("user", text), PastMessage("assistant", text)]
 
 
+def _exchange(said: str) -> Exchange:
+    return Exchange(message_id="m1", thread_id="t1", said=said, answer=said, scope={}, asked_at=0)
+
+
 # What the text is fed to, by the function that reads it; several ways in are told apart after a colon.
 READERS: dict[str, Reader] = {
     "text.analysis.term_groups": lambda t: list(analysis.term_groups(t, "de")),
@@ -231,6 +239,7 @@ READERS: dict[str, Reader] = {
     "agent.tables.meaning.reader.view_of": lambda t: view_of(t, _KNOWN),
     "agent.tables.meaning.reader.view_of:values": lambda t: view_of("in Accra in 2024", _known(t)),
     "agent.tables.meaning.reader.read_table": lambda t: read_table(_SAYS, t, _KNOWN),
+    "agent.tables.meaning.view.named_whole": lambda t: view.named_whole(t, ["Accra", t[:40], *t.split()]),
     "agent.tables.meaning.view.shown_values": lambda t: shown_values(t, [f"Accra {n}" for n in range(20)]),
     "agent.tables.meaning.view.shown_values:values": lambda t: shown_values("in 2024", [t[:900], *t.split()]),
     "agent.tables.meaning.nearest.description": lambda t: description(t, [(t, [t])]),
@@ -278,6 +287,9 @@ READERS: dict[str, Reader] = {
     "agent.understand.rephrase.rephrase:history": lambda t: rephrase.rephrase(
         "and for others?", _asked_before(t), frozenset(["and for others?"])
     ),
+    "agent.understand.recollection.read_leaning": lambda t: recollection.read_leaning(t, CONTEXT.today),
+    "retrieve.conversations.coverage": lambda t: conversations.coverage(t, [_exchange("the loan is due")]),
+    "retrieve.conversations.coverage:answer": lambda t: conversations.coverage("the loan in Accra", [_exchange(t)]),
     "agent.understand.topics.find_topic_terms": lambda t: topics.find_topic_terms(t, _asked_before(t), 3),
     "agent.citations.support.locate_claim": lambda t: locate_claim(t, hit(_POLICY)),
     "agent.citations.support.find_objections": lambda t: find_objections(t, [_POLICY]),
@@ -406,7 +418,7 @@ NO_READERS = {
     "agent.tables.lookup.asked.without_operations",
     "agent.tables.language.result_words.cited_lines", "agent.tables.lookup.answer.cells_hit", "agent.tables.lookup.pages.answer_from_pages",
     "agent.tables.meaning.meaning.meanings", "agent.tables.meaning.meaning.passes_over_year",
-    "agent.whole.reading.matching", "text.central.central_sentences",
+    "agent.spoken.language_named", "agent.spoken.spoken", "agent.whole.reading.matching", "text.central.central_sentences",
     "ports.points.metadata_field", "ports.points.metadata_path", "text.spelling.advice",
 }  # fmt: skip
 
