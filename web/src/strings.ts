@@ -1073,7 +1073,8 @@ export const english = {
   dollars: (n: string) => `${n} US dollars`,
   indexPaused: "Paused",
   indexOffered: "Configured but not built, since building it costs money.",
-  indexForLanguages: "Your files are in languages that the index in use does not read. This one finds passages across languages.",
+  indexForLanguages:
+    "Your files are in languages that the index in use does not read. This one finds passages across languages.",
   indexEstimate: (texts: string, tokens: string, minutes: string, megabytes: string, price: string) =>
     `${texts} texts, ${tokens} tokens, about ${minutes} minutes, ${megabytes} MB; ${price}`,
   indexNoPrice: "no price is known for this model",

@@ -1022,7 +1022,8 @@ export const german: Words = {
   dollars: (n) => `${n} US-Dollar`,
   indexPaused: "Angehalten",
   indexOffered: "Eingerichtet, aber nicht aufgebaut, da der Aufbau Geld kostet.",
-  indexForLanguages: "Ihre Dateien sind in Sprachen, die der verwendete Index nicht liest. Dieser findet Passagen über Sprachen hinweg.",
+  indexForLanguages:
+    "Ihre Dateien sind in Sprachen, die der verwendete Index nicht liest. Dieser findet Passagen über Sprachen hinweg.",
   indexEstimate: (texts, tokens, minutes, megabytes, price) =>
     `${texts} Texte, ${tokens} Tokens, etwa ${minutes} Minuten, ${megabytes} MB; ${price}`,
   indexNoPrice: "für dieses Modell ist kein Preis bekannt",

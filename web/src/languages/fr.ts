@@ -1018,7 +1018,8 @@ export const french: Words = {
   dollars: (n) => `${n} dollars américains`,
   indexPaused: "En pause",
   indexOffered: "Configuré mais non construit, car sa construction coûte de l'argent.",
-  indexForLanguages: "Vos fichiers sont dans des langues que l'index utilisé ne lit pas. Celui-ci trouve des passages d'une langue à l'autre.",
+  indexForLanguages:
+    "Vos fichiers sont dans des langues que l'index utilisé ne lit pas. Celui-ci trouve des passages d'une langue à l'autre.",
   indexEstimate: (texts, tokens, minutes, megabytes, price) =>
     `${texts} textes, ${tokens} jetons, environ ${minutes} minutes, ${megabytes} Mo ; ${price}`,
   indexNoPrice: "aucun prix connu pour ce modèle",
