@@ -279,6 +279,7 @@ async def test_the_first_requests_are_answered_though_they_come_together_and_one
         resources=None,  # type: ignore[arg-type]
         content=None,  # type: ignore[arg-type]
         ledger=None,  # type: ignore[arg-type]
+        shares=None,  # type: ignore[arg-type]
         top_k=10,
     )
     app = _recorded(Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])]))
