@@ -15,7 +15,7 @@ export function Pictures({ found }: { found: FoundPictures }): ReactNode {
   return (
     <section className="stack" aria-label={t.results}>
       {found.pictures.length === 0 && <Empty title={t.noSimilarPictures} />}
-      <ol className="hits picture-hits" aria-label={t.results}>
+      <ol className="hits" aria-label={t.results}>
         {found.pictures.map((one) => {
           const { name, place } = splitLabel(one);
           const show = (): void =>
@@ -30,7 +30,7 @@ export function Pictures({ found }: { found: FoundPictures }): ReactNode {
             <li key={one.image.path} className="card hit">
               <div className="hit-head">
                 <button type="button" className="hit-label" onClick={show} title={t.openSource}>
-                  <img className="picture-hit" src={one.image.path} alt="" loading="lazy" decoding="async" />
+                  <img className="similar-picture" src={one.image.path} alt="" loading="lazy" decoding="async" />
                   <span className="hit-name truncate">{name}</span>
                   {place && <span className="hit-place">{place}</span>}
                 </button>
