@@ -189,6 +189,12 @@ class TablePlanner:
         settled = await self._settle(owner_id, read.plan, known)
         return replace(settled, confidence=round(chance, 4)) if isinstance(settled, Planned) else settled
 
+    async def count_rows(self, owner_id: str, table: TableInfo) -> Planned | Refused:
+        """The plan that counts all rows of a table but its totals."""
+        query = TableQuery(source=table_key(table), aggregates=(Aggregate(Function.COUNT),), limit=1)
+        plan = Plan(shape=Shape.COUNT, table=table, query=query, function=Function.COUNT)
+        return await self._settle(owner_id, plan, await self._learn(owner_id, table))
+
     async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
         """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
         found: set[str] = set()

@@ -8,7 +8,13 @@ from dataclasses import dataclass, replace
 from datetime import date, datetime
 
 from citewell.agent.tables.language import wording
-from citewell.agent.tables.language.links import column_mentions, core_name, names_of_table, unit_words
+from citewell.agent.tables.language.links import (
+    column_mentions,
+    core_name,
+    is_numbering,
+    names_of_table,
+    unit_words,
+)
 from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.picture.choose import Wish
 from citewell.agent.tables.picture.dimension import Dimension, date_columns, find_dimensions
@@ -33,6 +39,9 @@ from citewell.types import TableColumn, TableInfo
 
 # Figures of which a sum says nothing: an average stands for several rows.
 _NOT_ADDED = frozenset(map(wording.norm, ("rate", "ratio", "share", "percent", "percentage", "average", "mean", "median", "price", "score", "age", "index", "yield", "margin", "temperature")))  # fmt: skip
+_COUNTS = frozenset(map(wording.norm, ("number", "count", "frequency")))
+_FIGURES = frozenset(map(wording.norm, ("average", "mean", "median", "total", "sum", "share", "percentage", "different", "distinct")))  # fmt: skip
+_ADDED = frozenset(map(wording.norm, ("total", "sum")))
 _DAYS = (
     (62, DatePart.DAY),
     (4 * 366, DatePart.MONTH),
@@ -90,41 +99,56 @@ class PicturePlanner:
     async def _plan(self, owner_id: str, request: PictureRequest, table: TableInfo) -> PlannedPicture | Refused | None:
         dimensions = find_dimensions(request.subject, table)
         rest = dimensions[0].rest if dimensions else request.subject
-        if request.over_time or any(dimension.column is None for dimension in dimensions):
-            rest = _without_dates(rest, table)
-        measured = await self._measure(owner_id, rest, table)
+        counted = _counted_values(rest, table, alone=not dimensions) if len(dimensions) < 2 else None
+        if counted is not None:
+            dimensions = [*dimensions, counted]
+            measured = await self._rows(owner_id, counted.rest, table)
+        else:
+            if request.over_time or any(dimension.column is None for dimension in dimensions):
+                rest = _without_dates(rest, table)
+            measured = await self._measure(owner_id, rest, table)
         if not isinstance(measured, Planned):
-            return await self._by_values(owner_id, request, table) or measured
+            return measured or _not_understood(rest, table)
         query = measured.plan.query
         if query.groups:
             return _planned(request, measured, query)
+        return await self._drawn(owner_id, request, measured, dimensions)
+
+    async def _drawn(
+        self, owner_id: str, request: PictureRequest, measured: Planned, dimensions: Sequence[Dimension]
+    ) -> PlannedPicture | Refused:
+        """The figure by what the request names, else by time or the names of the rows, else how often it is in each range."""
+        table = measured.plan.table
+        query = await self._with_rows_counted(owner_id, table, measured.plan.query)
         column = next((c for c in table.columns if c.name == query.aggregates[0].column), None)
         if request.form is Form.HISTOGRAM and not dimensions and column is not None:
             return await self._histogram(owner_id, request, measured, column)
         groups = [await self._group(owner_id, dimension, table) for dimension in dimensions[:2]]
         if not groups:
+            if query.aggregates[0].function is Function.COUNT and not request.over_time:
+                return _nothing_to_draw_by(table)
             time = await self._time_column(owner_id, table) if request.over_time else await self._label(owner_id, table)
             if time is None and request.over_time:
                 return Refused(f"{table_name(table)} has no column for time", computes=True)
             if time is None and column is not None:
                 return await self._histogram(owner_id, request, measured, column)
-            groups = [await self._group(owner_id, Dimension(rest, time), table)] if time is not None else []
+            groups = [await self._group(owner_id, Dimension("", time), table)] if time is not None else []
         known = [group for group in groups if group is not None]
         if not known or len(known) < len(groups):
-            return Refused(f"{table_name(table)} has no column to draw it by", computes=True)
+            return _nothing_to_draw_by(table)
         return _planned(request, measured, await self._grouped(owner_id, table, query, known))
 
     async def _measure(self, owner_id: str, rest: str, table: TableInfo) -> Planned | Refused | None:
         """The figure that the words ask for, or that they most likely mean: what they say, else a total, else a count of rows."""
+        several = await self._several(owner_id, rest, table)
+        if several is not None:
+            return several
         refused: Refused | None = None
         for words in (rest, f"total {rest}"):
             found = await self._planner.consider(owner_id, words, (table,))
             if isinstance(found, Planned) and found.plan.query.aggregates:
                 return found
             refused = refused or (found if isinstance(found, Refused) else None)
-        several = await self._several(owner_id, rest, table)
-        if several is not None:
-            return several
         for words in (f"total {_without_names(rest, table)}", f"number of {rest}"):
             found = await self._planner.consider(owner_id, words, (table,))
             if isinstance(found, Planned) and found.plan.query.aggregates:
@@ -140,6 +164,8 @@ class PicturePlanner:
             return None
         taken = {i for m in named for i in range(m.first, m.last)}
         others = [w.text for i, w in enumerate(question) if i not in taken and w.norm not in ("and", "vs", "versus")]
+        if any(wording.norm(word) in _FIGURES - _ADDED or wording.is_superlative(word) for word in others):
+            return None
         first = " ".join(w.text for w in question[columns[0].first : columns[0].last])
         found = await self._planner.consider(owner_id, " ".join(["total", first, *others]), (table,))
         if not isinstance(found, Planned) or found.plan.query.groups or not found.plan.query.aggregates:
@@ -151,12 +177,29 @@ class PicturePlanner:
             found, plan=replace(found.plan, query=replace(query, conditions=conditions, aggregates=aggregates))
         )
 
-    async def _by_values(self, owner_id: str, request: PictureRequest, table: TableInfo) -> PlannedPicture | None:
-        """`distribution of status`: how many rows have each value."""
-        found = await self._planner.consider(owner_id, f"number of rows by {request.subject}", (table,))
-        if not isinstance(found, Planned) or not found.plan.query.groups:
-            return None
-        return _planned(request, found, found.plan.query)
+    async def _rows(self, owner_id: str, rest: str, table: TableInfo) -> Planned | Refused | None:
+        """How many rows there are, of those that the other words leave."""
+        if not _telling(rest, table):
+            return await self._planner.count_rows(owner_id, table)
+        found = await self._planner.consider(owner_id, f"how many {rest}", (table,))
+        if not isinstance(found, Planned):
+            return found
+        query = found.plan.query
+        return found if not query.groups and query.aggregates == (Aggregate(Function.COUNT),) else None
+
+    async def _with_rows_counted(self, owner_id: str, table: TableInfo, query: TableQuery) -> TableQuery:
+        """Loans that are counted by their numbers are rows where each has a number of its own; numbers of loans are never added up."""
+        [one, *others] = query.aggregates
+        is_count = one.function is Function.COUNT_DISTINCT
+        if (
+            others
+            or one.column is None
+            or not (is_count or (one.function is Function.SUM and is_numbering(one.column)))
+        ):
+            return query
+        repeats = await self._repeats(owner_id, table, ColumnRef(one.column), query.conditions)
+        counted = Aggregate(Function.COUNT_DISTINCT, one.column) if repeats else Aggregate(Function.COUNT)
+        return replace(query, aggregates=(counted,))
 
     async def _group(self, owner_id: str, dimension: Dimension, table: TableInfo) -> ColumnRef | None:
         column, part = dimension.column, dimension.part
@@ -298,6 +341,47 @@ def _round_width(low: float, high: float, rows: int) -> float | None:
 
 def _planned(request: PictureRequest, measured: Planned, query: TableQuery) -> PlannedPicture:
     return PlannedPicture(measured.plan.table, query, Wish(form=request.form, asked=True), measured.left_out)
+
+
+def _nothing_to_draw_by(table: TableInfo) -> Refused:
+    return Refused(f"{table_name(table)} has no column to draw it by", computes=True)
+
+
+def _counted_values(words: str, table: TableInfo, *, alone: bool) -> Dimension | None:
+    """`status`, `status in Accra`: a column without numbers that is named and not measured, so that rows are counted by its values.
+
+    alone: nothing else is named to draw by, so that a number of its values is meant for each of them.
+    """
+    question = wording.words(words)
+    mentions = column_mentions(question, table)
+    if any(m.column.is_numeric and not is_numbering(m.column.name) for m in mentions):
+        return None
+    named = [m for m in mentions if m.whole and not m.column.is_numeric]
+    if len(named) != 1:
+        return None
+    others = [w for i, w in enumerate(question) if not named[0].first <= i < named[0].last]
+    if alone:
+        others = [w for w in others if w.norm not in _COUNTS]
+    if any(w.norm in _COUNTS | _FIGURES or wording.is_superlative(w.text) for w in others):
+        return None
+    return Dimension(" ".join(w.text for w in others), named[0].column)
+
+
+def _telling(words: str, table: TableInfo) -> bool:
+    """Whether the words say more than what rows are called."""
+    return any(word.norm not in wording.FILLERS | names_of_table(table) for word in wording.words(words))
+
+
+def _not_understood(words: str, table: TableInfo) -> Refused | None:
+    """Why nothing is drawn of figures that are named, as of `amount by colour` where no column has colours."""
+    question = wording.words(words)
+    mentions = column_mentions(question, table)
+    taken = {i for m in mentions for i in range(m.first, m.last)}
+    if any(first not in taken for phrase in wording.GROUPING for first in wording.find_phrase(question, phrase)):
+        return _nothing_to_draw_by(table)
+    if any(m.whole and m.column.is_numeric for m in mentions):
+        return Refused(f"it is not clear what of {table_name(table)} is to be drawn", computes=True)
+    return None
 
 
 def _without_names(words: str, table: TableInfo) -> str:
