@@ -12,7 +12,7 @@ from citewell.features.turns import TurnRunner
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.conversations import ConversationSearch
 from citewell.settings import Settings
-from citewell.storage.conversations.kept_answers import KeptAnswers
+from citewell.storage.conversations.kept_answers import KeptAnswerRepository
 from citewell.storage.conversations.memory import MemoryRepository
 from citewell.storage.conversations.threads import ThreadRepository
 
@@ -37,7 +37,7 @@ def chat_service(
     conversations: ConversationSearch,
 ) -> ChatService:
     """The questions of threads."""
-    kept = KeptAnswers(stores.database, stores.projects)
+    kept = KeptAnswerRepository(stores.database, stores.projects)
     repeated = RepeatedAnswers(kept, threads, comparison_embedder(indexes, stores.database))
     return ChatService(
         turns=turns,

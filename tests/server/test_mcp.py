@@ -21,6 +21,7 @@ from citewell.agent.turn.tools import Toolbox
 from citewell.features.audited import AuditRecord, keep_record
 from citewell.features.mcp.endpoints import McpEndpoint
 from citewell.features.mcp.service import McpTools
+from citewell.system.shares import Shares
 from citewell.types.accounts import Principal
 from tests.agent.fakes import WordSearcher
 from tests.server.mcp_client import connected
@@ -279,7 +280,7 @@ async def test_the_first_requests_are_answered_though_they_come_together_and_one
         resources=None,  # type: ignore[arg-type]
         content=None,  # type: ignore[arg-type]
         ledger=None,  # type: ignore[arg-type]
-        shares=None,  # type: ignore[arg-type]
+        shares=Shares("tool calls", each=4),
         top_k=10,
     )
     app = _recorded(Starlette(routes=[Route("/mcp", endpoint, methods=["POST"])]))

@@ -162,7 +162,7 @@ async def add_estate(database: Database, name: str) -> Estate:
     thread = await threads.create(owner, "About fees", {"project": project.id})
     question = await threads.append(owner, thread.id, "user", "What are the fees?")
     answer = await threads.append(
-        owner, thread.id, "assistant", "Due [1].", [new_citation(chunks[0])], {"feedback": "up"}
+        owner, thread.id, "assistant", "Due [1].", [new_citation(chunks[0])], {"feedback": {"rating": "up"}}
     )
     spent = Usage(kind="chat", provider="p", model="m", input_tokens=5)
     await UsageRepository(database).add(owner, [spent], thread.id, at=9.0)

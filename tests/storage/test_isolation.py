@@ -10,12 +10,14 @@ import inspect
 import json
 import pkgutil
 import time
+import uuid
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
@@ -38,6 +40,8 @@ from citewell.storage.channels.telegram import (
 from citewell.storage.channels.triggers import TriggerRepository
 from citewell.storage.channels.webhook_tables import webhook_deliveries
 from citewell.storage.channels.webhooks import WebhookRepository
+from citewell.storage.conversations.kept_answers import KeptAnswerRepository
+from citewell.storage.conversations.memory import MemoryRepository
 from citewell.storage.conversations.shared_answers import SharedAnswerRepository
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.database import Database
@@ -167,13 +171,19 @@ UNSCOPED: dict[str, str] = {
     "IndexRepository.note_configured": _SHARED,
     "IndexRepository.note_behind": _SHARED,
     "IndexRepository.lease": _SHARED,
+    "JobRepository.by_error": _WORKERS,
     "JobRepository.claim": _WORKERS,
+    "JobRepository.claim_short": _WORKERS,
     "JobRepository.change": _WORKERS,
+    "JobRepository.change_all": _WORKERS,
     "JobRepository.fenced": _WORKERS,
     "JobRepository.finish": _WORKERS,
+    "JobRepository.finish_all": _WORKERS,
+    "JobRepository.queue_ages": _WORKERS,
     "JobRepository.release_all": _WORKERS,
     "JobRepository.renew": _WORKERS,
     "JobRepository.note": _WORKERS,
+    "JobRepository.note_all": _WORKERS,
     "JobRepository.retry_later": _WORKERS,
     "JobRepository.waiting": _WORKERS,
     "JobRepository.by_status": _WORKERS,
@@ -223,6 +233,8 @@ UNSCOPED: dict[str, str] = {
     "AuditRepository.prune": _WORKERS,
     "SharedAnswerRepository.open": "by the secret of a link, which says whose answer it shows",
     "RecordRepository.mark_indexed": _WORKERS,
+    "MemoryRepository.keep_vectors": "by ids of messages, which the caller has from a method that takes the owner",
+    "UsageRepository.after": "sums what all owners use, for the server's metrics",
     "QuotaRepository.find_owner": "for the command line of the server: whom administrators mean",
     "PayloadChangeRepository.claim": _WORKERS,
     "PayloadChangeRepository.facts": _WORKERS,
@@ -239,6 +251,7 @@ UNSCOPED: dict[str, str] = {
     "TriggerRepository.finish": _OPENED,
     "TriggerRepository.abandon": _OPENED,
     "ResourceRepository.known_blob_keys": _WORKERS,
+    "ResourceRepository.languages": "counts the files of all owners",
     "ResourceRepository.unfinished_deletions": _WORKERS,
     "ResourceRepository.finish_deletion": _WORKERS,
 }
@@ -836,6 +849,86 @@ async def _(world: World) -> None:
         await shared.open(secret)
 
 
+# ---- What is remembered of conversations ----
+
+
+async def _remembering_ada(world: World) -> MemoryRepository:
+    """Ada's earlier conversations are searched, by the vector of her question."""
+    memory = MemoryRepository(world.database)
+    await memory.switch(world.ada.owner, True)
+    await memory.keep_vectors("model", {world.ada.question.id: np.ones(3, dtype=np.float32)})
+    return memory
+
+
+@isolates(MemoryRepository.is_on)
+async def _(world: World) -> None:
+    memory = await _remembering_ada(world)
+    assert not await memory.is_on(world.ben.owner)
+    assert await memory.is_on(world.ada.owner)
+
+
+@isolates(MemoryRepository.switch)
+async def _(world: World) -> None:
+    memory = await _remembering_ada(world)
+    async with world.unchanged():
+        await memory.switch(world.ben.owner, True)
+        await memory.switch(world.ben.owner, False)
+    assert await memory.is_on(world.ada.owner)
+    await memory.switch(world.ada.owner, False)
+    assert await memory.vectors("model", world.ada.owner) == {}
+
+
+@isolates(MemoryRepository.exchanges)
+async def _(world: World) -> None:
+    memory = await _remembering_ada(world)
+    (his,) = await memory.exchanges(world.ben.owner)
+    assert (his.message_id, his.answer_id) == (world.ben.question.id, world.ben.answer.id)
+    assert await memory.exchanges(world.ben.owner, but=world.ben.thread.id) == []
+    (hers,) = await memory.exchanges(world.ada.owner)
+    assert hers.cited == (world.ada.resource,)
+
+
+@isolates(MemoryRepository.vectors)
+async def _(world: World) -> None:
+    memory = await _remembering_ada(world)
+    assert await memory.vectors("model", world.ben.owner) == {}
+    assert list(await memory.vectors("model", world.ada.owner)) == [world.ada.question.id]
+
+
+def _kept(world: World) -> KeptAnswerRepository:
+    return KeptAnswerRepository(world.database, ProjectRepository(world.database))
+
+
+@isolates(KeptAnswerRepository.keep)
+async def _(world: World) -> None:
+    kept = _kept(world)
+    async with world.unchanged():
+        await kept.keep(world.ben.owner, "key", "What are the fees?", world.ada.answer.id)
+    await kept.keep(world.ada.owner, "key", "What are the fees?", world.ada.answer.id)
+    assert [one.message_id for one in await kept.find(world.ada.owner, "key")] == [world.ada.answer.id]
+
+
+@isolates(KeptAnswerRepository.find)
+async def _(world: World) -> None:
+    kept = _kept(world)
+    await kept.keep(world.ada.owner, "key", "What are the fees?", world.ada.answer.id)
+    assert await kept.find(world.ben.owner, "key") == []
+    assert [one.thread_id for one in await kept.find(world.ada.owner, "key")] == [world.ada.thread.id]
+
+
+@isolates(KeptAnswerRepository.state)
+async def _(world: World) -> None:
+    kept = _kept(world)
+    hers, his = [await kept.state(owner, Scope()) for owner in (world.ada.owner, world.ben.owner)]
+    nothing = await kept.state(world.ben.owner, Scope(resource_ids=(str(uuid.uuid4()),)))
+    assert await kept.state(world.ben.owner, Scope(resource_ids=(world.ada.resource,))) == nothing != his
+    async with world.refused():
+        await kept.state(world.ben.owner, Scope(project_ids=(world.ada.project,)))
+    await ResourceRepository(world.database).create(new_resource(world.ada.owner, "another"), world.ada.project)
+    assert await kept.state(world.ben.owner, Scope()) == his
+    assert await kept.state(world.ada.owner, Scope()) != hers
+
+
 # ---- Projects ----
 
 
@@ -973,6 +1066,14 @@ async def _(world: World) -> None:
 
 
 # ---- Resources ----
+
+
+@isolates(ResourceRepository.several)
+async def _(world: World) -> None:
+    found = ResourceRepository(world.database)
+    both = (world.ada.resource, world.ben.resource)
+    assert [resource.id for resource, _ in await found.several(world.ben.owner, both)] == [world.ben.resource]
+    assert [resource.id for resource, _ in await found.several(world.ada.owner, both)] == [world.ada.resource]
 
 
 @isolates(ResourceRepository.get)

@@ -15,7 +15,7 @@ from citewell.agent.understand.recollection import read_leaning
 from citewell.features.turns import scope_json
 from citewell.ports import Embedder
 from citewell.retrieve.periods import periods
-from citewell.storage.conversations.kept_answers import KeptAnswer, KeptAnswers
+from citewell.storage.conversations.kept_answers import KeptAnswer, KeptAnswerRepository
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.text.same_question import ask_the_same, form_of
 from citewell.types import Answer, Chunk, ChunkType, Citation, Hit, Message, Scores
@@ -44,7 +44,7 @@ class Asked:
 class RepeatedAnswers:
     """Finds answers to equal questions (`citewell.text.same_question`). Any other is answered by the agent."""
 
-    kept: KeptAnswers
+    kept: KeptAnswerRepository
     threads: ThreadRepository
     embedder: Embedder
 

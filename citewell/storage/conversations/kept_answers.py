@@ -31,7 +31,7 @@ class KeptAnswer:
     answered_at: float
 
 
-class KeptAnswers:
+class KeptAnswerRepository:
     """Stored answers by their owner and a key: what was asked of, in which state, and how. They end with their message."""
 
     def __init__(self, database: Database, projects: ProjectRepository) -> None:
@@ -82,8 +82,9 @@ class KeptAnswers:
         ]
 
     async def keep(self, owner_id: str, key: str, question: str, message_id: str) -> None:
-        """Lets an answer be given again, if it is still there."""
+        """Lets an answer of the owner's be given again, if it is still there."""
         values: JsonObject = {"message_id": message_id, "owner_id": owner_id, "key": key, "question": question}
+        mine = sa.select(messages.c.id).join(threads).where(messages.c.id == message_id, threads.c.owner_id == owner_id)
         async with self._database.write() as connection:
-            if await connection.scalar(sa.select(messages.c.id).where(messages.c.id == message_id)):
+            if await connection.scalar(mine):
                 await connection.execute(sa.insert(answers_kept).values(**values, created_at=time.time()))
