@@ -61,6 +61,7 @@ _ROLES: dict[RowOperation, dict[ColumnRole, tuple[int, int]]] = {
 _LEAVING_OUT = frozenset(
     {Comparator.NE, Comparator.NOT_IN, Comparator.EMPTY, Comparator.LT, Comparator.LTE, Comparator.GTE, Comparator.GT}
 )
+_NEGATIVE = ("un", "in", "non", "dis")
 _TAKES_NAMED = frozenset({ColumnRole.ANSWER, ColumnRole.MEASURE})
 
 
@@ -122,8 +123,17 @@ def meanings(read: TableRead, view: TableView, told: Sequence[Mention], question
             found.append(one)
     whole = [one for one in found if all(_holds(one, column, value) for column, value in values) and _makes_sense(one)]
     if leaves_out(question):
-        whole = [one for one in whole if any(c.comparison in _LEAVING_OUT or c.value == 0 for c in one.conditions)]
+        whole = [one for one in whole if any(_excludes(c, asked) for c in one.conditions)]
     return sorted(whole, key=lambda one: -one.logarithm)
+
+
+def _excludes(condition: RowCondition, asked: frozenset[str]) -> bool:
+    """Whether a condition leaves out what `not` does: a comparison that does, or a value that says it, as `No`, 0, and `unpaid` of `not paid`."""
+    if condition.comparison in _LEAVING_OUT or condition.value == 0:
+        return True
+    values = [str(value).casefold() for value in condition.values]
+    rests = [v.removeprefix(p).lstrip("- ") for v in values for p in _NEGATIVE if v.startswith(p)]
+    return any(map(leaves_out, values)) or any(asked.intersection(analyze(rest, "en")) for rest in rests)
 
 
 def _unused(meaning: Meaning, view: TableView, asked: frozenset[str]) -> frozenset[str]:

@@ -17,7 +17,7 @@ from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
 from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whole, shown_values, years_of
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
-from citewell.text.analysis import analyze
+from citewell.text.analysis import analyze, term_groups
 from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
 from citewell.types.table_reading import RowOperation, ShownColumn, ShownTable
@@ -138,13 +138,15 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
 
 
 def _explained(question: str, view: TableView, meaning: Meaning) -> float:
-    """Words tell little of a question in another language: it counts as one of which a usual share is explained."""
-    asked = set(analyze(question, "en", query=True))
+    """A code counts as one word; of a question in another language, words tell little: it counts as one of which a usual share is explained."""
+    words = [{term.text for term in group if term.weight >= 1.0} for group in term_groups(question, "en", query=True)]
+    asked = {min(group): group for group in words if group}.values()
     conditions = (*meaning.conditions, *meaning.part)
     said = [view.title, _ANSWERED.get(meaning.operation, ""), meaning.figure.value]
     said += [column.name for columns in meaning.roles.values() for column in columns]
     said += [str(part) for c in conditions for part in (c.ref.column, *c.values)]
-    share = len(asked.intersection(analyze(" ".join(said), "en"))) / len(asked) if asked else 0.0
+    told = frozenset(analyze(" ".join(said), "en"))
+    share = sum(not told.isdisjoint(group) for group in asked) / len(asked) if asked else 0.0
     return share if detect_language(question) in (None, "en") else max(share, _USUAL)
 
 
