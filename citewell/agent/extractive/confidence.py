@@ -57,6 +57,7 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
             + limits.first_sure * _bounded(evidence.first, limits)
             + limits.row_sure * evidence.row
             + limits.nearness_sure * evidence.own
+            + limits.best_sure * evidence.score
             + limits.rank_sure * min(evidence.rank, limits.rank_most)
             + limits.sure_read
         )

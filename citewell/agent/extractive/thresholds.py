@@ -66,9 +66,9 @@ class ExtractiveThresholds:
     Whether there is an answer at all: a logistic regression over what `citewell.agent.extractive.confidence` gathers.
     score_sure, passage_sure, own_sure, held_sure, agreed_sure, whether_sure: weights of the evidence
     sure:                its constant
-    read_sure, first_sure, row_sure, nearness_sure, rank_sure, sure_read: the same where a reader has read the statements: weights of its
+    read_sure, first_sure, row_sure, nearness_sure, best_sure, rank_sure, sure_read: the same where a reader has read the statements: weights of its
                          log-odds (at most `read_most` either way) of the statement it is surest of and of the best one, of this one being a row,
-                         of the nearness to the message, and of the place of its passage (at most `rank_most`), and the constant. Fitted on questions
+                         of the nearness to the message, of the score without the reader, and of the place of its passage (at most `rank_most`), and the constant. Fitted on questions
                          on documents and tables that the reader did not learn from, asked of a library of 108 such files
     answer_read:         confidence from which there is an answer then
     answer:              confidence from which there is an answer; low, since to refuse what could be answered is the worse mistake where
@@ -128,13 +128,14 @@ class ExtractiveThresholds:
     whether_sure: float = -1.5
     sure: float = -11.2
     answer: float = 0.18
-    read_sure: float = 0.16
-    first_sure: float = 0.12
-    row_sure: float = 3.2
-    nearness_sure: float = 6.4
-    rank_sure: float = -0.4
+    read_sure: float = 0.075
+    first_sure: float = 0.125
+    row_sure: float = 1.9
+    nearness_sure: float = 5.2
+    best_sure: float = 4.0
+    rank_sure: float = -0.33
     rank_most: int = 8
-    sure_read: float = -4.8
+    sure_read: float = -5.85
     read_most: float = 13.0
     answer_read: float = 0.22
 
