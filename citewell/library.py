@@ -8,7 +8,6 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
-from datetime import date
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar, Unpack
@@ -20,7 +19,7 @@ from citewell.features.chat.answer_streams import AnswerStream, AsyncAnswerStrea
 from citewell.features.chat.service import ChatRequest
 from citewell.features.owner_data.service import ErasureReceipt
 from citewell.features.resources.handed_out import StoredBytes
-from citewell.features.resources.said import Said
+from citewell.features.resources.said import said_in_python
 from citewell.features.turns import projects_named
 from citewell.filters.language import as_filters
 from citewell.ingest.records import RecordsAdded
@@ -120,7 +119,7 @@ class AsyncCitewell:
             services.local_owner,
             Path(path),
             project=project,
-            said=replace(_said(metadata, identifier, thread), expires_in_hours=expires_in_hours),
+            said=said_in_python(metadata, identifier, thread, expires_in_hours),
             options=AskedOptions(
                 multimodal=multimodal,
                 extract_tables=extract_tables,
@@ -238,7 +237,8 @@ class AsyncCitewell:
         """Change a file's metadata, identifier or thread. A metadata key set to None is removed. Nothing is embedded again."""
         services = self._services
         resource_id = await services.resources.resolve(services.local_owner, resource)
-        return await services.resources.describe(services.local_owner, resource_id, _said(metadata, identifier, thread))
+        said = said_in_python(metadata, identifier, thread)
+        return await services.resources.describe(services.local_owner, resource_id, said)
 
     async def reindex(
         self, *, project: str | None = None, failed: bool = False, read_again: bool = False, wait: bool = True
@@ -280,8 +280,7 @@ class AsyncCitewell:
 
     async def remember(self, on: bool = True) -> None:
         """Let earlier conversations be searched for answers, or end it. Off until then."""
-        services = self._services
-        await services.memory.switch(services.local_owner, on)
+        await self._services.memory.switch(self._services.local_owner, on)
 
     async def delete(self, resource: str) -> None:
         """Delete a resource, by id or identifier, and everything derived from it."""
@@ -298,8 +297,7 @@ class AsyncCitewell:
 
     async def erase(self, confirm: str) -> ErasureReceipt:
         """Erase everything, then check that nothing is left. Raises `InvalidInput` unless `confirm` is "erase everything"."""
-        services = self._services
-        return await services.owner_data.erase(services.local_owner, confirm)
+        return await self._services.owner_data.erase(self._services.local_owner, confirm)
 
     @property
     def _services(self) -> Services:
@@ -312,14 +310,6 @@ class AsyncCitewell:
     async def _page(self, narrowed: ResourceFilter, cursor: str | None) -> tuple[list[Resource], str | None]:
         services = self._services
         return await services.resources.page(services.local_owner, narrowed, _PAGE, cursor)
-
-
-def _said(metadata: Mapping[str, Any] | None, identifier: str | None, thread: str | None) -> Said:
-    """A file's annotations, with Python dates and tuples in their JSON form."""
-    if metadata is None:
-        return Said(identifier=identifier, thread=thread)
-    plain = {key: value.isoformat() if isinstance(value, date) else value for key, value in metadata.items()}
-    return Said(metadata=plain, identifier=identifier, thread=thread)
 
 
 class Citewell:

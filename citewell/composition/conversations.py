@@ -38,7 +38,7 @@ def chat_service(
 ) -> ChatService:
     """The questions of threads."""
     kept = KeptAnswerRepository(stores.database, stores.projects)
-    repeated = RepeatedAnswers(kept, threads, comparison_embedder(indexes, stores.database))
+    repeated = RepeatedAnswers(kept=kept, threads=threads, embedder=comparison_embedder(indexes, stores.database))
     return ChatService(
         turns=turns,
         threads=threads,

@@ -192,15 +192,6 @@ resource_blobs = sa.Table(
     sa.Column("metadata", Json, nullable=False),
 )
 
-picture_likenesses = sa.Table(
-    "picture_likenesses",
-    metadata,
-    _resource(primary_key=True),
-    sa.Column("version", sa.Integer, nullable=False),
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("data", sa.LargeBinary, nullable=False),
-)
-
 resource_events = sa.Table(
     "resource_events",
     metadata,

@@ -32,7 +32,7 @@ def cut(text: str, most: int) -> str:
 
 
 def isolated(text: str) -> str:
-    """A text that may stand in a line of another direction: if it has letters written from right to left, between marks of isolation."""
+    """A text for a line of another direction: between marks of isolation if it has letters written from right to left."""
     if text.isascii() or not any(unicodedata.bidirectional(character) in _RIGHT_TO_LEFT for character in text):
         return text
     return f"{_ISOLATE}{text}{_END}"

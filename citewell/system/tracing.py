@@ -29,7 +29,7 @@ MODEL_PROVIDERS = {"azure": "azure.ai.openai", "bedrock": "aws.bedrock"}
 _chosen: ContextVar[SpanContext | None] = ContextVar("citewell_chosen_span", default=None)
 
 
-class Spanning:
+class OpenSpan:
     """A span in progress; does nothing while traces are off."""
 
     def __init__(self, span: Span | None = None) -> None:
@@ -69,7 +69,7 @@ class _Tracing:
     provider: Any = None
 
 
-_OFF = Spanning()
+_OFF = OpenSpan()
 _on = _Tracing()
 
 
@@ -115,7 +115,7 @@ def span(
     of: FileOf | None = None,
     links: Sequence[FileOf] = (),
     headers: Mapping[str, str] | None = None,
-) -> Generator[Spanning]:
+) -> Generator[OpenSpan]:
     """A span around the block. An error that leaves the block marks it as failed.
 
     of:      belongs to the trace of this version of a file
@@ -129,7 +129,7 @@ def span(
 
     opened = _opened(_on.tracer, name, attributes, kind, _parent(of, headers), links)
     with use_span(opened, end_on_exit=True, record_exception=False, set_status_on_exception=False):
-        spanning = Spanning(opened)
+        spanning = OpenSpan(opened)
         try:
             yield spanning
         except BaseException as error:
@@ -137,15 +137,15 @@ def span(
             raise
 
 
-def open_span(name: str, attributes: Attributes, kind: Kind = "client") -> Spanning:
+def open_span(name: str, attributes: Attributes, kind: Kind = "client") -> OpenSpan:
     """A span that its caller ends, for generators, which may be continued in another context."""
     if _on.tracer is None:
         return _OFF
-    return Spanning(_opened(_on.tracer, name, attributes, kind, None, ()))
+    return OpenSpan(_opened(_on.tracer, name, attributes, kind, None, ()))
 
 
 @contextmanager
-def file_span(of: FileOf, attributes: Attributes) -> Generator[Spanning]:
+def file_span(of: FileOf, attributes: Attributes) -> Generator[OpenSpan]:
     """The root span of a file's own trace, which every process that works on the file derives from its id.
 
     A link leads to the request that brought the file.
@@ -164,7 +164,7 @@ def file_span(of: FileOf, attributes: Attributes) -> Generator[Spanning]:
     finally:
         _chosen.reset(token)
     with use_span(opened, end_on_exit=True, record_exception=False):
-        yield Spanning(opened)
+        yield OpenSpan(opened)
 
 
 def model_span_name(operation: str, provider: str, model: str) -> tuple[str, dict[str, str]]:

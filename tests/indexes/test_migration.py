@@ -11,7 +11,7 @@ import pytest
 from citewell.client import connect
 from citewell.composition import Services, open_services
 from citewell.errors import Conflict, NotFound
-from citewell.features.indexes.comparing import FoundBy, IndexComparison, QueryComparison, side_figures
+from citewell.features.indexes.comparing import IndexComparison, IndexHits, QueryComparison, side_figures
 from citewell.settings import load_settings
 from citewell.storage.vectors.indexes import BuildOptions, IndexState
 from citewell.types import Chunk, ChunkType, Hit, Locator, Scores, SearchRequest
@@ -98,7 +98,7 @@ def _hit(key: str) -> Hit:
 
 def test_the_questions_that_change_most_come_first() -> None:
     def compared(name: str, ours: str, theirs: str, cited: str = "") -> QueryComparison:
-        sides = [FoundBy(tuple(map(_hit, side)), 1.0) for side in (ours, theirs)]
+        sides = [IndexHits(tuple(map(_hit, side)), 1.0) for side in (ours, theirs)]
         return QueryComparison(query=name, ours=sides[0], theirs=sides[1], cited=tuple(cited))
 
     queries = (

@@ -40,7 +40,7 @@ class Asked:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedAnswers:
     """Finds answers to equal questions (`citewell.text.same_question`). Any other is answered by the agent."""
 

@@ -14,7 +14,7 @@ MAX_CHANGED = 20
 
 
 @dataclass(frozen=True, slots=True)
-class FoundBy:
+class IndexHits:
     """The hits of one index for a question, best first, and the milliseconds it took."""
 
     hits: tuple[Hit, ...]
@@ -31,8 +31,8 @@ class QueryComparison:
     """One question in two indexes; `cited` are the passages its answer cited that still exist."""
 
     query: str
-    ours: FoundBy
-    theirs: FoundBy
+    ours: IndexHits
+    theirs: IndexHits
     cited: tuple[str, ...] = ()
 
     @property
@@ -41,7 +41,7 @@ class QueryComparison:
         ours = set(self.ours.ids)
         return round(len(ours & set(self.theirs.ids)) / len(ours), 4) if ours else 1.0
 
-    def gain(self, found: FoundBy, cutoff: int) -> float:
+    def gain(self, found: IndexHits, cutoff: int) -> float:
         """nDCG of the cited passages among the hits."""
         from citewell.retrieve.evaluate import normalised_gain  # takes longer to load than the rest of the feature
 
@@ -97,7 +97,7 @@ class IndexComparison:
 
 
 def side_figures(
-    queries: Sequence[QueryComparison], found: Sequence[FoundBy], cutoff: int, dollars: float | None
+    queries: Sequence[QueryComparison], found: Sequence[IndexHits], cutoff: int, dollars: float | None
 ) -> SideFigures:
     """The figures of one index. found: its hits for each question."""
     gains = [one.gain(each, cutoff) for one, each in zip(queries, found, strict=True) if one.cited]

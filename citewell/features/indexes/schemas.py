@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import AliasPath, Field
 
-from citewell.features.indexes.comparing import FoundBy, IndexComparison
+from citewell.features.indexes.comparing import IndexComparison, IndexHits
 from citewell.features.indexes.service import MAX_QUERIES
 from citewell.features.schemas import RequestBody, Schema, Timestamp, rounded
 from citewell.indexes.estimating import BuildEstimate
@@ -197,7 +197,7 @@ class CompareOut(Schema):
         )
 
 
-def _passages(found: FoundBy, cited: Sequence[str]) -> list[ComparedPassage]:
+def _passages(found: IndexHits, cited: Sequence[str]) -> list[ComparedPassage]:
     return [
         ComparedPassage(
             chunk_id=hit.chunk.id,

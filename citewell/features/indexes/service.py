@@ -9,8 +9,8 @@ from typing import Any, Protocol, TypeAlias
 
 from citewell.errors import ConfigurationError, Conflict, InvalidInput, NotFound, SpendingLimitReached, in_dollars
 from citewell.features.indexes.comparing import (
-    FoundBy,
     IndexComparison,
+    IndexHits,
     QueryComparison,
     milliseconds_since,
     side_figures,
@@ -150,10 +150,10 @@ class IndexService:
         request = SearchRequest(owner_id=owner_id, query=asked.question, top_k=top_k)
         started = time.perf_counter()
         active = await self.searches.search_in(self.migration.indexes.active.record.id, request)
-        ours = FoundBy(active.hits, milliseconds_since(started))
+        ours = IndexHits(active.hits, milliseconds_since(started))
         started = time.perf_counter()
         other = await self.searches.search_in(index_id, request)
-        theirs = FoundBy(other.hits, milliseconds_since(started))
+        theirs = IndexHits(other.hits, milliseconds_since(started))
         return QueryComparison(query=asked.question, ours=ours, theirs=theirs, cited=asked.cited)
 
     def _dollars(self, record: IndexRecord, asked: Sequence[AskedQuestion]) -> float | None:

@@ -72,7 +72,7 @@ class McpEndpoint:
         async with AsyncExitStack() as slot:
             try:
                 payer, scope[OWNER], scope[SCOPE] = await self._admit(request)
-                await slot.enter_async_context(self._tools.shares.hold(payer))
+                await slot.enter_async_context(self._tools.turn(payer))
             except CitewellError as error:
                 await error_response(error)(scope, receive, send)
                 return

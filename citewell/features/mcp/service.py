@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -66,6 +67,10 @@ class McpTools:
     top_k: int
     shares: Shares
     public_url: str | None = None
+
+    def turn(self, payer: str) -> AbstractAsyncContextManager[None]:
+        """A place among the calls that run for one payer at once. Raises `RateLimited` if there are too many."""
+        return self.shares.hold(payer)
 
     async def specs(self) -> tuple[ToolSpec, ...]:
         """The agent's tools under their own names; they are read-only."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
+from typing import Any
 
 from citewell.errors import InvalidInput, InvalidMetadata
 from citewell.types import JsonValue
@@ -23,6 +25,19 @@ class Said:
     identifier: str | None = None
     thread: str | None = None
     expires_in_hours: float | None = None
+
+
+def said_in_python(
+    metadata: Mapping[str, Any] | None,
+    identifier: str | None,
+    thread: str | None,
+    expires_in_hours: float | None = None,
+) -> Said:
+    """What a Python program says of a file, with its dates in their JSON form."""
+    plain = None
+    if metadata is not None:
+        plain = {key: value.isoformat() if isinstance(value, date) else value for key, value in metadata.items()}
+    return Said(metadata=plain, identifier=identifier, thread=thread, expires_in_hours=expires_in_hours)
 
 
 def end_of(hours: float | None) -> float | None:

@@ -62,14 +62,14 @@ async def search_pictures(
     request: Request, body: PictureSearchIn, grant: NarrowedGrant, principal: CurrentPrincipal
 ) -> PictureSearchOut:
     """Find pictures by the words in and around them, or like a stored picture. To send the example, use `/search/pictures/example`."""
-    service: PictureSearch = request.app.state.services.pictures
+    pictures: PictureSearch = request.app.state.services.pictures
     if (body.query is None) == (body.resource_id is None):
         raise InvalidInput("Send either `query` or `resource_id`.")
-    asked = _pictures_typed(body, grant, service.search.top_k)
+    asked = _pictures_typed(body, grant, pictures.top_k)
     if body.resource_id is not None:
-        return PictureSearchOut.of(await service.like_stored(asked, body.resource_id, body.blob))
+        return PictureSearchOut.of(await pictures.like_stored(asked, body.resource_id, body.blob))
     asked = replace(asked, query=body.query or "")
-    return PictureSearchOut.of(await service.with_words(principal.owner_id, asked))
+    return PictureSearchOut.of(await pictures.with_words(principal.owner_id, asked))
 
 
 @router.post(
@@ -85,13 +85,13 @@ async def search_pictures_by_example(
 
     Pictures that show something similar are found as well if the embedding model takes pictures. `search` is a JSON object, as in `PictureScopeIn`.
     """
-    service: PictureSearch = request.app.state.services.pictures
-    upload = await receive_upload(request, service.receiving, MAX_EXAMPLE_BYTES, _EXAMPLE_FIELDS)
+    pictures: PictureSearch = request.app.state.services.pictures
+    upload = await receive_upload(request, pictures.receiving, MAX_EXAMPLE_BYTES, _EXAMPLE_FIELDS)
     try:
         body = form_object(upload, "search", PictureScopeIn)
-        asked = _pictures_typed(body, grant, service.search.top_k)
+        asked = _pictures_typed(body, grant, pictures.top_k)
         return PictureSearchOut.of(
-            await service.like_file(principal.owner_id, asked, upload.file.path, upload.filename)
+            await pictures.like_file(principal.owner_id, asked, upload.file.path, upload.filename)
         )
     finally:
         upload.file.path.unlink(missing_ok=True)

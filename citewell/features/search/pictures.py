@@ -58,6 +58,11 @@ class PictureSearch:
     capture: Capture
     _comparing: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
 
+    @property
+    def top_k(self) -> int:
+        """The default number of pictures."""
+        return self.search.top_k
+
     @asynccontextmanager
     async def receiving(self, least: int) -> AsyncGenerator[Spool]:
         """A spool for an example, which counts toward no quota."""

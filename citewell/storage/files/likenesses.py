@@ -10,8 +10,9 @@ import sqlalchemy as sa
 
 from citewell.storage.database import Database
 from citewell.storage.files.file_filters import owner_column, resource_conditions
+from citewell.storage.files.likeness_tables import picture_likenesses
 from citewell.storage.lookups import unindexed
-from citewell.storage.tables import elements, picture_likenesses, resources
+from citewell.storage.tables import elements, resources
 from citewell.types import Category, Element, ElementType, OriginalPicture, ResourceFilter
 
 _FILES = 50
