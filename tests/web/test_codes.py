@@ -97,7 +97,7 @@ SERVER: dict[str, Callable[[], set[str]]] = {
     "UNITS": _units,
     "ELEMENT_TYPES": lambda: set(ElementType),
     "VERDICTS": lambda: set(Verdict),
-    "LEGS": lambda: {field.name for field in fields(Scores)},
+    "LEGS": lambda: set(Scores(**{field.name: 1.0 for field in fields(Scores)}).to_json()),
     "SEARCH_STEPS": _steps,
     "FILTER_FIELDS": lambda: set(FIELDS),
     "USAGE_KINDS": lambda: set(get_args(UsageKind)),

@@ -757,6 +757,7 @@ export const english = {
     dense: "Semantic",
     analyse: "Terms",
     lexical: "Keyword",
+    foreign: "Languages",
     feedback: "Feedback",
     fuse: "Fuse",
     codes: "Codes",

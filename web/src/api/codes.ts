@@ -89,6 +89,7 @@ export const SEARCH_STEPS = [
   "dense",
   "analyse",
   "lexical",
+  "foreign",
   "feedback",
   "fuse",
   "codes",

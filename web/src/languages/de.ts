@@ -714,6 +714,7 @@ export const german: Words = {
     dense: "Semantisch",
     analyse: "Begriffe",
     lexical: "Stichwort",
+    foreign: "Sprachen",
     feedback: "Rückkopplung",
     fuse: "Vereinen",
     codes: "Codes",

@@ -694,6 +694,7 @@ export const spanish: Words = {
     dense: "Semántica",
     analyse: "Términos",
     lexical: "Palabras",
+    foreign: "Idiomas",
     feedback: "Realimentación",
     fuse: "Combinar",
     codes: "Códigos",

@@ -709,6 +709,7 @@ export const french: Words = {
     dense: "Sémantique",
     analyse: "Termes",
     lexical: "Mots",
+    foreign: "Langues",
     feedback: "Rétroaction",
     fuse: "Fusion",
     codes: "Codes",

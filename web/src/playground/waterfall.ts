@@ -12,6 +12,7 @@ const BEFORE = ["scope", "self_query"] as const satisfies readonly SearchStep[];
 const DENSE = ["embed", "dense"] as const satisfies readonly SearchStep[];
 const LEXICAL = ["analyse", "lexical"] as const satisfies readonly SearchStep[];
 const AFTER = [
+  "foreign",
   "feedback",
   "fuse",
   "codes",
