@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
@@ -101,17 +101,18 @@ async def again(turn: TurnRequest, message: Message, before: AnsweredBefore) -> 
     if message.citations:
         yield UsedDocs(tuple(Source(one.n, _hit(turn.owner_id, one)) for one in message.citations))
     details = message.details
+    picture, confidence, usage = details.get("picture"), details.get("confidence"), details.get("usage")
     yield Done(
         answer=Answer(
             text=message.content,
             citations=message.citations,
             intent="document_query",
             answered=True,
-            picture=details.get("picture"),
-            confidence=details.get("confidence"),
+            picture=picture if isinstance(picture, Mapping) else None,
+            confidence=confidence if isinstance(confidence, int | float) else None,
             answered_before=before,
         ),
-        usage=TurnUsage(model=str(details.get("usage", {}).get("model", ""))),
+        usage=TurnUsage(model=str(usage.get("model", "")) if isinstance(usage, Mapping) else ""),
     )
 
 

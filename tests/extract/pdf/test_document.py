@@ -16,6 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from citewell.errors import CorruptFile, LimitExceeded, PasswordRequired, WrongPassword
 from citewell.extract.formats.pdf.document import iso_date
 from citewell.types import ElementType
+from citewell.types.extraction import LIKENESS
 from tests.extract.pdf.drawing import HEIGHT, Draw, lines, pdf, prose, read_pdf
 
 
@@ -185,7 +186,8 @@ def test_images_are_kept_once_as_png_the_way_the_page_shows_them(tmp_path: Path)
     reading = read_pdf(tmp_path, pdf(page, page))
     first, second = reading.of(ElementType.IMAGE)
     assert (first.blob, second.blob) == ("image-1.png", "image-1.png")
-    (blob,) = reading.summary.blobs
+    blob, likeness = reading.summary.blobs
+    assert (likeness.kind, likeness.metadata) == (LIKENESS, {"of": "image-1.png"})
     with Image.open(reading.folder / blob.path) as kept:
         assert kept.size == (120, 200)
         assert np.asarray(kept)[:, :40].min() == 255
