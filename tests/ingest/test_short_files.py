@@ -219,7 +219,7 @@ async def test_html_inside_markdown_is_not_read_beside_other_files(
     page = tmp_path / "page.md"
     page.write_text("# Lockers\n\n<div><p>The code of the locker is 4711.</p></div>\n")
     async with folder("data") as services:
-        stored = await _stored(services, await _processed(services, [*_notes(tmp_path / "notes", 4), page]))
+        stored = await _stored(services, await _processed(services, [*_notes(tmp_path / "notes", 2), page]))
     assert left == [Stage.EXTRACT]
     assert stored["page.md"]["row"]["status"] == "indexed"
     assert "4711" in "".join(stored["page.md"]["elements"])
