@@ -212,6 +212,7 @@ class Retriever:
         if options.vector_threshold > -1.0 and not {EMBED_ERROR, STORE_ERROR} & trace.details.keys():
             with timed(trace, "threshold"):
                 near = await self._cosines(request.query, found, fused)
+            dense = dense if found.similar else near
             good = [item for item in fused if near.get(item.id, 1.0) >= options.vector_threshold]
         hits: list[Hit] = []
         with timed(trace, "load"):

@@ -195,17 +195,15 @@ class ExtractiveAnswerer:
         """
         best = [s.statement for s in scored[:3]]
         if steps := find_steps(question, hits, best):
-            return steps, 0.0
+            return steps, (await self._nearness(question, [_text_of(steps)]))[0]
         if named := await offload(sum(len(hit.chunk.text) for hit in hits), find_named_list, question, hits):
             return named, self._thresholds.list_answers
         groups = find_item_groups(hits)
         if not groups or not scored:
             return [], 0.0
         limits = self._thresholds
-        shown = [" ".join((group[0].heading, *(item.shown for item in group))) for group in groups]
-        texts = [text[: limits.list_characters] for text in shown]
-        vectors = await self._embedder.embed([question.text, *texts], "query")
-        near = vectors[1:] @ vectors[0]
+        texts = [_text_of(group)[: limits.list_characters] for group in groups]
+        near = await self._nearness(question, texts)
         terms = set(question.terms)
         named = [len(terms & set(analyze(text, question.language))) / max(1, len(terms)) for text in texts]
         scores = [
@@ -214,6 +212,13 @@ class ExtractiveAnswerer:
         ]
         top = max(range(len(groups)), key=lambda i: scores[i])
         return (groups[top] if scores[top] >= limits.list_share * scored[0].score else []), float(near[top])
+
+    async def _nearness(self, question: Question, texts: Sequence[str]) -> Sequence[float]:
+        """The similarity of each text's beginning to the question."""
+        vectors = await self._embedder.embed(
+            [question.text, *(text[: self._thresholds.list_characters] for text in texts)], "query"
+        )
+        return [float(near) for near in vectors[1:] @ vectors[0]]
 
     def _compose(self, chosen: Sequence[Statement], best: float, embedded: int, *, as_list: bool) -> Extract:
         numbers: dict[tuple[str, int], int] = {}
@@ -234,6 +239,11 @@ class ExtractiveAnswerer:
         if as_list and len(chosen) > MAX_ITEMS:
             parts.append(_MORE_ITEMS.format(MAX_ITEMS, len(chosen)))
         return Extract(tuple(parts), tuple(sources), True, best, embedded)
+
+
+def _text_of(items: Sequence[Statement]) -> str:
+    """A list in one line: the headings over it, and its items."""
+    return " ".join((*items[0].hit.chunk.locator.headings, *(item.shown for item in items)))
 
 
 def _cited(statement: Statement) -> tuple[str, int]:
