@@ -42,11 +42,15 @@ from citewell.types.table_reading import ShownTable, TableRead
 
 @dataclass(frozen=True, slots=True)
 class PastMessage:
-    """An earlier message of the thread, oldest first, with the scope it was asked under."""
+    """An earlier message of the thread, oldest first, with the scope it was asked under.
+
+    quotes: whether it is an answer that quotes text, no rows or cells of tables
+    """
 
     role: Literal["user", "assistant"]
     content: str
     scope: Scope = Scope()
+    quotes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -162,7 +162,8 @@ class RuleAssistant:
             extract = extract or await self._answerer.answer(
                 sought, usable[:top_k], usable[top_k:], message=own, pictures=pictures, cut_off=cut_off
             )
-        if cells is not None and (cells.confidence or 0.0) > extract.confidence * extract.answered:
+        likelier = cells is not None and (cells.confidence or 0.0) > extract.confidence * extract.answered
+        if cells is not None and likelier and not (extract.answered and _continues_quotes(turn)):
             return _say(turn, cells)
         confidence = round(extract.confidence, 4)
         turn.note("confidence", confidence)
@@ -180,6 +181,13 @@ class RuleAssistant:
             turn,
             Draft(text, False, nearest=number_hits(hits[:MAX_NEAREST]), confidence=confidence, no_answer=why),
         )
+
+
+def _continues_quotes(turn: TurnState) -> bool:
+    """Whether the message leans on the thread, and what was answered last was quoted from text."""
+    said = next((one for one in reversed(turn.request.history) if one.role == "assistant"), None)
+    leans = turn.rephrased is not None and turn.rephrased.question != " ".join(turn.request.message.split())
+    return leans and said is not None and said.quotes
 
 
 def _found(turn: TurnState) -> list[Hit]:

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from citewell.agent.interface import AgentEvent, Done, TurnRequest
+from citewell.agent.interface import AgentEvent, Done, PastMessage, TurnRequest
 from citewell.errors import EmptyQuery, InvalidInput
 from citewell.features.usage.service import Ledger
 from citewell.filters.language import parse_filters, to_json
@@ -17,7 +17,7 @@ from citewell.storage.files.metadata import MetadataRepository
 from citewell.storage.files.projects import ProjectRepository
 from citewell.storage.spending.quotas import QuotaRepository
 from citewell.system.shares import Shares
-from citewell.types import Expression, JsonObject, JsonValue, Scope
+from citewell.types import Expression, JsonObject, JsonValue, Message, Scope
 
 if TYPE_CHECKING:
     from citewell.agent.graph import Assistant
@@ -188,8 +188,13 @@ def scope_json(scope: Scope) -> JsonObject:
     return out
 
 
+def past_message(message: Message) -> PastMessage:
+    """A stored message, as the agent is given it."""
+    quotes = bool(message.citations) and not any(one.is_of_table for one in message.citations)
+    return PastMessage(message.role, message.content, past_scope(message.details.get("scope")), quotes)
+
+
 def past_scope(scope: object) -> Scope:
-    """The scope that was stored with a message."""
     if not isinstance(scope, dict):
         return Scope()
     ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))

@@ -46,6 +46,11 @@ class Citation:
     provenance: Provenance = Provenance()
     picture: OriginalPicture | None = None
 
+    @property
+    def is_of_table(self) -> bool:
+        """Whether it points to rows or cells of a table."""
+        return self.locator.row is not None or self.locator.column is not None
+
     def to_json(self) -> dict[str, JsonValue]:
         """The public and stored form."""
         picture = {} if self.picture is None else {"image": self.picture.to_json()}

@@ -13,7 +13,6 @@ from citewell.agent.interface import (
     AgentEvent,
     Done,
     Failed,
-    PastMessage,
     Remembers,
     TextDelta,
     TextRestarted,
@@ -23,7 +22,7 @@ from citewell.agent.interface import (
 from citewell.errors import InvalidInput, NotFound
 from citewell.features.chat.repeated import Asked, RepeatedAnswers, again
 from citewell.features.detached import DetachedTurns
-from citewell.features.turns import TurnRunner, checked_text, past_scope, scope_json, title_of
+from citewell.features.turns import TurnRunner, checked_text, past_message, past_scope, scope_json, title_of
 from citewell.filters.language import inferred_to_json
 from citewell.indexes.index_set import IndexSet
 from citewell.retrieve.conversations import ConversationSearch
@@ -147,7 +146,7 @@ class ChatService:
         turn = TurnRequest(
             owner_id=files_of,
             message=text,
-            history=tuple(PastMessage(m.role, m.content, past_scope(m.details.get("scope"))) for m in past),
+            history=tuple(map(past_message, past)),
             scope=scope,
             kept_to=request.kept_to,
             top_k=self.turns.top_k,

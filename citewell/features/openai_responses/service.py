@@ -11,7 +11,7 @@ from typing import Literal
 from citewell.agent.interface import AgentEvent, Done, PastMessage, TurnRequest
 from citewell.errors import InvalidInput, NotFound, UnknownModel
 from citewell.features.openai_ids import FILE, RESPONSE, STORE, own_id
-from citewell.features.turns import TurnRunner, checked_text, past_scope, scope_json, title_of
+from citewell.features.turns import TurnRunner, checked_text, past_message, scope_json, title_of
 from citewell.storage.conversations.threads import ThreadRepository
 from citewell.storage.files.projects import ProjectRepository
 from citewell.types import Expression, JsonObject, Message
@@ -132,7 +132,7 @@ class ResponseService:
         thread_id = await self.threads.thread_of(owner_id, wanted)
         messages = await self.threads.messages(owner_id, thread_id)
         until = next(place for place, one in enumerate(messages) if one.id == wanted) + 1
-        past = [PastMessage(m.role, m.content, past_scope(m.details.get("scope"))) for m in messages[:until]]
+        past = [past_message(m) for m in messages[:until]]
         # A conversation that goes on from an earlier response is a thread of its own.
         return _Past(thread_id if until == len(messages) else None, tuple(past))
 
