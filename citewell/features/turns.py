@@ -195,6 +195,7 @@ def past_message(message: Message) -> PastMessage:
 
 
 def past_scope(scope: object) -> Scope:
+    """The scope that was stored with a message."""
     if not isinstance(scope, dict):
         return Scope()
     ids, filters = scope.get("resource_ids"), parse_filters(scope.get("filters"))
