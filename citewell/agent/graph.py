@@ -112,6 +112,7 @@ class Assistant:
         first_search: FirstSearch = FirstSearch.MODEL,
         thresholds: ExtractiveThresholds = THRESHOLDS,
         answer_reader: AnswerReader | None = None,
+        across: Embedder | None = None,
         table_reader: TableReader | None = None,
         message_model: MessageModel | None = None,
         speller: Speller | None = None,
@@ -126,7 +127,7 @@ class Assistant:
         nearest = NearestTables(embedder)
         planners = None if self._engine is None else _planners(self._engine, speller, table_reader, nearest)
         self._reader = reader = MessageReader(message_model, vocabulary)
-        answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader)
+        answerer = ExtractiveAnswerer(embedder, thresholds, answer_reader, across)
         self._memory = None if conversations is None else EarlierConversations(conversations, answerer, embedder)
         lookup = None if page_tables is None else TableLookup(page_tables, reader=table_reader, nearest=nearest)
 

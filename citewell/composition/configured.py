@@ -111,15 +111,15 @@ def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
     )
 
 
-def comparison_embedder(indexes: IndexSet, database: Database) -> Embedder:
-    """The built-in English embedder, for what the agent and the citation checker compare: their thresholds were measured with it, whatever
-    model the index has. The index's own, where that is the built-in one.
+def comparison_embedder(indexes: IndexSet, database: Database, model: str = MODEL_NAME) -> Embedder:
+    """A built-in embedder for what the agent and the citation checker compare: their thresholds were measured with the English one,
+    whatever model the index has. The index's own, where that is the one. model: also the multilingual one, for what is not in English.
     """
-    known = (index.embedder for index in indexes.all if index.embedder.fingerprint.model == MODEL_NAME)
+    known = (index.embedder for index in indexes.all if index.embedder.fingerprint.model == model)
     found = next(known, None)
     if found is not None:
         return found
-    built_in = registry.build_embedder(BuiltinEmbedding())
+    built_in = registry.build_embedder(BuiltinEmbedding(model=model))
     return CachingEmbedder(MeteredEmbedder(built_in), EmbeddingCacheRepository(database))
 
 

@@ -83,11 +83,14 @@ class ExtractiveAnswerer:
         embedder: Embedder,
         thresholds: ExtractiveThresholds = THRESHOLDS,
         reader: AnswerReader | None = None,
+        across: Embedder | None = None,
     ) -> None:
-        """reader: tells better than similarity and words which statement answers, and with which words."""
-        self._embedder = embedder
+        """reader: tells better than similarity and words which statement answers, and with which words.
+
+        across: a model of many languages, which compares questions and statements that are not both in English.
+        """
         self._thresholds = thresholds
-        self._scorer = StatementScorer(embedder, thresholds, reader)
+        self._scorer = StatementScorer(embedder, thresholds, reader, across)
 
     async def answer(
         self,
@@ -213,12 +216,9 @@ class ExtractiveAnswerer:
         top = max(range(len(groups)), key=lambda i: scores[i])
         return (groups[top] if scores[top] >= limits.list_share * scored[0].score else []), float(near[top])
 
-    async def _nearness(self, question: Question, texts: Sequence[str]) -> Sequence[float]:
+    async def _nearness(self, question: Question, texts: Sequence[str]) -> list[float]:
         """The similarity of each text's beginning to the question."""
-        vectors = await self._embedder.embed(
-            [question.text, *(text[: self._thresholds.list_characters] for text in texts)], "query"
-        )
-        return [float(near) for near in vectors[1:] @ vectors[0]]
+        return await self._scorer.nearness(question, [text[: self._thresholds.list_characters] for text in texts])
 
     def _compose(self, chosen: Sequence[Statement], best: float, embedded: int, *, as_list: bool) -> Extract:
         numbers: dict[tuple[str, int], int] = {}

@@ -13,6 +13,7 @@ import numpy as np
 
 from citewell.ports import Embedder, EmbedderWrapper, FloatMatrix, TokenEmbedder
 from citewell.ports.metering import spend
+from citewell.retrieve.options import traits_of
 from citewell.types import Usage
 
 _REMEMBERED = 256
@@ -37,6 +38,16 @@ class Nearness:
         """The interaction of the question's tokens first..last, last excluded; of the whole question where it has none of them."""
         part = self.by_token[first:last]
         return float(part.mean()) if len(part) else self.interaction
+
+
+async def similarities(embedder: Embedder, question: str, texts: Sequence[str]) -> list[float] | None:
+    """How near each text is to the question, on the scale of the built-in English model; None of a model for which it is not known."""
+    traits = traits_of(embedder.fingerprint)
+    if not texts or traits.scale is None:
+        return None
+    asked = (await embedder.embed([question], "query"))[0]
+    found = await embedder.embed(list(texts), "document")
+    return [traits.scale[0] * float(vector @ asked) + traits.scale[1] for vector in found]
 
 
 class NearnessMeter:

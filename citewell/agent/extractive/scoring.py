@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from citewell.agent.extractive.interaction import Nearness, NearnessMeter
+from citewell.agent.extractive.interaction import Nearness, NearnessMeter, similarities
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.interface import AnswerReader
 from citewell.agent.offload import offload
@@ -18,6 +18,7 @@ from citewell.agent.statements import Statement, cut_statements
 from citewell.agent.understand.question import Expectation, Question, QuestionPart
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
+from citewell.text.language import detect_language
 from citewell.types import ChunkType, Hit, StatementRead
 
 _RANGE = re.compile(r"\b(\d{1,9})\s*(?:-|–|—|to|bis|à)\s*(\d{1,9})\b")
@@ -56,6 +57,7 @@ class ScoredStatement:
     by_part:     of a question of several parts, the score for each of them
     read:        probability that it holds an answer, and which words are it, as the reader says; None where it did not read it
     unread:      the score without it, and lower for a sentence that only affirms what is asked, which passages about it often hold
+    across:      whether it or the question is not in English, and a model that reads both has compared them
     """
 
     statement: Statement
@@ -71,6 +73,7 @@ class ScoredStatement:
     own: float = 0.0
     read: Read | None = None
     unread: float = 0.0
+    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +89,18 @@ class StatementScorer:
     the statement before, by whether they hold the kind of thing asked for, and by what a reader says, if there is one."""
 
     def __init__(
-        self, embedder: Embedder, thresholds: ExtractiveThresholds, reader: AnswerReader | None = None
+        self,
+        embedder: Embedder,
+        thresholds: ExtractiveThresholds,
+        reader: AnswerReader | None = None,
+        across: Embedder | None = None,
     ) -> None:
-        """reader: reads neither rows of tables nor pictures."""
+        """reader: reads neither rows of tables nor pictures; across: a model of many languages, for what is not in English."""
         self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
         self._reader = reader
+        self._across = across
 
     async def score(
         self, question: Question, hits: Sequence[Hit], asked: int | None = None, *, read: bool = True
@@ -110,6 +118,9 @@ class StatementScorer:
         if not pool:
             return []
         near = await self._meter.measure(question.text, [c.statement.judged for c in pool])
+        passages = ["" if c.statement.row else c.statement.hit.chunk.text for c in pool]
+        across = await self._compared_across(question, [c.statement.judged for c in pool], passages)
+        near = [_across(one, across[n]) if n in across else one for n, one in enumerate(near)]
         own = len(self._embedder.tokenizer.offsets(question.text[:asked]))
         nearest: dict[int, float] = {}
         for candidate, nearness in zip(pool, near, strict=True):
@@ -119,12 +130,31 @@ class StatementScorer:
             replace(
                 self._scored(question, candidate, nearness, nearest[candidate.statement.rank]),
                 own=nearness.of_tokens(0, own),
+                across=n in across,
             )
-            for candidate, nearness in zip(pool, near, strict=True)
+            for n, (candidate, nearness) in enumerate(zip(pool, near, strict=True))
         ]
         if read and self._reader is not None:
             scored = await self._read(self._reader, question, pool, scored)
         return sorted(scored, key=lambda s: s.score, reverse=True)
+
+    async def nearness(self, question: Question, texts: Sequence[str]) -> list[float]:
+        """The similarity of each text to the question, by the model that reads both."""
+        vectors = await self._embedder.embed([question.text, *texts], "query")
+        across = await self._compared_across(question, texts, texts)
+        return [across.get(n, float(vector @ vectors[0])) for n, vector in enumerate(vectors[1:])]
+
+    async def _compared_across(
+        self, question: Question, texts: Sequence[str], passages: Sequence[str]
+    ) -> dict[int, float]:
+        """The similarity to the question, by their places, of those texts whose passage is not in English; of all if the question is not."""
+        if self._across is None:
+            return {}
+        languages = await offload(sum(map(len, passages)), _languages, passages)
+        is_english = question.language in (None, "en")
+        places = [n for n in range(len(texts)) if not (is_english and languages[passages[n]] in (None, "en"))]
+        found = await similarities(self._across, question.text, [texts[n] for n in places])
+        return dict(zip(places, found, strict=True)) if found else {}
 
     async def _read(
         self,
@@ -148,12 +178,13 @@ class StatementScorer:
             probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
             found[index] = Read(probability, answer, span.start, span.end, span.sure)
         likely = self._likely({index: scored[index] for index in prose}, found)
-        best, share = max(prose, key=lambda index: scored[index].score), self._thresholds.read_weight
+        best, limits = max(prose, key=lambda index: scored[index].score), self._thresholds
+        shares = [limits.read_weight_across if one.across else limits.read_weight for one in scored]
         return [
             replace(
                 one,
-                score=(1 - share) * one.score
-                + share * likely.get(index, likely[best]) * self._factor(question, one.statement),
+                score=(1 - shares[index]) * one.score
+                + shares[index] * likely.get(index, likely[best]) * self._factor(question, one.statement),
                 read=found.get(index),
             )
             for index, one in enumerate(scored)
@@ -270,6 +301,15 @@ def _alike(
     if float(np.dot(one.vector, other.vector)) > limits.same_meaning:
         return True
     return bool(terms and others) and len(terms & others) / min(len(terms), len(others)) >= limits.same_words
+
+
+def _languages(texts: Sequence[str]) -> dict[str, str | None]:
+    return {text: detect_language(text) for text in set(texts)}
+
+
+def _across(nearness: Nearness, similarity: float) -> Nearness:
+    """The nearness as another model has it, which compares no tokens."""
+    return replace(nearness, similarity=similarity, interaction=similarity, by_token=nearness.by_token[:0])
 
 
 def _is_prose(statement: Statement) -> bool:
