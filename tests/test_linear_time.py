@@ -46,6 +46,8 @@ from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
 from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.meaning import view
+from citewell.agent.tables.meaning.follow_up import continued
+from citewell.agent.tables.meaning.meaning import Meaning
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.nearest import description
 from citewell.agent.tables.meaning.reader import KnownTable, read_table, view_of
@@ -143,6 +145,9 @@ _TABLE = TableInfo(
     rows=20,
 )
 _WORDS = links.table_words(_TABLE, {"Branch": ("Accra", "Kumasi", "a", "on page")})
+_MEANING = Meaning(
+    operation=RowOperation.COUNT, roles={}, conditions=(RowCondition(ColumnRef("Branch"), Comparator.EQ, "Accra"),)
+)
 _GRID = grid_of(_TABLE, [(("a", "1", "2"), 2), (("a", "1 b", "2 b"), 3)], ())
 _GRAMMAR = cast(Grammar, grammar_of("en"))
 _POLICY = "The loan limit is 5,000 a year. It is not for everybody. Step 1: ask at the branch."
@@ -341,6 +346,8 @@ READERS: dict[str, Reader] = {
     "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
     "agent.tables.language.exchange.exchanged": lambda t: exchanged(t, t, _WORDS),
     "agent.tables.language.exchange.exchanged:longest": lambda t: exchanged(t[:900], t[:900], _WORDS),
+    "agent.tables.meaning.follow_up.continued": lambda t: continued(_MEANING, t, _WORDS, {}),
+    "agent.tables.meaning.follow_up.continued:longest": lambda t: continued(_MEANING, t[:900], _WORDS, {}),
     "agent.tables.lookup.fiscal.read_calendar": lambda t: read_calendar(1, [], [t]),
     "agent.tables.picture.request.read_request:longest": lambda t: request.read_request(t[:900]),
     "agent.tables.query.compile.compile_query": _expecting(

@@ -1,4 +1,4 @@
-"""Gives a library in other languages than English an index whose model reads them: at once while the library is new, later on request."""
+"""Gives a library with files in other languages than English an index whose model reads them: at once while it is small, later on request."""
 
 from __future__ import annotations
 
@@ -24,8 +24,10 @@ from citewell.storage.vectors.indexes import BuildMode, BuildOptions
 log = logging.getLogger(__name__)
 MULTILINGUAL: dict[str, str] = {"provider": "builtin", "model": MULTILINGUAL_NAME}
 """The index, as `citewell.composition.recorded` names it."""
-MAX_NEW_CHUNKS = 2_000
-"""Passages up to which a library without a file in English is new: their vectors take a core about two minutes."""
+MAX_UNASKED_CHUNKS = 2_000
+"""Passages up to which the index is begun unasked: their vectors take a core about three minutes."""
+MIN_FOREIGN_SHARE = 0.1
+"""Share of the files in other languages from which it is: from there on what it finds more outweighs what it finds less in English."""
 MIN_FOREIGN_FILES = 6
 """Files in other languages from which the index is offered to a library that has files in English, too."""
 _READ = (None, "en")
@@ -74,8 +76,9 @@ class LanguageWatch:
             return
         languages = await self.resources.languages()
         foreign = {language: files for language, files in languages.items() if language not in _READ}
-        is_new = not languages.get("en") and await self.opener.content.count_chunks() <= MAX_NEW_CHUNKS
-        if foreign and is_new and settings.indexes.build != "ask":
+        share = sum(foreign.values()) / max(1, sum(languages.values()))
+        is_small = await self.opener.content.count_chunks() <= MAX_UNASKED_CHUNKS
+        if share >= MIN_FOREIGN_SHARE and is_small and settings.indexes.build != "ask":
             log.warning("files are in %s: searches use %s from now on", ", ".join(foreign), MULTILINGUAL_NAME)
             await self.migration.begin(MULTILINGUAL, BuildOptions(mode=BuildMode.FRESH, switch=True))
         elif sum(foreign.values()) >= MIN_FOREIGN_FILES:

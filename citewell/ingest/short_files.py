@@ -126,7 +126,9 @@ class ShortFiles:
         held = await self.jobs.change_all([file.job for file in files], lambda c, h: self._finish(c, files, h, took))
         for file in files:
             del left[file.job.resource_id]
-            if file.job.resource_id not in held:
+            if file.job.resource_id in held:
+                self.indexing.on_indexed(file.facts.language)
+            else:
                 await self.finishing.forget_deleted(file.job)
 
     async def _read(self, jobs: Sequence[Job], folder: Path) -> list[_Short]:

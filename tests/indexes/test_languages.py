@@ -70,11 +70,17 @@ async def test_a_new_library_in_another_language_starts_with_it_and_keeps_it(lib
     assert await library.models({"de": 1, "en": 9}) == {OTHER: IndexState.ACTIVE}
 
 
-async def test_a_library_with_english_files_keeps_its_model(library: Library) -> None:
+async def test_one_file_in_ten_is_enough(library: Library) -> None:
+    assert await library.models({"en": 19, "de": 1}) == {"default": IndexState.ACTIVE}
+    assert await library.models({"en": 18, "de": 2}) == {OTHER: IndexState.ACTIVE}
+
+
+async def test_a_large_library_keeps_its_model(library: Library, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(languages, "MAX_UNASKED_CHUNKS", -1)
     assert await library.models({"en": 1, "de": 5}) == {"default": IndexState.ACTIVE}
 
 
-@pytest.mark.parametrize(("files", "policy"), [({"en": 1, "de": 4, "th": 2}, "free"), ({"de": 6}, "ask")])
+@pytest.mark.parametrize(("files", "policy"), [({"en": 90, "de": 4, "th": 2}, "free"), ({"de": 6}, "ask")])
 async def test_from_six_files_on_it_is_offered_with_its_reason(
     library: Library, files: dict[str, int], policy: str
 ) -> None:

@@ -26,13 +26,17 @@ from citewell.agent.tables.language.links import (
 )
 from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.shape import Plan, Shape
+from citewell.agent.tables.meaning.follow_up import continued
 from citewell.agent.tables.meaning.nearest import Described, NearestTables, description
+from citewell.agent.tables.meaning.plans import plan_of
 from citewell.agent.tables.meaning.reader import (
     KnownTable,
     ReadTable,
     chance_of,
+    planned_table,
     read_table,
     title_of,
+    view_of,
 )
 from citewell.agent.tables.query.typed import (
     Aggregate,
@@ -117,6 +121,15 @@ class _Known:
         return tuple(sorted({*self.totals, *named}))
 
 
+@dataclass(frozen=True, slots=True)
+class _Likely:
+    """A reading beside a table, and how likely its answer is right."""
+
+    chance: float
+    read: ReadTable
+    known: _Known
+
+
 class TablePlanner:
     """Makes typed queries of questions. reader: says what a question means of a table; speller: corrects words of a question;
     nearest: chooses the tables that are read, None for all of them.
@@ -168,26 +181,61 @@ class TablePlanner:
         self, owner_id: str, question: str, asked: Sequence[tuple[str, _Known]], *, only: bool
     ) -> Planned | Refused | None:
         """The plan of the likeliest reading beside any table; None where the question is meant for none of them."""
-        if self._reader is None:
+        found, is_meant = await self._likeliest(question, asked)
+        if found is None:
             return None
-        limits, nearest = self._thresholds, asked
+        if found.chance < (self._thresholds.meant_alone if only else self._thresholds.meant):
+            reason = f"it is not clear what of {table_name(found.read.plan.table)} is meant"
+            return Refused(reason, computes=found.read.computes) if is_meant else None
+        return await self._planned(owner_id, found)
+
+    async def _likeliest(self, question: str, asked: Sequence[tuple[str, _Known]]) -> tuple[_Likely | None, bool]:
+        """The likeliest reading beside any table, and whether any of them is likelier meant than not."""
+        if self._reader is None:
+            return None, False
+        nearest = asked
         if self._nearest is not None:
             nearest = await self._nearest.of(question, asked, lambda one: one[1].described)
-        found: list[tuple[float, ReadTable, _Known]] = []
+        found: list[_Likely] = []
         is_meant = False
         for spelt, known in nearest:
             with faults_of(known.words.table):
                 meant, read = await asyncio.to_thread(read_table, self._reader, spelt, known.shown)
                 is_meant = is_meant or meant > 0
-                found += [(chance_of(read, limits), read, known)] if read is not None else []
-        chance, read, known = max(found, key=lambda one: one[0], default=(0.0, None, None))
-        if read is None or known is None:
+                found += [_Likely(chance_of(read, self._thresholds), read, known)] if read is not None else []
+        return max(found, key=lambda one: one.chance, default=None), is_meant
+
+    async def _planned(self, owner_id: str, found: _Likely) -> Planned | Refused:
+        settled = await self._settle(owner_id, found.read.plan, found.known)
+        return replace(settled, confidence=round(found.chance, 4)) if isinstance(settled, Planned) else settled
+
+    async def continued(
+        self, owner_id: str, earlier: Sequence[str], own: str, tables: Sequence[TableInfo]
+    ) -> Planned | Refused | None:
+        """The question before with the values or the column that `own` names: `and heating?`; None where it names none of that table.
+
+        earlier: the questions of the thread, oldest first, each of which may itself go on from the one before
+        """
+        before: _Likely | None = None
+        for number, question in enumerate((*earlier, own)):
+            after = await offload(len(question), self._continued, before, question) if before is not None else None
+            if number == len(earlier):
+                return None if after is None else await self._planned(owner_id, after)
+            if after is None and len(question) <= self._thresholds.question_characters:
+                after, _ = await self._likeliest(question, await self._asked_of(owner_id, question, tables))
+            before = after if after is not None and after.chance >= self._thresholds.meant else None
+        return None
+
+    @staticmethod
+    def _continued(before: _Likely, own: str) -> _Likely | None:
+        """What a follow-up makes of the reading of the question before."""
+        known = before.known.shown
+        view = view_of(own, known)
+        meaning = continued(before.read.meaning, own, known.words, {one.name: one for one in view.columns})
+        plan = plan_of(meaning, planned_table(known)) if meaning is not None else None
+        if meaning is None or plan is None:
             return None
-        if chance < (limits.meant_alone if only else limits.meant):
-            reason = f"it is not clear what of {table_name(read.plan.table)} is meant"
-            return Refused(reason, computes=read.computes) if is_meant else None
-        settled = await self._settle(owner_id, read.plan, known)
-        return replace(settled, confidence=round(chance, 4)) if isinstance(settled, Planned) else settled
+        return replace(before, read=replace(before.read, meaning=meaning, plan=plan))
 
     async def count_rows(self, owner_id: str, table: TableInfo) -> Planned | Refused:
         """The plan that counts all rows of a table but its totals."""
@@ -196,7 +244,7 @@ class TablePlanner:
         return await self._settle(owner_id, plan, await self._learn(owner_id, table))
 
     async def exchanged(self, owner_id: str, base: str, own: str, tables: Sequence[TableInfo]) -> str | None:
-        """The question `base` with the value or the time that `own` names in the place of its own; None where tables do not tell one way."""
+        """The question `base` with the time that `own` names in the place of its own; None where tables do not tell one way."""
         found: set[str] = set()
         for table in _likely(base, tables, self._thresholds):
             with faults_of(table):

@@ -106,7 +106,11 @@ async def _plan_of_table(
             turn.note("table_question", exchanged)
             return found
     question = rephrased.asked if rephrased is not None and rephrased.asked else turn.question
-    return await planner.consider(owner_id, question, tables, only=only)
+    found = await planner.consider(owner_id, question, tables, only=only)
+    sure = found.confidence if isinstance(found, Planned) else 0.0
+    earlier = () if rephrased is None else rephrased.earlier
+    after = await planner.continued(owner_id, earlier, turn.request.message, tables)
+    return after if isinstance(after, Planned) and after.confidence > sure else found
 
 
 async def search_calls(turn: TurnState, beside: str = "") -> tuple[ToolCall, ...]:

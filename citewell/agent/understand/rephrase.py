@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from citewell.agent.interface import PastMessage
 from citewell.agent.spoken import says_no_answer
@@ -64,6 +64,7 @@ class Rephrased:
             with the thread's topic, whose subject it may leave unsaid; of any other after the question before it. Empty without a thread
     base:   the question before, in which a short message such as `and in Kumasi?` takes the place of something that a table may tell;
             else empty
+    earlier: the latest questions of the thread, oldest first, from which a message about a table may go on
     asked:  an incomplete message with the topic in the asker's own words, for tables: what an answer named would be a condition of the
             query; else empty
     """
@@ -73,6 +74,7 @@ class Rephrased:
     beside: str = ""
     base: str = ""
     asked: str = ""
+    earlier: tuple[str, ...] = ()
 
 
 def rephrase(
@@ -82,6 +84,14 @@ def rephrase(
 
     leaning: those of the messages that cannot be understood alone; small_talk: those that are
     """
+    past = _without_small_talk(history[-THRESHOLDS.thread_messages :], small_talk)
+    earlier = tuple(one.content for one in past if one.role == "user")[-THRESHOLDS.continued :]
+    return replace(_rephrased(message, history, leaning, small_talk), earlier=earlier)
+
+
+def _rephrased(
+    message: str, history: Sequence[PastMessage], leaning: frozenset[str], small_talk: frozenset[str] = frozenset()
+) -> Rephrased:
     text = " ".join(message.split())
     past = _without_small_talk(history[-THRESHOLDS.thread_messages :], small_talk)
     earlier = [m.content[: THRESHOLDS.follow_up_characters + 1] for m in past if m.role == "user"]
@@ -97,7 +107,7 @@ def rephrase(
     ):
         own = _LEAD.sub("", text).strip(" ?!.")
         before = _before(past, earlier[-1])[-THRESHOLDS.exchange_depth :]
-        base = rephrase(earlier[-1], before, leaning).question
+        base = _rephrased(earlier[-1], before, leaning).question
         exchanged = None if _ASKS_ANEW.match(own) else _exchanged_phrase(base, text) or _substituted(base, own)
         if exchanged:
             return Rephrased(exchanged, (exchanged,))

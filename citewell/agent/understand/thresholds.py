@@ -33,6 +33,7 @@ class UnderstandingThresholds:
     follow_up_characters: longer messages, or ones after a longer one, exchange no words with the message before ("and for …?")
     thread_messages:     messages looked back at for the last question
     exchange_depth:      messages before that question which it is itself read in the light of
+    continued:           questions of a thread from which one about a table may go on, each from the one before
     exchanged_words:     words of a phrase after a preposition that another takes the place of
     topic_messages:      messages whose words are weighed; those before would weigh less than a hundredth of the last
     decay:               weight of a message against the one after it: 0.7 per question and answer
@@ -62,6 +63,7 @@ class UnderstandingThresholds:
     follow_up_characters: int = 1_000
     thread_messages: int = 100
     exchange_depth: int = 6
+    continued: int = 3
     exchanged_words: int = 5
     topic_messages: int = 30
     decay: float = 0.84

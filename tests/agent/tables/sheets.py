@@ -139,5 +139,10 @@ async def answer_of(sheets: Sheets, question: str) -> str | None:
     planned = await planner_of(engine).consider(OWNER, question, list(sheets.tables.values()))
     if not isinstance(planned, Planned):
         return f"refused: {planned.reason}" if planned is not None else None
+    return await said_of(engine, planned)
+
+
+async def said_of(engine: TableEngine, planned: Planned) -> str:
+    """The answer of a plan."""
     result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
     return phrase(planned.plan, result, planned.left_out, list(range(1, len(row_hits(OWNER, result)) + 1)))

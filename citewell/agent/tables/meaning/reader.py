@@ -130,11 +130,16 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
     found = mentions(question)[:MAX_MENTIONS]
     view = view_of(question, known)
     read = reader.read(question, [(one.start, one.end) for one in found], shown(view))
-    table = PlannedTable(known.words.table, known.label, _time_of(known))
+    table = planned_table(known)
     for one in meanings(read, view, found, question):
         if (plan := plan_of(one, table)) is not None:
             return read.meant, ReadTable(plan, one, read.meant, _explained(question, view, one))
     return read.meant, None
+
+
+def planned_table(known: KnownTable) -> PlannedTable:
+    """What plans need of a table."""
+    return PlannedTable(known.words.table, known.label, _time_of(known))
 
 
 def _explained(question: str, view: TableView, meaning: Meaning) -> float:
