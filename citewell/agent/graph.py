@@ -134,7 +134,7 @@ class Assistant:
         def about_whole(inner: AssistantStep, model: ChatModel | None) -> AssistantStep:
             if files is None or library is None:
                 return inner
-            return WholeDocuments(inner, self._toolbox, library, files, model, whole_budget)
+            return WholeDocuments(inner, self._toolbox, library, files, model, whole_budget, across)
 
         rules = about_whole(RuleAssistant(answerer, self._toolbox, planners, lookup, speller), None)
         self._keyless = Keyless(rules, self._toolbox)

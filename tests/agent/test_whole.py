@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
+from citewell.adapters.embedder.builtin import BuiltinEmbedder
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import Done, PartsRead, TurnRequest
 from citewell.agent.whole.request import WholeKind, read_request
@@ -42,6 +44,7 @@ POLICY, HANDBOOK, TRAVEL = (
     info("t", "Travel policy.docx"),
 )
 SHEET = info("s", "finance_2025.xlsx", "data", "analyzed")
+NEWS = info("n", "newsletter-2026-03.txt")
 FILES = (POLICY, HANDBOOK, TRAVEL, SHEET)
 
 
@@ -66,13 +69,14 @@ FILES = (POLICY, HANDBOOK, TRAVEL, SHEET)
         ("What do my files say about insurance?", WholeKind.FIND, FILES),
         ("List all deadlines in the handbook", WholeKind.LIST, (HANDBOOK,)),
         ("Fasse bitte die Loan Policy kurz zusammen", WholeKind.SUMMARISE, (POLICY,)),
+        ("List all dates in the March newsletter", WholeKind.LIST, (NEWS,)),
         ("De quoi parle Travel policy.docx ?", WholeKind.SUMMARISE, (TRAVEL,)),
     ],
 )
 async def test_requests_for_whole_documents_are_recognised(
     message: str, kind: WholeKind, files: Sequence[ResourceInfo]
 ) -> None:
-    found = read_request(message, await read(message), FILES)
+    found = read_request(message, await read(message), FILES if NEWS not in files else (*FILES, NEWS))
     assert found is not None
     assert (found.kind, found.files) == (kind, tuple(files))
 
@@ -192,6 +196,18 @@ async def test_a_summary_quotes_sentences_and_cites_the_passages_that_hold_them(
 async def test_a_file_without_a_summary_is_quoted_all_the_same() -> None:
     done = await ask(shelf(), "What is the travel policy about?")
     assert done.answer.text == f"{TRIPS} [1]"
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        ("Fasse die Reiserichtlinie zusammen.", f"{TRIPS} [1]"),
+        ("Résume-moi la politique de prêt.", f"{CEILING} [1] {MISSED} [2]"),
+    ],
+)
+async def test_a_file_is_meant_by_its_name_in_another_language(message: str, text: str) -> None:
+    async with aclosing(BuiltinEmbedder.multilingual()) as across:
+        assert (await ask(shelf(), message, across=across)).answer.text == text
 
 
 async def test_all_files_on_a_topic_are_found_by_reading_all_of_them() -> None:

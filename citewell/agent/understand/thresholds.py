@@ -18,6 +18,8 @@ class UnderstandingThresholds:
     leans:               from which a message is read in the light of its thread
     whole:               of the acts that want whole documents, together, from which a message does
     whole_named:         the same where the message is about nothing but a file that it names whole
+    file_named:          similarity of a file's name from which words that are not in it mean that file; on the scale of the built-in English model
+    file_margin:         how much nearer it is than the next
     whole_topic:         from which everything about a topic is looked for in all files
     answered_back:       of a question: "yes" after the assistant asked something
     sure:                from which no chat model is asked whether a message is small talk
@@ -50,6 +52,8 @@ class UnderstandingThresholds:
     leans: float = 0.5
     whole: float = 0.5
     whole_named: float = 0.3
+    file_named: float = 0.55
+    file_margin: float = 0.05
     whole_topic: float = 0.7
     answered_back: float = 0.6
     sure: float = 0.9

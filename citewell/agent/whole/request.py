@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import calendar
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -47,6 +48,7 @@ class WholeRequest:
     others: tuple[ResourceInfo, ...] = ()
 
 
+_MONTH = re.compile(r"\b(?:19|20)\d\d ?(0[1-9]|1[0-2])(?:\b| ?[0-3]\d\b)")
 _COMPARE = re.compile(r"\bcompar(?:e|ison|ing)\b|\bdifferences?\b.*\bbetween\b|\bhow (?:do|does) .* differ\b")
 _FILLER = frozenset(
     stem
@@ -115,9 +117,10 @@ def _whole(read: MessageRead) -> float:
 
 
 def name_terms(filename: str) -> frozenset[str]:
-    """The stems of a file's name."""
+    """The stems of a file's name; of a date in figures, the month's name, too."""
     stem = re.sub(r"[_\-.]+|(?<=[a-z])(?=[A-Z])", " ", PurePosixPath(filename).stem)
-    return frozenset(analyze(stem, "en"))
+    months = (calendar.month_name[int(found[1])] for found in _MONTH.finditer(stem))
+    return frozenset(analyze(" ".join((stem, *months)), "en"))
 
 
 def _named(about: str, files: Sequence[ResourceInfo]) -> tuple[tuple[ResourceInfo, ...], frozenset[str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from citewell.agent.extractive.interaction import similarities
 from citewell.agent.interface import Library, TextDelta, WholeFiles
 from citewell.agent.turn.state import Draft, NextStep, TurnState
 from citewell.agent.turn.steps import AssistantStep, Step
@@ -15,10 +16,12 @@ from citewell.agent.whole.quoted import quote, quote_found
 from citewell.agent.whole.reading import WholeReader
 from citewell.agent.whole.request import WholeKind, WholeRequest, asks_for_whole, read_request
 from citewell.agent.whole.written import WholeBudget, write
-from citewell.ports import ChatModel
+from citewell.ports import ChatModel, Embedder
 from citewell.types import Hit, NoAnswer, NoAnswerReason, ResourceInfo
 from citewell.types.message_reading import Act, MessageRead
 
+MAX_COMPARED = 500
+"""Files in scope up to which their names are compared with a message."""
 NOTHING_IN_SCOPE = "There is no file here to answer from. Upload the document, spreadsheet or picture that your question is about, and ask again."
 """The answer to a question about documents where there are none."""
 
@@ -34,7 +37,10 @@ class WholeDocuments:
         files: WholeFiles,
         model: ChatModel | None = None,
         budget: WholeBudget | None = None,
+        across: Embedder | None = None,
     ) -> None:
+        """across: a model of many languages, which tells the file that is meant by its name in other words."""
+        self._across = across
         self._inner = inner
         self._toolbox = toolbox
         self._library = library
@@ -87,13 +93,30 @@ class WholeDocuments:
         return Draft(quoted.text, False, no_answer=NoAnswer(NoAnswerReason.NOT_MENTIONED, quoted.text, hint))
 
     async def _found(self, turn: TurnState, resources: Sequence[ResourceInfo]) -> WholeRequest | None:
-        """A summary of the file that a search for what the message describes finds first: "Rahel's report" names no file."""
+        """A summary of the file whose name says the same in other words, else of the one that a search for it finds first.
+
+        "Rahel's report" names no file. What a message about a subject names is only taken for a file by its name.
+        """
+        if turn.read.act not in (Act.SUMMARY, Act.ABOUT) or not asks_for_whole(turn.read):
+            return None
+        if file := await self._named_otherwise(turn.read.content_of(turn.request.message), resources):
+            return WholeRequest(WholeKind.SUMMARISE, (file,))
         if turn.read.act is not Act.SUMMARY:
             return None
         found = await self._search(turn)
         nearest = found[0].chunk.resource_id if found else ""
         files = tuple(resource for resource in resources if resource.id == nearest)
         return WholeRequest(WholeKind.SUMMARISE, files) if files else None
+
+    async def _named_otherwise(self, about: str, resources: Sequence[ResourceInfo]) -> ResourceInfo | None:
+        """The file whose name is nearest to these words, if it is near, and clearly nearer than the next."""
+        if self._across is None or not about or len(resources) > MAX_COMPARED:
+            return None
+        names = [" ".join(re.findall(r"[^\W_]+", one.filename.rpartition(".")[0] or one.filename)) for one in resources]
+        near = await similarities(self._across, about, names) or []
+        best, *others = sorted(zip(near, resources, strict=True), key=lambda pair: -pair[0])
+        clear = not others or best[0] - others[0][0] >= THRESHOLDS.file_margin
+        return best[1] if clear and best[0] >= THRESHOLDS.file_named else None
 
     async def _asks_for_list(self, turn: TurnState) -> bool:
         """Whether the message asks which files there are, and not for something that a passage names in the same words."""
