@@ -66,3 +66,19 @@ async def test_the_number_of_something_else_in_a_passage_is_not_that_number(answ
     asked = "With which code is locker 10 opened?"
     assert (await answerer.answer(asked, [*beside, *LOCKERS])).text == "Locker 10 is opened with the code 79190. [1]"
     assert "Locker 9" not in (await answerer.answer(asked, beside)).text
+
+
+async def test_a_letter_tells_things_apart_as_a_number_does(answerer: ExtractiveAnswerer) -> None:
+    roofs = [
+        hit(f"The roof of House {letter} was renewed in {year}.", ordinal=year)
+        for letter, year in (("B", 2009), ("C", 2017))
+    ]
+    assert (await answerer.answer("When was the roof of House C renewed?", roofs)).text.startswith(
+        "The roof of House C"
+    )
+    assert not (await answerer.answer("When was the roof of House A renewed?", roofs)).answered
+
+
+async def test_each_of_two_numbers_is_one_that_is_asked_for(answerer: ExtractiveAnswerer) -> None:
+    found = await answerer.answer("With which codes are locker 9 and locker 10 opened?", [*LOCKERS, RULES])
+    assert found.text.startswith(("Locker 9 is", "Locker 10 is"))

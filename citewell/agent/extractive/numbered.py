@@ -1,59 +1,43 @@
-"""What a question calls by a number, such as "locker 12" or "fiscal 2023": what is said of another number answers something else."""
+"""What is said of another number or letter than the one that a question names ("locker 12", "House B") answers something else."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from citewell.agent.extractive.scoring import ScoredStatement
+from citewell.agent.understand.numbered import TOKEN, numbers_of
 from citewell.agent.understand.question import Question
-from citewell.text.analysis import analyze
 
-# A word, or a number with all that is written together with it: `12-345`, `4711/24`.
-_TOKEN = re.compile(r"[^\W\d_]+|\d+(?:[.,]\d+)*(?:[-/]\w*\d\w*)*")
-# Words between a name and its number, and words before a number that make it a quantity.
-_PASSED_OVER = frozenset({"no", "nr", "num", "number", "numero"})
-_OF_QUANTITIES = frozenset({
-    "about", "almost", "approximately", "around", "at", "best", "bottom", "equals", "every", "exactly", "first", "last", "least", "less",
-    "maximum", "minimum", "minus", "more", "most", "nearly", "next", "only", "over", "past", "plus", "previous", "than", "times", "top",
-    "under", "up",
-})  # fmt: skip
+_NEARLY = 0.7
 
 
 def about_the_number(question: Question, scored: Sequence[ScoredStatement]) -> list[ScoredStatement]:
     """The statements, best first, without those that say of another number what is asked of this one.
 
-    Where the best is such a one, only those are left whose passages name the number that was asked for.
+    Where the best is such a one, only those are left whose passages name the numbers that were asked for, and which hold nearly as much of
+    the question: another thing of the right number is no answer either.
     """
-    asked = dict(_numbered(question.text, question.language))
+    asked = numbers_of(question.text, question.language)
     if not asked or not scored:
         return list(scored)
     other = [_of_another(one, asked, question.language) for one in scored]
     kept = [one for one, is_other in zip(scored, other, strict=True) if not is_other]
-    return [one for one in kept if set(asked.values()) <= set(_TOKEN.findall(_around(one)))] if other[0] else kept
+    if not other[0]:
+        return kept
+    wanted, least = frozenset[str]().union(*asked.values()), _NEARLY * scored[0].coverage
+    return [one for one in kept if one.coverage >= least and wanted <= set(TOKEN.findall(_around(one)))]
 
 
-def _of_another(one: ScoredStatement, asked: Mapping[str, str], language: str | None) -> bool:
-    """Whether a statement is about another number of a name that the question has, and its passage nowhere about the one asked for."""
-    called = [name for name, number in _numbered(one.statement.shown, language) if number != asked.get(name, number)]
-    around = set(_numbered(_around(one), language)) if called else set[tuple[str, str]]()
-    return any((name, asked[name]) not in around for name in called)
+def _of_another(one: ScoredStatement, asked: Mapping[str, frozenset[str]], language: str | None) -> bool:
+    """Whether a statement is about another number of a name that the question has, and its passage nowhere about one asked for."""
+    said = numbers_of(one.statement.shown, language)
+    called = {name: numbers for name, numbers in asked.items() if name in said and said[name].isdisjoint(numbers)}
+    around = numbers_of(_around(one), language) if called else {}
+    return any(around.get(name, frozenset()).isdisjoint(numbers) for name, numbers in called.items())
 
 
 def _around(one: ScoredStatement) -> str:
-    """A statement with all that tells what it is about."""
+    """A statement with all that tells what it is about; the other rows of a table are about something else."""
     hit = one.statement.hit
-    return " ".join((hit.chunk.text, hit.chunk.context, *hit.chunk.locator.headings, hit.filename))
-
-
-def _numbered(text: str, language: str | None) -> Iterator[tuple[str, str]]:
-    """Each name that a number follows, as a term, with the number."""
-    name = ""
-    for token in _TOKEN.findall(text):
-        if token[0].isdigit():
-            terms = analyze(name, language) if name and name.lower() not in _OF_QUANTITIES else []
-            if terms:
-                yield terms[0], token
-            name = ""
-        elif token.lower() not in _PASSED_OVER:
-            name = token
+    text = one.statement.shown if one.statement.row else hit.chunk.text
+    return " ".join((text, hit.chunk.context, *hit.chunk.locator.headings, hit.filename))
