@@ -34,7 +34,6 @@ class AnswerEvidence:
     read:    the reader's log-odds that a statement answers, of the one that it is surest of; None without a reader
     first:   the same of the best statement; None of one that is not read, such as a row
     row:     whether the best statement is a row of a table
-    across:  whether a model of many languages has compared the best statement with the question
     rank:    the place of its passage among those found, from 0
     """
 
@@ -48,7 +47,6 @@ class AnswerEvidence:
     first: float | None = None
     row: bool = False
     rank: int = 0
-    across: bool = False
 
 
 def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
@@ -61,7 +59,6 @@ def weigh(evidence: AnswerEvidence, limits: ExtractiveThresholds) -> float:
             + limits.nearness_sure * evidence.own
             + limits.best_sure * evidence.score
             + limits.rank_sure * min(evidence.rank, limits.rank_most)
-            + limits.across_sure * evidence.across
             + limits.sure_read
         )
     else:
@@ -101,7 +98,6 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         first=first.read.sure if first.read is not None else None,
         row=bool(first.statement.row),
         rank=first.statement.rank,
-        across=first.across,
     )
 
 

@@ -57,7 +57,6 @@ class ScoredStatement:
     by_part:     of a question of several parts, the score for each of them
     read:        probability that it holds an answer, and which words are it, as the reader says; None where it did not read it
     unread:      the score without it, and lower for a sentence that only affirms what is asked, which passages about it often hold
-    across:      whether it or the question is not in English, and a model that reads both has compared them
     """
 
     statement: Statement
@@ -73,7 +72,6 @@ class ScoredStatement:
     own: float = 0.0
     read: Read | None = None
     unread: float = 0.0
-    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +128,8 @@ class StatementScorer:
             replace(
                 self._scored(question, candidate, nearness, nearest[candidate.statement.rank]),
                 own=nearness.of_tokens(0, own),
-                across=n in across,
             )
-            for n, (candidate, nearness) in enumerate(zip(pool, near, strict=True))
+            for candidate, nearness in zip(pool, near, strict=True)
         ]
         if read and self._reader is not None:
             scored = await self._read(self._reader, question, pool, scored)
@@ -178,13 +175,12 @@ class StatementScorer:
             probability = 1.0 / (1.0 + math.exp(-self._thresholds.read_scale * span.sure))
             found[index] = Read(probability, answer, span.start, span.end, span.sure)
         likely = self._likely({index: scored[index] for index in prose}, found)
-        best, limits = max(prose, key=lambda index: scored[index].score), self._thresholds
-        shares = [limits.read_weight_across if one.across else limits.read_weight for one in scored]
+        best, share = max(prose, key=lambda index: scored[index].score), self._thresholds.read_weight
         return [
             replace(
                 one,
-                score=(1 - shares[index]) * one.score
-                + shares[index] * likely.get(index, likely[best]) * self._factor(question, one.statement),
+                score=(1 - share) * one.score
+                + share * likely.get(index, likely[best]) * self._factor(question, one.statement),
                 read=found.get(index),
             )
             for index, one in enumerate(scored)

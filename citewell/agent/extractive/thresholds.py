@@ -29,7 +29,6 @@ class ExtractiveThresholds:
     coverage_weight:     of the share that it holds itself, or that is written above it
     expected_weight:     of holding the kind of thing asked for (a number, a date, a person …)
     read_weight:         of the probability that the reader gives it, where there is one; the score counts the rest
-    read_weight_across:  the same where question or statement is not in English, and words tell less
     read_scale:          what the reader's log-odds are multiplied by to be that probability
     part_weight:         what its score for one part of a question of several parts counts beside the one for the whole
     asking:              factor for a statement that is a question, repeats the one asked and says nothing else, or announces what is not there
@@ -71,7 +70,6 @@ class ExtractiveThresholds:
                          log-odds (at most `read_most` either way) of the statement it is surest of and of the best one, of this one being a row,
                          of the nearness to the message, of the score without the reader, and of the place of its passage (at most `rank_most`), and the constant. Fitted on questions
                          on documents and tables that the reader did not learn from, asked of a library of 108 such files
-    across_sure:         what is added for a best statement that a model of many languages compared, whose similarities are a little lower
     answer_read:         confidence from which there is an answer then
     answer:              confidence from which there is an answer; low, since to refuse what could be answered is the worse mistake where
                          the answer shows its source
@@ -89,7 +87,6 @@ class ExtractiveThresholds:
     coverage_weight: float = 0.12
     expected_weight: float = 0.05
     read_weight: float = 0.25
-    read_weight_across: float = 0.4
     read_scale: float = 0.3
     part_weight: float = 0.5
     asking: float = 0.7
@@ -140,7 +137,6 @@ class ExtractiveThresholds:
     rank_most: int = 8
     sure_read: float = -5.85
     read_most: float = 13.0
-    across_sure: float = 0.5
     answer_read: float = 0.22
 
 
