@@ -37,7 +37,7 @@ def build_assistant(
     conversations: Conversations,
     used: UsedModel | None,
 ) -> Assistant:
-    """The assistant that answers with a chat model, or with none. embedder: for what it compares; across: for what of it is not in English; reader: for answers without a model; table_reader: for questions about tables; message_model: for what messages want; speller: for those without a model."""
+    """The assistant that answers with a chat model, or with none. embedder: for what it compares; across: for what of it is in another language than the question; reader: for answers without a model; table_reader: for questions about tables; message_model: for what messages want; speller: for those without a model."""
     library = SqlLibrary(stores.resources, stores.projects, stores.content, stores.metadata)
     budget, whole_budget = answer_budgets(settings, is_own=used is not None and used.known.is_own)
     return Assistant(

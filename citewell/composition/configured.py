@@ -113,7 +113,7 @@ def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
 
 def comparison_embedder(indexes: IndexSet, database: Database, model: str = MODEL_NAME) -> Embedder:
     """A built-in embedder for what the agent and the citation checker compare: their thresholds were measured with the English one,
-    whatever model the index has. The index's own, where that is the one. model: also the multilingual one, for what is not in English.
+    whatever model the index has. The index's own, where that is the one. model: also the multilingual one, for what is in another language than the question.
     """
     known = (index.embedder for index in indexes.all if index.embedder.fingerprint.model == model)
     found = next(known, None)

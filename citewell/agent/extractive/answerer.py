@@ -87,7 +87,7 @@ class ExtractiveAnswerer:
     ) -> None:
         """reader: tells better than similarity and words which statement answers, and with which words.
 
-        across: a model of many languages, which compares questions and statements that are not both in English.
+        across: a model of many languages, which compares a question with statements in another.
         """
         self._thresholds = thresholds
         self._scorer = StatementScorer(embedder, thresholds, reader, across)

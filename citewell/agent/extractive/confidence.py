@@ -33,7 +33,7 @@ class AnswerEvidence:
     whether: whether the message asks for yes or no, in English, which few passages say
     read:    the reader's log-odds that a statement answers, of the one that it is surest of; None without a reader
     first:   the same of the best statement; None of one that is not read, such as a row
-    row:     whether the best statement is a row of a table
+    row:     whether the best statement is a row of a table in the question's language
     rank:    the place of its passage among those found, from 0
     """
 
@@ -96,7 +96,7 @@ def gather(question: Question, message: str, scored: Sequence[ScoredStatement], 
         whether=question.language in (None, "en") and asks_whether(message),
         read=max((one.read.sure for one in scored if one.read is not None), default=None),
         first=first.read.sure if first.read is not None else None,
-        row=bool(first.statement.row),
+        row=bool(first.statement.row) and not first.across,
         rank=first.statement.rank,
     )
 

@@ -57,6 +57,7 @@ class ScoredStatement:
     by_part:     of a question of several parts, the score for each of them
     read:        probability that it holds an answer, and which words are it, as the reader says; None where it did not read it
     unread:      the score without it, and lower for a sentence that only affirms what is asked, which passages about it often hold
+    across:      whether it is in another language than the question, and a model that reads both has compared them
     """
 
     statement: Statement
@@ -72,6 +73,7 @@ class ScoredStatement:
     own: float = 0.0
     read: Read | None = None
     unread: float = 0.0
+    across: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +95,7 @@ class StatementScorer:
         reader: AnswerReader | None = None,
         across: Embedder | None = None,
     ) -> None:
-        """reader: reads neither rows of tables nor pictures; across: a model of many languages, for what is not in English."""
+        """reader: reads neither rows of tables nor pictures; across: a model of many languages, for what is in another language than the question."""
         self._meter = NearnessMeter(embedder)
         self._embedder = embedder
         self._thresholds = thresholds
@@ -128,8 +130,9 @@ class StatementScorer:
             replace(
                 self._scored(question, candidate, nearness, nearest[candidate.statement.rank]),
                 own=nearness.of_tokens(0, own),
+                across=n in across,
             )
-            for candidate, nearness in zip(pool, near, strict=True)
+            for n, (candidate, nearness) in enumerate(zip(pool, near, strict=True))
         ]
         if read and self._reader is not None:
             scored = await self._read(self._reader, question, pool, scored)
@@ -144,12 +147,12 @@ class StatementScorer:
     async def _compared_across(
         self, question: Question, texts: Sequence[str], passages: Sequence[str]
     ) -> dict[int, float]:
-        """The similarity to the question, by their places, of those texts whose passage is not in English; of all if the question is not."""
+        """The similarity to the question, by their places, of those texts whose passage is in another language."""
         if self._across is None:
             return {}
         languages = await offload(sum(map(len, passages)), _languages, passages)
-        is_english = question.language in (None, "en")
-        places = [n for n in range(len(texts)) if not (is_english and languages[passages[n]] in (None, "en"))]
+        asked = question.language or "en"
+        places = [n for n in range(len(texts)) if (languages[passages[n]] or "en") != asked]
         found = await similarities(self._across, question.text, [texts[n] for n in places])
         return dict(zip(places, found, strict=True)) if found else {}
 

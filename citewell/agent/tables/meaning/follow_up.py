@@ -16,7 +16,6 @@ from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.types.table_reading import ColumnRole
 
-_EXCHANGED = (ColumnRole.ANSWER, ColumnRole.MEASURE)
 _NAMED_SHARE = 0.5
 """Share of a follow-up's words that name something of the table; of fewer it is a question of its own."""
 
@@ -39,9 +38,10 @@ def continued(meaning: Meaning, own: str, words: TableWords, columns: Mapping[st
     wanted = tuple(dict.fromkeys(m.column.name for m in named if m.column.name not in changed.fixed))
     if not wanted:
         return changed if values else None
-    role = next((role for role in _EXCHANGED if meaning.columns(role)), None)
     shown = tuple(columns[name] for name in wanted if name in columns)
-    if role is None or not shown or (role is ColumnRole.MEASURE and any(one.kind != "number" for one in shown)):
+    measured = bool(meaning.columns(ColumnRole.MEASURE))
+    role = ColumnRole.MEASURE if measured and all(one.kind == "number" for one in shown) else ColumnRole.ANSWER
+    if not shown or not meaning.columns(role):
         return changed if values else None
     return replace(changed, roles={**changed.roles, role: shown})
 
