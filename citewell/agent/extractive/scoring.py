@@ -14,7 +14,7 @@ from citewell.agent.extractive.interaction import Nearness, NearnessMeter, simil
 from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.interface import AnswerReader
 from citewell.agent.offload import offload
-from citewell.agent.statements import Statement, cut_statements
+from citewell.agent.statements import Statement, cut_statements, under_headings
 from citewell.agent.understand.question import Expectation, Question, QuestionPart
 from citewell.ports import Embedder, FloatMatrix
 from citewell.text.analysis import analyze
@@ -118,7 +118,7 @@ class StatementScorer:
         if not pool:
             return []
         near = await self._meter.measure(question.text, [c.statement.judged for c in pool])
-        passages = ["" if c.statement.row else c.statement.hit.chunk.text for c in pool]
+        passages = ["" if c.statement.row else under_headings(c.statement.hit) for c in pool]
         across = await self._compared_across(question, [c.statement.judged for c in pool], passages)
         near = [_across(one, across[n]) if n in across else one for n, one in enumerate(near)]
         own = len(self._embedder.tokenizer.offsets(question.text[:asked]))
