@@ -142,7 +142,7 @@ async def answer_of(sheets: Sheets, question: str) -> str | None:
     return await said_of(engine, planned)
 
 
-async def said_of(engine: TableEngine, planned: Planned) -> str:
-    """The answer of a plan."""
+async def said_of(engine: TableEngine, planned: Planned) -> str | None:
+    """The answer of a plan; None where its rows say nothing."""
     result = await engine.run(OWNER, planned.plan.table, planned.plan.query)
     return phrase(planned.plan, result, planned.left_out, list(range(1, len(row_hits(OWNER, result)) + 1)))
