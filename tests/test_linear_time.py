@@ -58,6 +58,7 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowConditio
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.understand import question, recollection, rephrase, titles, topics
 from citewell.agent.understand.intent import intent_of
+from citewell.agent.understand.numbered import names_another, numbered, numbers_of
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -81,6 +82,7 @@ from citewell.retrieve.selfquery import read_by_rules
 from citewell.retrieve.stated import stated_dates, stated_metadata, stated_tags
 from citewell.storage.cursors import decode_cursor
 from citewell.text import analysis, sparse, tokens
+from citewell.text.central import sums_up
 from citewell.text.correction import Speller, words_of
 from citewell.text.meanings import are_opposites, is_noun, is_word, mean_the_same
 from citewell.text.spelling import nearest, suggestion
@@ -346,6 +348,10 @@ READERS: dict[str, Reader] = {
     "agent.tables.picture.moments.moments": lambda t: moments.moments([t]),
     "agent.tables.language.exchange.exchanged": lambda t: exchanged(t, t, _WORDS),
     "agent.tables.language.exchange.exchanged:longest": lambda t: exchanged(t[:900], t[:900], _WORDS),
+    "agent.understand.numbered.numbered": lambda t: list(numbered(t, "en")),
+    "agent.understand.numbered.numbers_of": lambda t: numbers_of(t, "en"),
+    "agent.understand.numbered.names_another": lambda t: names_another({"house": frozenset("A")}, t, "en"),
+    "text.central.sums_up": sums_up,
     "agent.tables.meaning.follow_up.continued": lambda t: continued(_MEANING, t, _WORDS, {}),
     "agent.tables.meaning.follow_up.continued:longest": lambda t: continued(_MEANING, t[:900], _WORDS, {}),
     "agent.tables.lookup.fiscal.read_calendar": lambda t: read_calendar(1, [], [t]),

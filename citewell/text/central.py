@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +33,7 @@ class CentralThresholds:
     leaning_cost:     of beginning with a word that refers to the sentence before
     overlap_cost:     of the share of its words that are in a sentence already chosen
     least_share:      a part of the text whose best sentence scores less than this share of the best of all stays out
+    own_sentences:    at most, of those in which the text sums itself up
     damping:          words added to a sentence's own when its words are averaged, so that short sentences do not win
     """
 
@@ -51,6 +52,7 @@ class CentralThresholds:
     leaning_cost: float = 0.6
     overlap_cost: float = 1.0
     least_share: float = 0.5
+    own_sentences: int = 3
     damping: int = 4
 
 
@@ -63,6 +65,21 @@ _LEANING = re.compile(
 _LISTED = re.compile(r"\||\s[•‣▪]\s|\.{4}|\. \. \.|://")  # rows, several items of a list, lines of contents, addresses
 _END = tuple(".!?。！？…।။؟")
 _MARK = re.compile(r"(?:[-*•‣▪]\s+|\(?\d{1,3}[.)]\s+|#+\s+)")
+
+
+_OWN = frozenset({
+    "summary", "executive summary", "management summary", "abstract", "synopsis", "in brief", "at a glance", "key points", "key findings",
+    "zusammenfassung", "kurzfassung", "auf einen blick", "résumé", "synthèse", "en bref", "resumen", "resumen ejecutivo", "síntesis",
+    "sommario", "riassunto", "sintesi", "resumo", "samenvatting", "streszczenie", "sammanfattning", "sammendrag", "resumé", "tiivistelmä",
+    "shrnutí", "souhrn", "özet", "περίληψη", "резюме", "аннотация", "краткое содержание", "анотація", "תקציר", "ملخص", "الملخص", "सारांश",
+    "要約", "摘要", "概要", "초록", "요약",
+})  # fmt: skip
+_NUMBERING = re.compile(r"^[\W\d_]+|[\W_]+$")
+
+
+def sums_up(heading: str) -> bool:
+    """Whether a heading is what documents call their own summary by."""
+    return len(heading) < _THRESHOLDS.min_characters and _NUMBERING.sub("", heading.casefold()) in _OWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +106,11 @@ def central_sentences(
     most: int,
     title: str = "",
     language: str | None = None,
+    own: Container[int] = (),
 ) -> list[Quote]:
     """At most `most` sentences in reading order, from different parts of the text, chosen by the words and passages that are typical of it.
 
+    own:     the passages in which the text sums itself up, whose first sentences are taken before any other
     vectors: shape (len(passages), dimensions), unit rows; None chooses by words alone. Where a text has too few whole
     sentences (slides, lists), its longer lines count.
     """
@@ -107,8 +126,11 @@ def central_sentences(
         score - _THRESHOLDS.first_weight * candidate.is_first
         for candidate, score in zip(candidates, scores, strict=True)
     )
-    chosen: list[_Candidate] = []
+    chosen = [one for one in candidates if one.quote.passage in own][: min(_THRESHOLDS.own_sentences, most)]
+    told = {parts[one.quote.passage] for one in chosen}
     for part in range(most):
+        if part in told or len(chosen) == most:
+            continue
         found = [
             (score - _overlap(candidate, chosen), -number, candidate)
             for number, (candidate, score) in enumerate(zip(candidates, scores, strict=True))

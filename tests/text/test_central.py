@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
-from citewell.text.central import central_sentences
+from citewell.text.central import central_sentences, sums_up
 
 PUMPS = [
     "Waterworks\n\nThe waterworks pump clean water from four wells to every house in the valley.",
@@ -85,3 +86,30 @@ def test_references_and_lists_of_names_are_not_quoted() -> None:
         f"{prose} Watford F.C. vs Norwich City F.C. Official Programme of May. Retrieved 27 July 2020 via Newspapers."
     ]
     assert [texts[0][quote.start : quote.end] for quote in central_sentences(texts, None, 1)] == [prose]
+
+
+def test_a_text_s_own_summary_comes_before_other_sentences() -> None:
+    said = [
+        "All four wells held out through the whole dry year.",
+        "Their repairs cost the village less than was planned.",
+        "A fifth well is going to be dug near the mill in spring.",
+        "The fees of the households stay as they are for now.",
+    ]
+    own = " ".join(said)
+    texts = [PUMPS[0], own, *PUMPS[1:]]
+    quotes = central_sentences(texts, None, 5, own={1})
+    found = [texts[quote.passage][quote.start : quote.end] for quote in quotes]
+    assert found[1:4] == said[:3]
+    assert len(found) == 5
+
+
+@pytest.mark.parametrize(
+    "heading", ["Summary", "1. Executive summary", "ZUSAMMENFASSUNG:", "2 Résumé", "摘要", "Краткое содержание"]
+)
+def test_what_documents_call_their_summary(heading: str) -> None:
+    assert sums_up(heading)
+
+
+@pytest.mark.parametrize("heading", ["Summary of costs by branch", "Summaries", "", "12", "Brief"])
+def test_what_else_headings_say(heading: str) -> None:
+    assert not sums_up(heading)

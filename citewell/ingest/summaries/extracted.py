@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from citewell.chunk.flow import Slice, locate
 from citewell.ingest.summaries.passages import grouped
 from citewell.ports import Embedder, FloatMatrix
-from citewell.text.central import Quote, central_sentences
+from citewell.text.central import Quote, central_sentences, sums_up
 from citewell.types import QUOTES, SUMMARY_OF, Chunk, ChunkDraft, ChunkType, Element, ElementType, Locator
 
 MAX_SENTENCES = 5
-"""Sentences of a quoted summary: at most one from each fifth of the text."""
+"""Sentences of a quoted summary: those of the file's own summary, and at most one from each other fifth of the text."""
 
 _MAX_SECTIONS_NAMED = 12
 _END = tuple(".!?。！？…।")
@@ -38,7 +38,8 @@ def quoted_summary(
 
     vectors: of the chunks, shape (len(chunks), dimensions), or None
     """
-    quotes = central_sentences([chunk.text for chunk in chunks], vectors, MAX_SENTENCES, title, language)
+    own = {n for n, chunk in enumerate(chunks) if any(map(sums_up, chunk.locator.headings))}
+    quotes = central_sentences([chunk.text for chunk in chunks], vectors, MAX_SENTENCES, title, language, own)
     return [
         QuotedSentence(
             _text(chunks[quote.passage], quote),
