@@ -23,12 +23,14 @@ from citewell.agent.turn.rows import quotable
 from citewell.agent.turn.state import Draft, NextStep, ToolResult, TurnState
 from citewell.agent.turn.steps import Planners, Step, first_calls, search_calls
 from citewell.agent.turn.tools import MAX_TOP_K, Toolbox
+from citewell.agent.understand.intent import TALK, Intent
 from citewell.agent.understand.question import asks_for_any_picture, read_question, wants_pictures, without_request
 from citewell.agent.understand.small_talk import reply
 from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.understand.understanding import MessageReader, Understood
 from citewell.text.correction import Speller, words_of
 from citewell.types import ChunkType, Hit, Scores
+from citewell.types.message_reading import Act
 
 MAX_NEAREST = 3  # passages offered with a refusal
 
@@ -171,6 +173,9 @@ class RuleAssistant:
             for part in extract.parts:
                 turn.emit(TextDelta(part))
             return Draft(extract.text, True, extract.sources, confidence=confidence)
+        if turn.read.acts.get(Act.HELP, 0.0) >= THRESHOLDS.small_talk:  # and no file says anything of it
+            talk = turn.intent = Intent("general_conversation", turn.read.acts[Act.HELP], TALK[Act.HELP])
+            return _say(turn, Draft(reply(talk.small_talk), answered=True))
         reason = refused.reason if refused else ""
         content = turn.read.content_of(turn.request.message).lower().split()
         characters = sum(len(hit.chunk.text) for hit in hits)

@@ -27,7 +27,8 @@ MULTILINGUAL: dict[str, str] = {"provider": "builtin", "model": MULTILINGUAL_NAM
 MAX_UNASKED_CHUNKS = 2_000
 """Passages up to which the index is begun unasked: their vectors take a core about three minutes."""
 MIN_FOREIGN_SHARE = 0.1
-"""Share of the files in other languages from which it is: from there on what it finds more outweighs what it finds less in English."""
+"""Share of the files in other languages from which it is, if they are more than one or all: from there on what it finds more outweighs what
+it finds less in English."""
 MIN_FOREIGN_FILES = 6
 """Files in other languages from which the index is offered to a library that has files in English, too."""
 _READ = (None, "en")
@@ -77,8 +78,9 @@ class LanguageWatch:
         languages = await self.resources.languages()
         foreign = {language: files for language, files in languages.items() if language not in _READ}
         share = sum(foreign.values()) / max(1, sum(languages.values()))
+        is_mixed = share >= MIN_FOREIGN_SHARE and (not languages.get("en") or sum(foreign.values()) > 1)
         is_small = await self.opener.content.count_chunks() <= MAX_UNASKED_CHUNKS
-        if share >= MIN_FOREIGN_SHARE and is_small and settings.indexes.build != "ask":
+        if is_mixed and is_small and settings.indexes.build != "ask":
             log.warning("files are in %s: searches use %s from now on", ", ".join(foreign), MULTILINGUAL_NAME)
             await self.migration.begin(MULTILINGUAL, BuildOptions(mode=BuildMode.FRESH, switch=True))
         elif sum(foreign.values()) >= MIN_FOREIGN_FILES:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from citewell.agent.extractive.thresholds import ExtractiveThresholds
 from citewell.agent.graph import Assistant
 from citewell.agent.interface import AgentEvent, Done, Failed, PastMessage, TextDelta, TurnRequest, UsedDocs
 from citewell.agent.spoken import NO_ANSWER
+from citewell.agent.understand.small_talk import SmallTalk, reply
 from citewell.types import Hit, NoAnswerReason, Scope, SearchOptions, SearchRequest, SearchResult, Verdict
 from tests.agent.fakes import WordEmbedder, WordSearcher, hit
 from tests.agent.reading import MESSAGES
@@ -197,3 +199,17 @@ async def test_preparing_embeds_nothing() -> None:
     world = World()
     await world.assistant.prepare()
     assert world.embedder.texts == []
+
+
+async def test_a_question_about_the_assistant_in_words_of_the_files_is_answered_where_these_say_nothing_of_it() -> None:
+    class Everything:
+        async def holds_any(self, owner_id: str, scope: Scope, words: Sequence[str]) -> bool:
+            return True
+
+    searcher = WordSearcher(list(POLICY))
+    assistant = Assistant(searcher, WordEmbedder(), message_model=MESSAGES, vocabulary=Everything())
+    done = await assistant.answer(TurnRequest(owner_id="ada", message="I'm new here. How can you be of use to me?"))
+    assert searcher.requests
+    assert (done.answer.intent, done.answer.text) == ("general_conversation", reply(SmallTalk.ABOUT_ASSISTANT))
+    done = await assistant.answer(TurnRequest(owner_id="ada", message="What is the fee for swimming?"))
+    assert (done.answer.intent, done.answer.answered) == ("document_query", False)

@@ -72,6 +72,7 @@ async def test_a_new_library_in_another_language_starts_with_it_and_keeps_it(lib
 
 async def test_one_file_in_ten_is_enough(library: Library) -> None:
     assert await library.models({"en": 19, "de": 1}) == {"default": IndexState.ACTIVE}
+    assert await library.models({"en": 2, "de": 1}) == {"default": IndexState.ACTIVE}
     assert await library.models({"en": 18, "de": 2}) == {OTHER: IndexState.ACTIVE}
 
 

@@ -392,11 +392,11 @@ def test_a_body_over_the_limit_or_cut_off_leaves_nothing_behind(small_server: Se
     assert [path.name for path in _files(small_server.data / "blobs")] == [".id"]
 
 
-def test_the_active_model_needs_no_second_index(server: Server) -> None:
-    response = server.client.post("/indexes", json={"provider": "builtin"})
+def test_the_active_model_needs_no_second_index(small_server: Server) -> None:
+    response = small_server.client.post("/indexes", json={"provider": "builtin"})
     assert response.status_code == 409
     assert response.json()["error"]["code"] == "conflict"
-    assert len(server.client.get("/indexes").json()["indexes"]) == 1
+    assert len(small_server.client.get("/indexes").json()["indexes"]) == 1
 
 
 def _cut_off(server: Server) -> None:
