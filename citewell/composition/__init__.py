@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from sqlalchemy.exc import DBAPIError
 
 from citewell.adapters import registry
-from citewell.adapters.embedder.multilingual import MULTILINGUAL_NAME
 from citewell.agent.tables.run.copies import CopyReader
 from citewell.chunk.config import ChunkConfig
 from citewell.composition.accounts import (
@@ -457,7 +456,6 @@ def _assistants(
 ) -> Callable[[UsedModel | None], LateAssistant]:
     """Makes the assistant that answers with a chat model, or with none."""
     embedder = comparison_embedder(parts.indexes, parts.stores.database)
-    across = comparison_embedder(parts.indexes, parts.stores.database, MULTILINGUAL_NAME)
     reader, of_tables = answer_reader(), table_reader()
     of_messages, corrector = message_reader(), speller()
 
@@ -468,7 +466,7 @@ def _assistants(
             parts.settings,
             parts.stores,
             embedder=embedder,
-            across=across,
+            across=comparison_embedder(parts.indexes, parts.stores.database, in_english=False),
             reader=reader,
             table_reader=of_tables,
             message_model=of_messages,

@@ -111,10 +111,12 @@ def embedding_rates(settings: Settings, model: str) -> EmbeddingRates:
     )
 
 
-def comparison_embedder(indexes: IndexSet, database: Database, model: str = MODEL_NAME) -> Embedder:
+def comparison_embedder(indexes: IndexSet, database: Database, *, in_english: bool = True) -> Embedder:
     """A built-in embedder for what the agent and the citation checker compare: their thresholds were measured with the English one,
-    whatever model the index has. The index's own, where that is the one. model: also the multilingual one, for what is in another language than the question.
+    whatever model the index has. The index's own, where that is the one. in_english: else the multilingual one, for what is in another
+    language than the question.
     """
+    model = MODEL_NAME if in_english else MULTILINGUAL_NAME
     known = (index.embedder for index in indexes.all if index.embedder.fingerprint.model == model)
     found = next(known, None)
     if found is not None:
