@@ -46,7 +46,7 @@ from citewell.agent.tables.lookup.measures import find_measure
 from citewell.agent.tables.lookup.periods import column_period
 from citewell.agent.tables.lookup.sheet import PageTable
 from citewell.agent.tables.meaning import view
-from citewell.agent.tables.meaning.follow_up import continued
+from citewell.agent.tables.meaning.follow_up import continued, may_continue
 from citewell.agent.tables.meaning.meaning import Meaning
 from citewell.agent.tables.meaning.mentions import mentions
 from citewell.agent.tables.meaning.nearest import description
@@ -58,7 +58,7 @@ from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowConditio
 from citewell.agent.tables.run import engine, results, totals
 from citewell.agent.understand import question, recollection, rephrase, titles, topics
 from citewell.agent.understand.intent import intent_of
-from citewell.agent.understand.numbered import names_another, numbered, numbers_of
+from citewell.agent.understand.numbered import called_otherwise, numbered, numbers_of
 from citewell.agent.whole.kinds import KINDS, items_of
 from citewell.agent.whole.people import names_of_organisations, names_of_people
 from citewell.agent.whole.request import read_request
@@ -350,9 +350,11 @@ READERS: dict[str, Reader] = {
     "agent.tables.language.exchange.exchanged:longest": lambda t: exchanged(t[:900], t[:900], _WORDS),
     "agent.understand.numbered.numbered": lambda t: list(numbered(t, "en")),
     "agent.understand.numbered.numbers_of": lambda t: numbers_of(t, "en"),
-    "agent.understand.numbered.names_another": lambda t: names_another({"house": frozenset("A")}, t, "en"),
+    "agent.understand.numbered.called_otherwise": lambda t: called_otherwise({"house": frozenset("A")}, t, "en"),
     "text.central.sums_up": sums_up,
     "agent.tables.meaning.follow_up.continued": lambda t: continued(_MEANING, t, _WORDS, {}),
+    "agent.tables.meaning.follow_up.may_continue": lambda t: may_continue(t, _WORDS),
+    "agent.tables.meaning.follow_up.may_continue:longest": lambda t: may_continue(t[:900], _WORDS),
     "agent.tables.meaning.follow_up.continued:longest": lambda t: continued(_MEANING, t[:900], _WORDS, {}),
     "agent.tables.lookup.fiscal.read_calendar": lambda t: read_calendar(1, [], [t]),
     "agent.tables.picture.request.read_request:longest": lambda t: request.read_request(t[:900]),

@@ -79,8 +79,8 @@ class LanguageWatch:
         foreign = {language: files for language, files in languages.items() if language not in _READ}
         share = sum(foreign.values()) / max(1, sum(languages.values()))
         is_mixed = share >= MIN_FOREIGN_SHARE and (not languages.get("en") or sum(foreign.values()) > 1)
-        is_small = await self.opener.content.count_chunks() <= MAX_UNASKED_CHUNKS
-        if is_mixed and is_small and settings.indexes.build != "ask":
+        begins = is_mixed and settings.indexes.build != "ask"
+        if begins and await self.opener.content.count_chunks() <= MAX_UNASKED_CHUNKS:
             log.warning("files are in %s: searches use %s from now on", ", ".join(foreign), MULTILINGUAL_NAME)
             await self.migration.begin(MULTILINGUAL, BuildOptions(mode=BuildMode.FRESH, switch=True))
         elif sum(foreign.values()) >= MIN_FOREIGN_FILES:

@@ -46,8 +46,8 @@ async def similarities(embedder: Embedder, question: str, texts: Sequence[str]) 
     if not texts or traits.scale is None:
         return None
     asked = (await embedder.embed([question], "query"))[0]
-    found = await embedder.embed(list(texts), "document")
-    return [traits.scale[0] * float(vector @ asked) + traits.scale[1] for vector in found]
+    scaled = [traits.similarity(float(vector @ asked)) for vector in await embedder.embed(list(texts), "document")]
+    return [value for value in scaled if value is not None]
 
 
 class NearnessMeter:

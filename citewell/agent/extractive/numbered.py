@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from citewell.agent.extractive.scoring import ScoredStatement
-from citewell.agent.understand.numbered import TOKEN, numbers_of
+from citewell.agent.understand.numbered import TOKEN, called_otherwise, numbers_of
 from citewell.agent.understand.question import Question
 
 _NEARLY = 0.7
@@ -30,8 +30,7 @@ def about_the_number(question: Question, scored: Sequence[ScoredStatement]) -> l
 
 def _of_another(one: ScoredStatement, asked: Mapping[str, frozenset[str]], language: str | None) -> bool:
     """Whether a statement is about another number of a name that the question has, and its passage nowhere about one asked for."""
-    said = numbers_of(one.statement.shown, language)
-    called = {name: numbers for name, numbers in asked.items() if name in said and said[name].isdisjoint(numbers)}
+    called = called_otherwise(asked, one.statement.shown, language)
     around = numbers_of(_around(one), language) if called else {}
     return any(around.get(name, frozenset()).isdisjoint(numbers) for name, numbers in called.items())
 

@@ -26,7 +26,7 @@ from citewell.agent.tables.language.links import (
 )
 from citewell.agent.tables.language.named_file import of_named_file
 from citewell.agent.tables.language.shape import Plan, Shape
-from citewell.agent.tables.meaning.follow_up import continued
+from citewell.agent.tables.meaning.follow_up import continued, may_continue
 from citewell.agent.tables.meaning.nearest import Described, NearestTables, description
 from citewell.agent.tables.meaning.plans import plan_of
 from citewell.agent.tables.meaning.reader import (
@@ -216,15 +216,26 @@ class TablePlanner:
 
         earlier: the questions of the thread, oldest first, each of which may itself go on from the one before
         """
+        limits = self._thresholds
+        asked = [
+            await self._asked_of(owner_id, one, tables) if len(one) <= limits.question_characters else []
+            for one in earlier
+        ]
+        # Before any of them is read with the model: most questions of a thread name nothing of a table.
+        words = [known.words for tables_of_one in asked for _, known in tables_of_one]
+        if not any([await offload(len(own), may_continue, own, one) for one in words]):
+            return None
         before: _Likely | None = None
-        for number, question in enumerate((*earlier, own)):
-            after = await offload(len(question), self._continued, before, question) if before is not None else None
-            if number == len(earlier):
-                return None if after is None else await self._planned(owner_id, after)
-            if after is None and len(question) <= self._thresholds.question_characters:
-                after, _ = await self._likeliest(question, await self._asked_of(owner_id, question, tables))
-            before = after if after is not None and after.chance >= self._thresholds.meant else None
-        return None
+        for question, known in zip(earlier, asked, strict=True):
+            after = await self._after(before, question)
+            if after is None:
+                after, _ = await self._likeliest(question, known)
+            before = after if after is not None and after.chance >= limits.meant else None
+        found = await self._after(before, own)
+        return None if found is None else await self._planned(owner_id, found)
+
+    async def _after(self, before: _Likely | None, own: str) -> _Likely | None:
+        return None if before is None else await offload(len(own), self._continued, before, own)
 
     @staticmethod
     def _continued(before: _Likely, own: str) -> _Likely | None:

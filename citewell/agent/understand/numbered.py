@@ -40,9 +40,7 @@ def numbers_of(text: str, language: str | None) -> dict[str, frozenset[str]]:
     return {name: frozenset(numbers) for name, numbers in found.items()}
 
 
-def names_another(asked: Mapping[str, frozenset[str]], text: str, language: str | None) -> bool:
-    """Whether a text calls something by another number than the question does, and nowhere by the one that was asked for."""
-    if not asked:
-        return False
-    found = numbers_of(text, language)
-    return any(name in found and found[name].isdisjoint(numbers) for name, numbers in asked.items())
+def called_otherwise(asked: Mapping[str, frozenset[str]], text: str, language: str | None) -> dict[str, frozenset[str]]:
+    """Those names of a question, with their numbers, that a text only calls by other numbers."""
+    found = numbers_of(text, language) if asked else {}
+    return {name: numbers for name, numbers in asked.items() if name in found and found[name].isdisjoint(numbers)}

@@ -116,9 +116,14 @@ def _whole(read: MessageRead) -> float:
     return sum(read.acts.get(act, 0.0) for act in _WHOLE)
 
 
+def words_of_name(filename: str) -> str:
+    """A file's name without its ending, as words."""
+    return re.sub(r"[_\-.]+|(?<=[a-z])(?=[A-Z])", " ", PurePosixPath(filename).stem)
+
+
 def name_terms(filename: str) -> frozenset[str]:
     """The stems of a file's name; of a date in figures, the month's name, too."""
-    stem = re.sub(r"[_\-.]+|(?<=[a-z])(?=[A-Z])", " ", PurePosixPath(filename).stem)
+    stem = words_of_name(filename)
     months = (calendar.month_name[int(found[1])] for found in _MONTH.finditer(stem))
     return frozenset(analyze(" ".join((stem, *months)), "en"))
 

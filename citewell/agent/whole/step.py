@@ -14,7 +14,7 @@ from citewell.agent.understand.thresholds import THRESHOLDS
 from citewell.agent.whole.files import files_in_words
 from citewell.agent.whole.quoted import quote, quote_found
 from citewell.agent.whole.reading import WholeReader
-from citewell.agent.whole.request import WholeKind, WholeRequest, asks_for_whole, read_request
+from citewell.agent.whole.request import WholeKind, WholeRequest, asks_for_whole, read_request, words_of_name
 from citewell.agent.whole.written import WholeBudget, write
 from citewell.ports import ChatModel, Embedder
 from citewell.types import Hit, NoAnswer, NoAnswerReason, ResourceInfo
@@ -112,8 +112,9 @@ class WholeDocuments:
         """The file whose name is nearest to these words, if it is near, and clearly nearer than the next."""
         if self._across is None or not about or len(resources) > MAX_COMPARED:
             return None
-        names = [" ".join(re.findall(r"[^\W_]+", one.filename.rpartition(".")[0] or one.filename)) for one in resources]
-        near = await similarities(self._across, about, names) or []
+        near = await similarities(self._across, about, [words_of_name(one.filename) for one in resources])
+        if near is None:
+            return None
         best, *others = sorted(zip(near, resources, strict=True), key=lambda pair: -pair[0])
         clear = not others or best[0] - others[0][0] >= THRESHOLDS.file_margin
         return best[1] if clear and best[0] >= THRESHOLDS.file_named else None

@@ -10,14 +10,24 @@ from citewell.agent.tables.language.wording import QuestionWord
 from citewell.agent.tables.language.wording import words as words_of
 from citewell.agent.tables.meaning.meaning import Meaning
 from citewell.agent.tables.meaning.view import ColumnView
-from citewell.agent.tables.query.typed import ColumnRef, Comparator, RowCondition, one_of
+from citewell.agent.tables.query.typed import ColumnRef, Comparator, one_of
 from citewell.agent.tables.thresholds import THRESHOLDS
 from citewell.text.analysis import analyze
 from citewell.text.language import detect_language
 from citewell.types.table_reading import ColumnRole
 
+_NAMING = (Comparator.EQ, Comparator.IN)
 _NAMED_SHARE = 0.5
 """Share of a follow-up's words that name something of the table; of fewer it is a question of its own."""
+
+
+def may_continue(own: str, words: TableWords) -> bool:
+    """Whether most of the message names values or columns of the table, without which it is no follow-up about it."""
+    if len(own) > THRESHOLDS.question_characters:
+        return False
+    asked = words_of(own)
+    mentions = (*value_mentions(asked, words), *column_mentions(asked, words.table))
+    return _is_named(own, asked, [(one.first, one.last) for one in mentions])
 
 
 def continued(meaning: Meaning, own: str, words: TableWords, columns: Mapping[str, ColumnView]) -> Meaning | None:
@@ -56,17 +66,16 @@ def _of_one_column(values: Sequence[ValueMention], asked: set[str]) -> list[Valu
 def _with_values(meaning: Meaning, values: Sequence[ValueMention]) -> Meaning:
     name = values[0].column.name
     wanted = tuple(dict.fromkeys(one.value for one in values))
-    conditions: list[RowCondition] = []
-    for one in meaning.conditions:
-        is_exchanged = one.ref.column == name and one.comparison in (Comparator.EQ, Comparator.IN)
-        conditions.append(one_of(one.ref, wanted) if is_exchanged else one)
-    if tuple(conditions) == meaning.conditions:
-        conditions.append(one_of(ColumnRef(name), wanted))
-    return replace(meaning, conditions=tuple(conditions))
+    before = [one for one in meaning.conditions if one.ref.column == name and one.comparison in _NAMING]
+    if not before:
+        return replace(meaning, conditions=(*meaning.conditions, one_of(ColumnRef(name), wanted)))
+    exchanged = (one_of(one.ref, wanted) if one in before else one for one in meaning.conditions)
+    return replace(meaning, conditions=tuple(exchanged))
 
 
 def _is_named(own: str, asked: Sequence[QuestionWord], places: Sequence[tuple[int, int]]) -> bool:
-    terms = set(analyze(own, detect_language(own) or "en", query=True))
+    language = detect_language(own) or "en"
     named = " ".join(asked[n].text for first, last in places for n in range(first, last))
-    found = terms & set(analyze(named, detect_language(own) or "en", query=True))
+    terms = set(analyze(own, language, query=True))
+    found = terms & set(analyze(named, language, query=True))
     return bool(found) and len(found) >= _NAMED_SHARE * len(terms)

@@ -17,7 +17,7 @@ from citewell.agent.tables.meaning.plans import PlannedTable, plan_of
 from citewell.agent.tables.meaning.view import ColumnView, TableView, named_whole, shown_values, years_of
 from citewell.agent.tables.query.typed import ColumnRef, Part, TextValue
 from citewell.agent.tables.thresholds import TableThresholds
-from citewell.agent.understand.numbered import names_another, numbers_of
+from citewell.agent.understand.numbered import called_otherwise, numbers_of
 from citewell.text.analysis import analyze, term_groups
 from citewell.text.language import detect_language
 from citewell.types import TableColumn, TableInfo
@@ -133,7 +133,7 @@ def read_table(reader: TableReader, question: str, known: KnownTable) -> tuple[f
     read = reader.read(question, [(one.start, one.end) for one in found], shown(view))
     table, asked = planned_table(known), numbers_of(question, "en")
     for one in meanings(read, view, found, question):
-        if any(names_another(asked, str(value), "en") for part in one.conditions for value in part.values):
+        if any(called_otherwise(asked, str(value), "en") for part in one.conditions for value in part.values):
             continue
         if (plan := plan_of(one, table)) is not None:
             return read.meant, ReadTable(plan, one, read.meant, _explained(question, view, one))
